@@ -1,0 +1,46 @@
+# iotide: `make demo` and `make test` set up what they need; `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PARTS := events collectors analyzers daemon clients cli
+
+.PHONY: help demo test lint bench system-deps clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
+
+$(STAMP): pyproject.toml setup.py collectors/preload/preload.c collectors/preload/ring.h
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[plot,dev]'
+	@test -f collectors/preload/libiotide_preload.so || { echo "the tracer did not build: is a C compiler installed?" >&2; exit 1; }
+	@touch $@
+
+demo: $(STAMP) ## trace a real program live, predict its next I/O phase, leave a report
+	$(BIN)/python -m iotide.cli.demo
+
+test: $(STAMP) ## all tests, unit to end-to-end
+	$(BIN)/python -m pytest
+
+lint: $(STAMP) build/typing/iotide ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# mypy names modules after the folder, which is not called iotide: a tree of links is.
+build/typing/iotide: Makefile
+	@mkdir -p $@
+	@for part in __init__.py py.typed $(PARTS); do ln -sfn ../../../$$part $@/$$part; done
+	@touch $@
+
+bench: $(STAMP) ## every budget beside its peer; appends to benchmarks/results
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python benchmarks/run.py
+
+system-deps: ## Debian packages with the real programs that the end-to-end tests trace
+	DEBIAN_FRONTEND=noninteractive ./deploy/system-deps
+
+clean: ## remove what was built
+	rm -rf build dist *.egg-info $(VENV) collectors/preload/*.so

@@ -1,0 +1,1 @@
+"""What other programs import and people look at: subscribers, terminal views, reports."""

@@ -1,0 +1,86 @@
+"""What a source is: something that is polled and gives streams and their events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from ..events import Definitions, EventBatch, InputError, StreamInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A stream begins; comes before everything else of the stream."""
+
+    stream: str
+    info: StreamInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Events of a stream, with the definitions that they are the first to use. May hold definitions alone."""
+
+    stream: str
+    batch: EventBatch
+    definitions: Definitions
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A stream ends; nothing of it follows."""
+
+    stream: str
+
+
+SourceItem: TypeAlias = Opened | Chunk | Closed
+
+
+@dataclass(slots=True)
+class Problems:
+    """Malformed input that was skipped: all counted, the first ``kept`` remembered for a person to read."""
+
+    kept: int = 100
+    total: int = 0
+    first: list[InputError] = field(default_factory=list)
+
+    def add(self, problem: InputError) -> None:
+        """Counts one problem and keeps it while there is room."""
+        self.total += 1
+        if len(self.first) < self.kept:
+            self.first.append(problem)
+
+
+class Source(Protocol):
+    """One input of a collector. It is polled from one thread; ``poll`` never blocks and does bounded work.
+
+    A source that replays finished input hands out everything over successive polls and then is ``finished``;
+    one that follows growing input is finished only when what it follows has ended or ``close`` was called.
+    """
+
+    problems: Problems
+    counters: Counter[str]
+    """Cumulative; ``events``, ``bytes_read``, and for each way to lose something a name such as
+    ``events_dropped:ring_full`` or ``lines_malformed``."""
+
+    @property
+    def finished(self) -> bool:
+        """True once no later poll can give anything."""
+        ...
+
+    def poll(self) -> list[SourceItem]:
+        """Returns what is new, at most about 65,536 events a stream; an empty list when nothing is."""
+        ...
+
+    def close(self) -> None:
+        """Releases descriptors and memory; safe to call twice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What the collector knows of the streams that a source will open and the input itself may not say."""
+
+    job: str
+    host: str = ""
+    user: str = ""

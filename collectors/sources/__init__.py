@@ -1,0 +1,1 @@
+"""The inputs that iotide reads, one module each."""

@@ -1,0 +1,1 @@
+"""The aggregator: takes in streams, keeps job sessions, predicts, publishes."""

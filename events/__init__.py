@@ -1,0 +1,32 @@
+"""The vocabulary that every part speaks: events, batches, definitions, the wire, and the public results."""
+
+from .batch import EventBatch, concatenate, empty_batch, is_constant, make_batch
+from .definitions import Definitions, DefinitionTable, FileInfo, Interner
+from .errors import ConfigError, InputError, IotideError, ProtocolError, UnavailableError
+from .schema import COLUMNS, FileType, Flag, Kind, Layer, Mode, file_type_of
+from .stream import StreamInfo
+
+__all__ = [
+    "COLUMNS",
+    "ConfigError",
+    "DefinitionTable",
+    "Definitions",
+    "EventBatch",
+    "FileInfo",
+    "FileType",
+    "Flag",
+    "InputError",
+    "Interner",
+    "IotideError",
+    "Kind",
+    "Layer",
+    "Mode",
+    "ProtocolError",
+    "StreamInfo",
+    "UnavailableError",
+    "concatenate",
+    "empty_batch",
+    "file_type_of",
+    "is_constant",
+    "make_batch",
+]

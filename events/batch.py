@@ -1,0 +1,127 @@
+"""The columnar batch: many events as NumPy arrays of equal length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .schema import COLUMNS
+
+IntArray = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventBatch:
+    """Events as columns, one array each; see ``schema.COLUMNS`` for dtypes and meanings.
+
+    A column that holds one value throughout is stored with stride 0 (``numpy.broadcast_to``): it costs no
+    memory, and the wire sends it as one number. Arrays may be read-only; analyzers never write to them.
+    """
+
+    start: IntArray
+    duration: IntArray
+    call: IntArray
+    layer: IntArray
+    kind: IntArray
+    rank: IntArray
+    pid: IntArray
+    tid: IntArray
+    file: IntArray
+    handle: IntArray
+    parent: IntArray
+    depth: IntArray
+    offset: IntArray
+    requested: IntArray
+    bytes: IntArray
+    errno: IntArray
+    flags: IntArray
+    signature: IntArray
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def end(self) -> npt.NDArray[np.int64]:
+        """Completion time of each event, int64 ns."""
+        return self.start + self.duration
+
+    def columns(self) -> dict[str, IntArray]:
+        """Maps column name to array, in schema order."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    def select(self, rows: npt.NDArray[Any] | slice) -> EventBatch:
+        """Returns the rows that a boolean mask, an index array or a slice names; constant columns stay constant."""
+        start = self.start[rows]
+        picked: dict[str, IntArray] = {"start": start}
+        for name, column in self.columns().items():
+            if name != "start":
+                picked[name] = _constant(column[0], len(start)) if is_constant(column) else column[rows]
+        return EventBatch(**picked)
+
+    def replace(self, **columns: npt.ArrayLike) -> EventBatch:
+        """Returns a batch with some columns exchanged (scalars are spread over all rows)."""
+        return make_batch(len(self), {**self.columns(), **columns})
+
+
+def is_constant(column: npt.NDArray[Any]) -> bool:
+    """Tells whether a column is stored as one repeated value."""
+    return column.strides == (0,) and len(column) > 0
+
+
+def make_batch(length: int, columns: Mapping[str, npt.ArrayLike]) -> EventBatch:
+    """Builds a batch from arrays or scalars by column name; columns not named get their "unknown" value.
+
+    Raises:
+        ValueError: a column is not in the schema, has the wrong length, or is not one-dimensional.
+        OverflowError: a scalar does not fit its column.
+    """
+    for name in columns:
+        if name not in COLUMNS:
+            raise ValueError(f"no column is called {name!r}")
+    made: dict[str, IntArray] = {}
+    for name, (dtype, unknown) in COLUMNS.items():
+        value = columns.get(name, unknown)
+        if np.ndim(value) == 0:
+            made[name] = _constant(np.array(value, dtype), length)
+            continue
+        array = np.asarray(value)
+        if array.shape != (length,):
+            raise ValueError(f"column {name!r} has shape {array.shape}, not ({length},)")
+        made[name] = array if array.dtype == dtype else array.astype(dtype)
+    return EventBatch(**made)
+
+
+def empty_batch() -> EventBatch:
+    """Returns a batch without events."""
+    return make_batch(0, {})
+
+
+def concatenate(batches: Iterable[EventBatch]) -> EventBatch:
+    """Joins batches row after row; a column that is constant with one value in all of them stays constant."""
+    parts = [batch for batch in batches if len(batch)]
+    if not parts:
+        return empty_batch()
+    if len(parts) == 1:
+        return parts[0]
+    length = sum(len(part) for part in parts)
+    joined: dict[str, IntArray] = {}
+    for name in COLUMNS:
+        columns = [getattr(part, name) for part in parts]
+        first = columns[0]
+        if all(is_constant(column) and column[0] == first[0] for column in columns):
+            joined[name] = _constant(first[0], length)
+        else:
+            joined[name] = np.concatenate(columns)
+    return EventBatch(**joined)
+
+
+def _constant(value: Any, length: int) -> IntArray:
+    return np.broadcast_to(np.asarray(value), (length,))
+
+
+if tuple(field.name for field in fields(EventBatch)) != tuple(COLUMNS):  # one list, written twice for the types
+    raise AssertionError("EventBatch and COLUMNS name different columns")

@@ -1,0 +1,177 @@
+"""The public results, the same on every channel: ZeroMQ PUB, HTTP/JSON and ``--json``.
+
+Times are Unix seconds, periods and durations seconds, frequencies hertz, volumes bytes. A trace whose clock has
+no known zero keeps its own.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ModeName = Literal["read", "write", "both"]
+JobState = Literal["running", "idle", "ended"]
+
+MODELS_VERSION = 1
+
+
+class Model(BaseModel):
+    """Base of the public results: immutable, and closed to fields that it does not name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+
+class Estimate(Model):
+    """A number and the interval that holds it in 90 % of cases, as far as past phases tell."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Window(Model):
+    """The stretch of signal that an analysis used."""
+
+    start_s: float
+    end_s: float
+    samples: int = Field(ge=0)
+    adapted: bool = False
+    """True once the window was cut to three periods after three hits in a row (seed 001)."""
+
+
+class Frequency(Model):
+    """One component of the spectrum."""
+
+    frequency_hz: float
+    period_s: float
+    amplitude: float
+    """Single-sided amplitude, bytes/s."""
+    phase_rad: float
+    z_score: float
+    confidence: float = Field(ge=0, le=1)
+
+
+class Scores(Model):
+    """How periodic the signal is; formulas of seed 001, Section 3.3."""
+
+    sigma_vol: float
+    sigma_time: float
+    time_ratio: float
+    """R_IO: share of the time spent on substantial I/O."""
+    bandwidth: float
+    """B_IO: bytes/s during substantial I/O."""
+    bytes_per_phase: float
+    periodicity: float = Field(ge=0, le=1)
+
+
+class NextPhase(Model):
+    """The I/O phase that is expected next."""
+
+    start_s: Estimate
+    duration_s: Estimate
+    volume_bytes: Estimate
+
+
+class Prediction(Model):
+    """What iotide knows of one job's I/O rhythm at one moment."""
+
+    version: int = MODELS_VERSION
+    job: str
+    made_at_s: float
+    mode: ModeName
+    method: str
+    window: Window
+    sampling_frequency_hz: float
+    period_s: Estimate | None
+    """None when no rhythm was found."""
+    confidence: float = Field(ge=0, le=1)
+    dominant: list[Frequency]
+    """Candidates for the dominant frequency, strongest first."""
+    harmonics_dropped: int = 0
+    scores: Scores | None = None
+    next_phase: NextPhase | None = None
+    abstraction_error: float = 0.0
+    """|V(sampled) - V(trace)| / V(trace)."""
+
+
+class FileTotal(Model):
+    """Traffic of one file."""
+
+    path: str
+    calls: int
+    bytes_read: int
+    bytes_written: int
+    seconds: float
+
+
+class CallTotal(Model):
+    """Traffic through one function."""
+
+    call: str
+    layer: str
+    calls: int
+    failed: int
+    bytes: int
+    seconds: float
+
+
+class JobSummary(Model):
+    """A job as the aggregator sees it."""
+
+    version: int = MODELS_VERSION
+    job: str
+    state: JobState
+    user: str = ""
+    command: str = ""
+    hosts: list[str]
+    streams: int
+    """Streams open now."""
+    ranks: int
+    first_event_at_s: float | None
+    last_event_at_s: float | None
+    events: int
+    bytes_read: int
+    bytes_written: int
+    bandwidth: float
+    """Bytes/s, mean over the last ten seconds."""
+    events_dropped: int
+    """Events of this job that were lost on the way and counted."""
+    predictions: int
+
+
+class JobDetail(JobSummary):
+    """A job with its largest files and calls."""
+
+    files: list[FileTotal]
+    calls: list[CallTotal]
+
+
+class JobList(Model):
+    """All jobs that the aggregator holds."""
+
+    version: int = MODELS_VERSION
+    jobs: list[JobSummary]
+
+
+class InputProblem(Model):
+    """One malformed piece of input that was skipped."""
+
+    where: str
+    line: int | None
+    problem: str
+    expected: str
+
+
+class DetectionReport(Model):
+    """The answer of ``iotide detect`` for one set of files."""
+
+    version: int = MODELS_VERSION
+    files: list[str]
+    source: str
+    events: int
+    bytes_read: int
+    bytes_written: int
+    prediction: Prediction
+    problems: list[InputProblem]
+    problems_total: int

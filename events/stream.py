@@ -1,0 +1,29 @@
+"""What a stream is: one traced process or one trace file, introduced once, before its events."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .schema import UNKNOWN_RANK
+
+
+class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who produced a stream's events. A job is the set of streams with one ``job``."""
+
+    job: str
+    source: str
+    """Kind of the source: ``preload``, ``strace``, ``jsonl``, ``tmio`` ..."""
+    host: str = ""
+    user: str = ""
+    command: str = ""
+    step: str = ""
+    rank: int = UNKNOWN_RANK
+    ranks: int = 0
+    """Size of the job's communicator, 0 where it is not known."""
+    pid: int = 0
+    parent_pid: int = 0
+    origin: str = ""
+    """File or socket that the events were read from."""
+    clock_offset_ns: int | None = 0
+    """What was added to the producer's stamps to make Unix time; None when their zero is unknown (the
+    events then start near 0)."""

@@ -1,0 +1,193 @@
+"""The wire between collectors and the aggregator: messages, their frames, and the checks on what arrives.
+
+A message is one ZeroMQ multipart: a MessagePack header, then, for BATCH only, one raw little-endian frame for
+each column that is not constant. A column that is absent from the header has its "unknown" value throughout.
+
+Limits hold on both ends, so that no peer can make the other allocate without bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+import msgspec
+import numpy as np
+
+from .batch import EventBatch, is_constant, make_batch
+from .definitions import Definitions
+from .errors import ProtocolError
+from .schema import COLUMNS, Kind, Layer
+from .stream import StreamInfo
+
+PROTOCOL_VERSION: Final = 1
+MAX_BATCH_EVENTS: Final = 65_536
+MAX_HEADER_BYTES: Final = 16 * 1024 * 1024
+MAX_STREAM_ID: Final = 200
+_LATEST_NS: Final = 2**62  # leaves room for start + duration in int64 (the year 2116)
+
+Frame: TypeAlias = bytes | bytearray | memoryview
+
+
+class Hello(msgspec.Struct, tag="hello", kw_only=True):
+    """Introduces a stream, or introduces it again to an aggregator that does not know it (any more)."""
+
+    version: int = PROTOCOL_VERSION
+    collector: str
+    stream: str
+    info: StreamInfo
+    next_seq: int = 1
+    """Sequence number of the batch that follows."""
+    definitions: Definitions = msgspec.field(default_factory=Definitions)
+    """All definitions of the batches before ``next_seq``."""
+
+
+class Batch(msgspec.Struct, tag="batch", kw_only=True):
+    """Header of a batch of events; the columns follow as frames."""
+
+    stream: str
+    seq: int
+    """1, 2, 3 ... within the stream."""
+    length: int
+    columns: list[tuple[str, int | None]]
+    """Name and constant value; None where the values follow as a frame, in this order."""
+    definitions: Definitions = msgspec.field(default_factory=Definitions)
+
+
+class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
+    """Says that a peer lives; a collector's carries its counters, the aggregator answers with an empty one."""
+
+    collector: str = ""
+    host: str = ""
+    counters: dict[str, int] = {}
+    """Cumulative; keys as ``collectors.counters`` names them (``events_dropped:ring_full`` ...)."""
+
+
+class Bye(msgspec.Struct, tag="bye", kw_only=True):
+    """Ends a stream: nothing follows its last sequence number."""
+
+    stream: str
+    last_seq: int
+
+
+class Ack(msgspec.Struct, tag="ack", kw_only=True):
+    """Acknowledges all batches of a stream up to ``seq``; ``credit`` is how many batches the collector may
+    have unacknowledged over all its streams.
+    """
+
+    stream: str
+    seq: int
+    credit: int
+
+
+class Reject(msgspec.Struct, tag="reject", kw_only=True):
+    """Says that a message was not taken, and why.
+
+    Codes: ``malformed`` (the batch is skipped and never wanted again), ``unknown_stream`` (say HELLO again, then
+    resend what is unacknowledged), ``gap`` (resend from ``seq``), ``version`` (no common protocol version),
+    ``full`` (the aggregator takes no more streams).
+    """
+
+    stream: str
+    seq: int
+    code: str
+    reason: str
+
+
+Message: TypeAlias = Hello | Batch | Heartbeat | Bye | Ack | Reject
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
+
+
+def encode(message: Hello | Heartbeat | Bye | Ack | Reject) -> list[Frame]:
+    """Encodes a message without columns as its one frame."""
+    return [_encoder.encode(message)]
+
+
+def encode_batch(stream: str, seq: int, batch: EventBatch, definitions: Definitions) -> list[Frame]:
+    """Encodes events as a header frame and one frame for each varying column; frames share the arrays' memory.
+
+    Raises:
+        ValueError: the batch has more than MAX_BATCH_EVENTS events.
+    """
+    length = len(batch)
+    if length > MAX_BATCH_EVENTS:
+        raise ValueError(f"a batch carries at most {MAX_BATCH_EVENTS} events, not {length}")
+    columns: list[tuple[str, int | None]] = []
+    frames: list[Frame] = []
+    for name, (_, unknown) in COLUMNS.items():
+        array = getattr(batch, name)
+        if is_constant(array):
+            value = int(array[0])
+            if value != unknown:
+                columns.append((name, value))
+        elif length:
+            columns.append((name, None))
+            frames.append(np.ascontiguousarray(array).data.cast("B"))
+    header = Batch(stream=stream, seq=seq, length=length, columns=columns, definitions=definitions)
+    return [_encoder.encode(header), *frames]
+
+
+def decode(frames: Sequence[Frame]) -> tuple[Message, EventBatch | None]:
+    """Decodes one multipart message; the events' arrays share the frames' memory and are read-only.
+
+    Returns:
+        The message, and for a Batch its events.
+
+    Raises:
+        ProtocolError: the frames break a rule of the protocol; the text names the rule.
+    """
+    if not frames:
+        raise ProtocolError("a message has at least one frame")
+    if len(frames[0]) > MAX_HEADER_BYTES:
+        raise ProtocolError(f"a header has at most {MAX_HEADER_BYTES} bytes, not {len(frames[0])}")
+    try:
+        message = _decoder.decode(frames[0])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"the header is not a message of protocol {PROTOCOL_VERSION}: {error}") from None
+    stream = getattr(message, "stream", "")
+    if len(stream) > MAX_STREAM_ID:
+        raise ProtocolError(f"a stream's id has at most {MAX_STREAM_ID} characters, not {len(stream)}")
+    if isinstance(message, Batch):
+        return message, _decode_columns(message, frames[1:])
+    if len(frames) > 1:
+        raise ProtocolError(f"only a batch has column frames, but {len(frames) - 1} follow")
+    return message, None
+
+
+def _decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
+    if not 0 < header.length <= MAX_BATCH_EVENTS or header.seq < 1:
+        raise ProtocolError(
+            f"a batch has 1 to {MAX_BATCH_EVENTS} events and a seq from 1, not {header.length}, {header.seq}"
+        )
+    waiting = iter(frames)
+    columns: dict[str, Any] = {}
+    for name, value in header.columns:
+        if name not in COLUMNS or name in columns:
+            raise ProtocolError(f"{name[:40]!r} is no column, or stands twice")
+        dtype = COLUMNS[name][0]
+        if value is not None:
+            limits = np.iinfo(dtype)
+            if not limits.min <= value <= limits.max:
+                raise ProtocolError(f"column {name} cannot hold {value}")
+            columns[name] = value
+            continue
+        frame = next(waiting, None)
+        if frame is None or len(frame) != header.length * dtype.itemsize:
+            raise ProtocolError(f"column {name} needs a frame of {header.length * dtype.itemsize} bytes")
+        columns[name] = np.frombuffer(frame, dtype)
+    if next(waiting, None) is not None:
+        raise ProtocolError("more frames than columns")
+    batch = make_batch(header.length, columns)
+    _check_values(batch)
+    return batch
+
+
+def _check_values(batch: EventBatch) -> None:
+    for name in ("start", "duration", "bytes"):
+        column = getattr(batch, name)[:1] if is_constant(getattr(batch, name)) else getattr(batch, name)
+        if column.min() < 0 or column.max() > _LATEST_NS:
+            raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
+    if int(batch.kind.max()) > max(Kind) or int(batch.layer.max()) > max(Layer):
+        raise ProtocolError("a kind or layer is not one of the protocol's")
