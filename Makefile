@@ -40,7 +40,7 @@ bench: $(STAMP) ## every budget beside its peer; appends to benchmarks/results
 	$(BIN)/python benchmarks/run.py
 
 system-deps: ## Debian packages with the real programs that the end-to-end tests trace
-	DEBIAN_FRONTEND=noninteractive ./deploy/system-deps
+	./deploy/system-deps
 
 clean: ## remove what was built
 	rm -rf build dist *.egg-info $(VENV) collectors/preload/*.so

@@ -154,6 +154,35 @@ class JobList(Model):
     jobs: list[JobSummary]
 
 
+class SignalSeries(Model):
+    """A job's bandwidth over time, in bins of equal length."""
+
+    version: int = MODELS_VERSION
+    job: str
+    start_s: float
+    bin_s: float = Field(gt=0)
+    read: list[float]
+    """Mean bandwidth of each bin, bytes/s."""
+    written: list[float]
+
+
+class RunSummary(Model):
+    """What ``iotide run`` saw of one command."""
+
+    version: int = MODELS_VERSION
+    command: list[str]
+    started_at_s: float
+    ended_at_s: float
+    exit_status: int
+    """As a shell reports it: 128 + N for death by signal N."""
+    job: JobDetail
+    prediction: Prediction | None
+    """The last one."""
+    predictions: int
+    report: str | None
+    """Path of the HTML report."""
+
+
 class InputProblem(Model):
     """One malformed piece of input that was skipped."""
 

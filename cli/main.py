@@ -1,0 +1,87 @@
+"""The entry point ``iotide``: finds the sub-command's module and loads nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Final, NamedTuple
+
+import click
+
+from .. import __version__
+from ..events.errors import ConfigError, InputError, IotideError
+
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+
+
+class Entry(NamedTuple):
+    """Where a sub-command lives, and its line in ``iotide --help``."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: Final[dict[str, Entry]] = {
+    "run": Entry("run", "Trace a command and show its I/O rhythm live."),
+    "serve": Entry("serve", "Run the aggregator: take in streams, predict, publish."),
+    "collect": Entry("collect", "Run the per-node agent: follow inputs, ship events."),
+    "detect": Entry("detect", "Find the I/O period in finished traces."),
+    "watch": Entry("watch", "Print a line for each prediction of an aggregator."),
+    "doctor": Entry("doctor", "Say what works on this machine and what does not."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose sub-commands are imported when they are called for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Returns the names in the order of the table, not of the alphabet."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports and returns one sub-command."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module = importlib.import_module(f".{entry.module}", __package__)
+        command = module.command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{entry.module}.command is not a click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the sub-commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="iotide")
+def group() -> None:
+    """Online I/O monitoring for HPC: a job's I/O period and its next I/O phase, live.
+
+    \b
+    iotide run -- mpirun -n 4 ./simulation     trace a program, see its rhythm, keep a report
+    iotide detect trace.jsonl                  the period of a finished trace
+    iotide serve                               the aggregator of a cluster
+
+    Exit status: 0 done, 1 the work failed, 2 bad usage or unreadable input. `iotide run` ends as its
+    command ends.
+    """
+
+
+def main() -> None:
+    """Runs the command line and maps iotide's errors to exit statuses."""
+    try:
+        group.main(standalone_mode=True)
+    except (ConfigError, InputError) as error:
+        click.echo(f"iotide: {error}", err=True)
+        sys.exit(EXIT_USAGE)
+    except IotideError as error:
+        click.echo(f"iotide: {error}", err=True)
+        sys.exit(EXIT_FAILED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""The parts import one another in one direction only, and the light ones stay light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import iotide
+import pytest
+
+ROOT = Path(iotide.__file__).parent
+MAY_IMPORT = {
+    "events": set(),
+    "collectors": {"events"},
+    "analyzers": {"events"},
+    "daemon": {"analyzers", "events"},
+    "clients": {"events"},
+    "cli": {"analyzers", "clients", "collectors", "daemon", "events"},
+}
+IMPURE = {"asyncio", "os", "pathlib", "random", "socket", "subprocess", "threading", "time", "zmq"}
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Returns the dotted names that a file imports, relative ones resolved against the package root."""
+    here = path.relative_to(ROOT).with_suffix("").parts
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = ("iotide", *here)[: len(here) + 1 - node.level]
+                names.update(".".join((*base, *((node.module or alias.name).split(".")))) for alias in node.names)
+            else:
+                names.add(node.module or "")
+    return names
+
+
+def files_of(part: str) -> list[Path]:
+    return sorted((ROOT / part).rglob("*.py"))
+
+
+@pytest.mark.parametrize("part", MAY_IMPORT)
+def test_part_imports_only_what_the_architecture_allows(part: str) -> None:
+    assert files_of(part)
+    for path in files_of(part):
+        for name in imported_modules(path):
+            top, *rest = name.split(".")
+            if top == "iotide" and rest and rest[0] in MAY_IMPORT:
+                assert rest[0] == part or rest[0] in MAY_IMPORT[part], f"{path} imports {name}"
+
+
+def test_analyzers_are_pure() -> None:
+    for path in files_of("analyzers"):
+        tops = {name.split(".")[0] for name in imported_modules(path)}
+        assert not tops & IMPURE, f"{path} imports {tops & IMPURE}"
+
+
+@pytest.mark.parametrize(
+    ("module", "unwanted"),
+    [
+        ("iotide.collectors.agent", ["scipy", "fastapi", "rich", "iotide.daemon", "iotide.analyzers"]),
+        ("iotide.clients.subscriber", ["scipy", "fastapi", "iotide.daemon", "iotide.collectors"]),
+        ("iotide.cli.main", ["numpy", "fastapi", "zmq", "matplotlib"]),
+    ],
+)
+def test_importing_a_light_part_loads_nothing_heavy(module: str, unwanted: list[str]) -> None:
+    code = f"import sys, {module}; print([name for name in {unwanted!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
