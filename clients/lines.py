@@ -1,0 +1,64 @@
+"""A prediction in one line, for terminals without cursor control, logs and pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..events.models import Estimate, Prediction
+from .units import byte_text, clock_text, duration_text
+
+BLOCKS: Final = " ▁▂▃▄▅▆▇█"
+
+
+def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
+    """Writes what a person wants to know of a prediction, in one line."""
+    parts = [clock_text(prediction.made_at_s)]
+    if with_job:
+        parts.append(prediction.job)
+    if prediction.period_s is None:
+        seen = prediction.window.end_s - prediction.window.start_s
+        parts.append(f"no rhythm yet ({duration_text(seen)} seen)")
+        return "  ".join(parts)
+    parts.append(f"period {duration_text(prediction.period_s.value)}{_interval(prediction.period_s)}")
+    parts.append(f"confidence {prediction.confidence:.0%}")
+    if upcoming := next_phase_text(prediction, prediction.made_at_s):
+        parts.append(upcoming)
+    return "  ".join(parts)
+
+
+def next_phase_text(prediction: Prediction, now_s: float) -> str:
+    """Writes when the next phase comes, seen from ``now_s``, and how large it will be; "" where it is not known."""
+    phase = prediction.next_phase
+    if phase is None:
+        return ""
+    wait = phase.start_s.value - now_s
+    when = f"in {duration_text(wait)}" if wait > 0 else "now"
+    return (
+        f"next phase {when} (at {clock_text(phase.start_s.value)}): {byte_text(phase.volume_bytes.value)}"
+        f" in {duration_text(phase.duration_s.value)}"
+    )
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """Draws values as a line of block characters, the largest of each column shown, newest at the right.
+
+    >>> sparkline([0, 0, 4, 8, 0, 0, 2, 8], 8)
+    '  ▄█  ▂█'
+    """
+    if not values or width < 1:
+        return ""
+    step = max(1, -(-len(values) // width))
+    head = len(values) % step
+    columns = [max(values[:head])] if head else []
+    columns += [max(values[at : at + step]) for at in range(head, len(values), step)]
+    top = max(columns)
+    if top <= 0:
+        return " " * len(columns)
+    return "".join(BLOCKS[0] if value <= 0 else BLOCKS[max(1, round(value / top * 8))] for value in columns)
+
+
+def _interval(estimate: Estimate) -> str:
+    if estimate.high - estimate.low <= 0.005 * abs(estimate.value):
+        return ""
+    return f" ({duration_text(estimate.low)} to {duration_text(estimate.high)})"

@@ -1,0 +1,68 @@
+"""The report that a run leaves behind: one HTML page with its pictures inside, and the same as JSON."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import jinja2
+
+from ..events.errors import UnavailableError
+from ..events.models import Prediction, RunSummary, SignalSeries
+from .lines import prediction_line
+from .units import byte_text, clock_text, duration_text, rate_text
+
+REPORT_NAME = "report.html"
+
+
+def write_report(
+    folder: Path, summary: RunSummary, history: Sequence[Prediction], signal: SignalSeries
+) -> tuple[Path, str]:
+    """Writes ``report.html``, ``summary.json``, ``predictions.jsonl`` and ``signal.json`` into a private folder.
+
+    Returns:
+        The page's path, and "" or the reason why it has no pictures.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (folder / "summary.json").write_text(summary.model_dump_json(indent=2) + "\n")
+    (folder / "predictions.jsonl").write_text("".join(row.model_dump_json() + "\n" for row in history))
+    (folder / "signal.json").write_text(signal.model_dump_json() + "\n")
+    pictures: dict[str, str] = {}
+    missing = ""
+    try:
+        from .pictures import draw_history, draw_signal
+    except UnavailableError as error:
+        missing = str(error)
+    else:
+        pictures["signal"] = draw_signal(signal, summary.prediction)
+        pictures["history"] = draw_history(history)
+    page = folder / REPORT_NAME
+    page.write_text(render_page(summary, history, pictures, missing))
+    return page, missing
+
+
+def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: dict[str, str], missing: str = "") -> str:
+    """Renders the page; ``pictures`` maps a name to SVG that we drew (inserted as it is), all else is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        size=byte_text, rate=rate_text, duration=duration_text, clock=clock_text, line=prediction_line
+    )
+    return environment.get_template("report.html").render(
+        summary=summary,
+        job=summary.job,
+        prediction=summary.prediction,
+        command=shlex.join(summary.command),
+        history=history,
+        pictures=pictures,
+        missing=missing,
+    )

@@ -1,0 +1,61 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Final
+
+_PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
+
+
+def byte_text(count: float) -> str:
+    """Writes a number of bytes with a decimal prefix.
+
+    >>> byte_text(999), byte_text(4096), byte_text(12_500_000)
+    ('999 B', '4.1 kB', '12.5 MB')
+    """
+    return f"{_scaled(count)}B"
+
+
+def rate_text(bytes_per_second: float) -> str:
+    """Writes a bandwidth.
+
+    >>> rate_text(2.5e9)
+    '2.5 GB/s'
+    """
+    return f"{_scaled(bytes_per_second)}B/s"
+
+
+def duration_text(seconds: float) -> str:
+    """Writes a duration with three significant digits, or as hours and minutes when it is long.
+
+    >>> duration_text(0.0123), duration_text(1.5342), duration_text(754), duration_text(7260)
+    ('12.3 ms', '1.53 s', '12 min 34 s', '2 h 01 min')
+    """
+    if not math.isfinite(seconds):
+        return "?"
+    if abs(seconds) < 1:
+        return f"{seconds * 1e3:.3g} ms"
+    if abs(seconds) < 120:
+        return f"{seconds:.3g} s"
+    whole = round(seconds)
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def clock_text(unix_s: float) -> str:
+    """Writes a moment as local wall-clock time with tenths."""
+    return datetime.fromtimestamp(unix_s).astimezone().strftime("%H:%M:%S.%f")[:-5]
+
+
+def _scaled(number: float) -> str:
+    if not math.isfinite(number):
+        return "? "
+    for prefix in _PREFIXES:
+        if abs(number) < 999.95 or prefix == _PREFIXES[-1]:
+            text = f"{number:.0f}" if not prefix else f"{number:.1f}"
+            return f"{text} {prefix}"
+        number /= 1000
+    raise AssertionError("unreachable")

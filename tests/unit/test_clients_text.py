@@ -1,0 +1,85 @@
+"""What people read: numbers, lines, sparklines, the status area, the report."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import pty
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.clients import lines, units
+from iotide.clients.lines import prediction_line, sparkline
+from iotide.clients.report import write_report
+from iotide.clients.status_area import StatusArea
+from support.results import make_prediction, make_signal, make_summary
+
+
+@pytest.mark.parametrize("module", [units, lines])
+def test_examples_in_docstrings_hold(module: object) -> None:
+    failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
+    assert attempted
+    assert not failed
+
+
+@given(st.lists(st.floats(0, 1e12), max_size=300), st.integers(1, 80))
+def test_sparkline_never_exceeds_its_width(values: list[float], width: int) -> None:
+    assert len(sparkline(values, width)) <= width
+
+
+def test_line_names_period_confidence_and_next_phase() -> None:
+    line = prediction_line(make_prediction("heat", period_s=12.5, made_at_s=1000.0, confidence=0.91))
+    assert re.search(r"heat  period 12\.5 s .*confidence 91%  next phase in .* 8\.0 MB in 2 s", line)
+
+
+def test_line_says_that_there_is_no_rhythm_yet() -> None:
+    assert "no rhythm yet" in prediction_line(make_prediction("heat", period_s=None))
+
+
+def test_report_escapes_what_programs_name(tmp_path: Path) -> None:
+    summary = make_summary(command=["sh", "-c", "<script>alert(1)</script>"])
+    page, missing = write_report(tmp_path / "out", summary, [make_prediction("job")], make_signal())
+    text = page.read_text()
+    assert not missing
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    assert text.count("<svg") == 2
+    assert json.loads((tmp_path / "out/summary.json").read_text())["exit_status"] == summary.exit_status
+    assert (tmp_path / "out").stat().st_mode & 0o077 == 0
+
+
+def test_report_of_a_run_without_rhythm_or_history_is_written(tmp_path: Path) -> None:
+    summary = make_summary(command=["true"], prediction=None)
+    page, _ = write_report(tmp_path / "out", summary, [], make_signal(values=[]))
+    assert "no rhythm" in page.read_text()
+
+
+def test_status_area_reserves_rows_and_gives_them_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    control, terminal = pty.openpty()
+    os.set_blocking(control, False)
+    import fcntl
+    import struct
+    import termios
+
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    with os.fdopen(terminal, "w") as stream:
+        assert StatusArea.fits(stream, 3)
+        area = StatusArea(stream, 3)
+        area.open()
+        area.show(["one", "two"])
+        area.close()
+        written = os.read(control, 65536).decode()
+    os.close(control)
+    assert "\x1b[1;21r" in written
+    assert written.index("\x1b[22;1H\x1b[2Kone") < written.index("\x1b[23;1H\x1b[2Ktwo")
+    assert written.index("two") < written.rindex("\x1b[r")
+
+
+def test_status_area_does_not_fit_a_pipe(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w") as stream:
+        assert not StatusArea.fits(stream, 3)
