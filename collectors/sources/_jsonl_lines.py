@@ -1,0 +1,148 @@
+"""Decodes JSON lines fast, by looking only at the keys that the file really uses."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Annotated, Any, Final
+
+import msgspec
+
+LATEST_S: Final = 4_600_000_000
+LATEST_NS: Final = LATEST_S * 10**9  # start + duration then fits int64
+
+
+def _whole(lowest: int, highest: int) -> Any:
+    return Annotated[int, msgspec.Meta(ge=lowest, le=highest)]
+
+
+_SECONDS = Annotated[float, msgspec.Meta(ge=0, le=LATEST_S)]
+
+FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
+    "call": (str, str, ""),  # the one key that every line must have
+    "path": (str, str, ""),
+    "job": (str, str, ""),
+    "host": (str, str, ""),
+    "layer": (str, str, ""),
+    "start": (float, _SECONDS, -1.0),
+    "dur": (float, _SECONDS, -1.0),
+    "start_ns": (int, _whole(0, LATEST_NS), -1),
+    "dur_ns": (int, _whole(0, LATEST_NS), -1),
+    "size": (int, _whole(-1, 2**62), 0),
+    "offset": (int, _whole(-1, 2**62), -1),
+    "rank": (int, _whole(-1, 2**31 - 1), -1),
+    "pid": (int, _whole(-1, 2**31 - 1), 0),
+    "tid": (int, _whole(-1, 2**31 - 1), 0),
+    "handle": (int, _whole(0, 2**32 - 1), 0),
+    "parent": (int, _whole(0, 2**32 - 1), 0),
+    "depth": (int, _whole(0, 2**8 - 1), 0),
+    "errno": (int, _whole(0, 2**16 - 1), 0),
+}
+"""Key -> (type, type with its bounds, value where a line does not have it)."""
+
+MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_MAX_IGNORED = 32
+
+# One comprehension a key, written out: the interpreter specialises each to its attribute (12 ns instead of 39).
+COLUMN_OF: Final[dict[str, Callable[[list[Any]], list[Any]]]] = {
+    "call": lambda lines: [line.call for line in lines],
+    "path": lambda lines: [line.path for line in lines],
+    "job": lambda lines: [line.job for line in lines],
+    "host": lambda lines: [line.host for line in lines],
+    "layer": lambda lines: [line.layer for line in lines],
+    "start": lambda lines: [line.start for line in lines],
+    "dur": lambda lines: [line.dur for line in lines],
+    "start_ns": lambda lines: [line.start_ns for line in lines],
+    "dur_ns": lambda lines: [line.dur_ns for line in lines],
+    "size": lambda lines: [line.size for line in lines],
+    "offset": lambda lines: [line.offset for line in lines],
+    "rank": lambda lines: [line.rank for line in lines],
+    "pid": lambda lines: [line.pid for line in lines],
+    "tid": lambda lines: [line.tid for line in lines],
+    "handle": lambda lines: [line.handle for line in lines],
+    "parent": lambda lines: [line.parent for line in lines],
+    "depth": lambda lines: [line.depth for line in lines],
+    "errno": lambda lines: [line.errno for line in lines],
+}
+
+_any_object = msgspec.json.Decoder(dict[str, Any])
+
+
+class LineDecoder:
+    """Turns lines into objects that have the attributes in ``keys``, and only those.
+
+    It decodes to a struct with the keys met so far and forbids others; a line with a new key makes it learn that key
+    and begin again. A column that no line has then costs nothing. Bounds of numbers are not checked here but by the
+    caller, on whole columns.
+    """
+
+    def __init__(self) -> None:
+        self.keys: frozenset[str] = frozenset({"call"})
+        self._ignored: frozenset[str] | None = frozenset()
+        """Unknown keys met so far; None once there were too many and unknown keys are let through."""
+
+    def decode(self, text: bytes) -> list[Any] | None:
+        """Decodes whole lines, or returns None when one of them is malformed."""
+        while True:
+            try:
+                return _decoder(self.keys, self._ignored).decode_lines(text)
+            except MALFORMED:
+                if not self._learn(text):
+                    return None
+
+    def decode_singly(self, text: bytes) -> Iterator[tuple[int, Any]]:
+        """Yields each line's index with its object (null stands for "not given"), or with the error in it.
+
+        Slow, but bounds are checked, and the objects have all keys.
+        """
+        for index, line in enumerate(text.split(b"\n")):
+            if not line or line.isspace():
+                continue
+            try:
+                fields = {key: value for key, value in _any_object.decode(line).items() if value is not None}
+                self._meet(fields)
+                yield index, msgspec.convert(fields, _bounded_struct())
+            except MALFORMED as error:
+                yield index, error
+
+    def _learn(self, text: bytes) -> bool:
+        """Takes in the keys of the first line that has a new one; tells whether there was such a line."""
+        before = self.keys, self._ignored
+        for line in text.split(b"\n"):
+            with contextlib.suppress(*MALFORMED):
+                self._meet(_any_object.decode(line))
+            if (self.keys, self._ignored) != before:
+                return True
+        return False
+
+    def _meet(self, fields: dict[str, Any]) -> None:
+        self.keys |= fields.keys() & FIELDS.keys()
+        if self._ignored is None:
+            return
+        self._ignored |= fields.keys() - FIELDS.keys()
+        if len(self._ignored) > _MAX_IGNORED or not all(map(_may_be_renamed, self._ignored)):
+            self._ignored = None
+
+
+def _may_be_renamed(key: str) -> bool:
+    return key.isprintable() and '"' not in key and "\\" not in key
+
+
+@lru_cache(maxsize=64)
+def _decoder(keys: frozenset[str], ignored: frozenset[str] | None) -> msgspec.json.Decoder[Any]:
+    fields: list[Any] = [("call", str)]
+    fields += [(key, kind, unset) for key, (kind, _, unset) in FIELDS.items() if key in keys and key != "call"]
+    renamed = {f"_{number}": key for number, key in enumerate(sorted(ignored or ()))}
+    fields += [(name, msgspec.Raw, msgspec.Raw()) for name in renamed]
+    closed = ignored is not None
+    return msgspec.json.Decoder(
+        msgspec.defstruct("Call", fields, rename=renamed, forbid_unknown_fields=closed, gc=False)
+    )
+
+
+@lru_cache(maxsize=1)
+def _bounded_struct() -> type[msgspec.Struct]:
+    fields: list[Any] = [("call", str)]
+    fields += [(key, kind, unset) for key, (_, kind, unset) in FIELDS.items() if key != "call"]
+    return msgspec.defstruct("Call", fields, gc=False)

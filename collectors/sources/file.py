@@ -1,0 +1,130 @@
+"""The source that reads one file: a tail for the bytes, a parser for their meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from ...events import InputError
+from ..parser import Input, Parser, ParserFactory
+from ..source import Origin, Problems, SourceItem
+from ..tail import CHUNK_BYTES, FileTail, Restart
+
+HEAD_BYTES = 65_536
+"""A format is told from the first line, or from this many bytes where there is no line."""
+
+
+class FileSource:
+    """Replays or follows a file. After a rotation or a truncation its streams end and new ones begin.
+
+    Args:
+        path: the file; with ``follow`` it need not exist yet.
+        choose: names the parser, given the file's first bytes; called again for each generation of the file.
+        origin: job and host of the streams where the file itself says nothing.
+        follow: wait for more at the end of the file.
+        chunk_bytes: most bytes taken in one poll.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        choose: Callable[[bytes], ParserFactory],
+        origin: Origin,
+        *,
+        follow: bool,
+        chunk_bytes: int = CHUNK_BYTES,
+    ) -> None:
+        self.problems = Problems()
+        self.counters: Counter[str] = Counter()
+        self._tail = FileTail(path, follow=follow, chunk_bytes=chunk_bytes, counters=self.counters)
+        self._choose = choose
+        self._origin = origin
+        self._parser: Parser | None = None
+        self._head = b""
+        self._generation = 0
+        self._complaint = ""
+        self._finished = False
+
+    @property
+    def finished(self) -> bool:
+        """True once no later poll can give anything."""
+        return self._finished
+
+    def poll(self) -> list[SourceItem]:
+        """Reads at most ``chunk_bytes`` and returns the events that they complete."""
+        if self._finished:
+            return []
+        try:
+            data = self._tail.read()
+        except InputError as problem:
+            self._complain(problem)
+            data = b""
+        if isinstance(data, Restart):
+            return self._end_generation()
+        items = self._parse(data) if data else []
+        if self._tail.ended:
+            items += self._end_generation()
+            self._finished = True
+        return items
+
+    def stop(self) -> None:
+        """Ends the following: later polls give what the file holds now, its unfinished last line included."""
+        self._tail.stop()
+
+    def close(self) -> None:
+        """Releases the file; what was not polled yet is not read."""
+        self._tail.close()
+        self._parser, self._head, self._finished = None, b"", True
+
+    def _parse(self, data: bytes) -> list[SourceItem]:
+        if self._parser is not None:
+            return self._parser.feed(data)
+        self._head += data
+        first_line = self._head.lstrip().partition(b"\n")
+        return self._begin() if first_line[1] or len(self._head) >= HEAD_BYTES else []
+
+    def _begin(self) -> list[SourceItem]:
+        self._generation += 1
+        head, self._head = self._head, b""
+        about = Input(
+            name=str(self._tail.path),
+            origin=self._origin,
+            modified_ns=self._tail.modified_ns,
+            generation=self._generation,
+            problems=self.problems,
+            counters=self.counters,
+        )
+        try:
+            factory = self._choose(head)
+        except InputError as problem:
+            self.problems.add(problem)
+            factory = Unreadable
+        self._parser = factory(about)
+        return self._parser.feed(head)
+
+    def _end_generation(self) -> list[SourceItem]:
+        items = self._begin() if self._head else []
+        parser, self._parser = self._parser, None
+        return items + (parser.finish() if parser else [])
+
+    def _complain(self, problem: InputError) -> None:
+        if str(problem) != self._complaint:  # a followed file meets the same error at every poll
+            self._complaint = str(problem)
+            self.problems.add(problem)
+
+
+class Unreadable:
+    """Takes the place of a parser where the format is not known: counts the bytes that it cannot use."""
+
+    def __init__(self, about: Input) -> None:
+        self.problems, self.counters = about.problems, about.counters
+
+    def feed(self, data: bytes) -> list[SourceItem]:
+        """Counts the bytes as dropped."""
+        self.counters["bytes_dropped:unknown_format"] += len(data)
+        return []
+
+    def finish(self) -> list[SourceItem]:
+        """Has nothing pending."""
+        return []
