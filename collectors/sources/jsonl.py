@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...events import COLUMNS, EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make_batch
 from ..calls import classify
 from ..lines import Block, LineBuffer
+from ..numbering import Numbering
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
 from ._jsonl_lines import COLUMN_OF, LATEST_NS, LATEST_S, LineDecoder
@@ -107,8 +108,8 @@ class _Stream:
     def __init__(self, name: str) -> None:
         self.name = name
         self.interner = Interner()
-        self._calls = _Numbers(self._number_call)
-        self._files = _Numbers(self.interner.file)
+        self._calls = Numbering(self._number_call)
+        self._files = Numbering(self.interner.file)
         self._layers = np.zeros(64, np.uint8)
         self._kinds = np.zeros(64, np.uint8)
 
@@ -140,25 +141,6 @@ class _Stream:
         if number:
             self._layers[number], self._kinds[number] = classify(call)
         return number
-
-
-class _Numbers:
-    """Numbers of the texts met so far; a new text is numbered on first use."""
-
-    def __init__(self, number: Callable[[str], int]) -> None:
-        self._number = number
-        self._known: dict[str, int] = {}
-
-    def of(self, texts: list[str]) -> npt.NDArray[np.uint32]:
-        """Returns the number of each text; 0 past the interner's bound, where this table stops growing too."""
-        known = self._known
-        try:
-            return np.fromiter([known[text] for text in texts], np.uint32, len(texts))
-        except KeyError:
-            for text in dict.fromkeys(texts):
-                if text not in known and ((number := self._number(text)) or not text):
-                    known[text] = number
-            return np.fromiter([known.get(text, 0) for text in texts], np.uint32, len(texts))
 
 
 @dataclass(frozen=True, slots=True)

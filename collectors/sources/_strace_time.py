@@ -1,0 +1,121 @@
+"""Makes Unix time of the stamps that strace can write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+_NS = 10**9
+_DAY = 86_400 * _NS
+_EARLIEST_EPOCH_S = 10**8  # a relative stamp of three years is a stamp since 1970
+_LATEST_NS = 4_600_000_000 * _NS
+_SLACK = 60 * _NS
+
+Times = npt.NDArray[np.int64]
+
+
+class StampKind(Enum):
+    """How a file's lines are stamped."""
+
+    UNIX = "unix"
+    """``-ttt``: seconds since 1970."""
+    CLOCK = "clock"
+    """``-t``, ``-tt``: local time of day without a date."""
+    RELATIVE = "relative"
+    """``-r``: seconds since the line before."""
+
+
+class StampReader:
+    """Turns the stamps of successive lines into ns since the Unix epoch (RELATIVE: since the first line).
+
+    A time of day gets the latest date on which the first stamp is not after the file's last change, and the next
+    date each time the clock jumps back by more than half a day. The machine's time zone is taken for the tracer's.
+
+    Args:
+        first: the file's first stamp, which tells the kind of all.
+        modified_ns: last change of the file when it was opened, or None: then day 0 is taken.
+    """
+
+    def __init__(self, first: bytes, modified_ns: int | None) -> None:
+        self.kind = _kind_of(first)
+        self.clock_offset_ns: int | None = {StampKind.UNIX: 0, StampKind.RELATIVE: None}.get(self.kind)
+        self._last = 0
+        self._day = 0
+        if self.kind is StampKind.CLOCK:
+            self._last = int(parse_stamps([first])[0])
+            if modified_ns is not None:
+                self._day = self.clock_offset_ns = _midnight_before(self._last, modified_ns)
+
+    def read(self, stamps: Sequence[bytes]) -> Times:
+        """Returns one time a stamp, int64 ns; -1 for a stamp of another kind or out of range."""
+        times = parse_stamps(stamps)
+        if self.kind is StampKind.RELATIVE:
+            times = np.cumsum(np.maximum(times, 0)) + self._last
+            self._last = int(times[-1]) if len(times) else self._last
+            return np.where(times > _LATEST_NS, -1, times)
+        wrong = (times < 0) | (times > _LATEST_NS)
+        if self.kind is StampKind.UNIX:
+            wrong |= times < _EARLIEST_EPOCH_S * _NS
+            return np.where(wrong, -1, times)
+        wrong |= times >= _DAY
+        times = np.where(wrong, self._last, times)
+        steps = np.diff(times, prepend=self._last)
+        days = self._day + _DAY * np.cumsum((steps < -_DAY // 2).astype(np.int64) - (steps > _DAY // 2))
+        if len(times):
+            self._last, self._day = int(times[-1]), int(days[-1])
+        return np.where(wrong, -1, times + days)
+
+
+def _kind_of(stamp: bytes) -> StampKind:
+    if b":" in stamp:
+        return StampKind.CLOCK
+    return StampKind.UNIX if int(stamp.partition(b".")[0]) >= _EARLIEST_EPOCH_S else StampKind.RELATIVE
+
+
+def _midnight_before(clock: int, modified_ns: int) -> int:
+    """Returns ns since 1970 of the local midnight that begins the day of the first stamp."""
+    local = time.localtime(modified_ns // _NS)
+    midnight = round(time.mktime((local.tm_year, local.tm_mon, local.tm_mday, 0, 0, 0, 0, 0, -1))) * _NS
+    return midnight if midnight + clock <= modified_ns + _SLACK else midnight - _DAY
+
+
+def parse_stamps(texts: Sequence[bytes]) -> Times:
+    """Turns texts ``HH:MM:SS[.fraction]`` or ``seconds[.fraction]``, up to 9 digits each, into ns, exactly.
+
+    All digits at once where the texts are laid out alike, as they are in one file.
+    """
+    if not texts:
+        return np.empty(0, np.int64)
+    width = max(map(len, texts))
+    first = max(texts, key=len)
+    flat = b"".join(texts)
+    if len(flat) != width * len(texts):
+        flat = b"".join([text.rjust(width, b"0") for text in texts])
+    digits = np.frombuffer(flat, np.uint8).reshape(len(texts), width)
+    weights = _weights(first)
+    fixed = weights == 0
+    if not (digits[:, fixed] == np.frombuffer(first, np.uint8)[fixed]).all():
+        return np.array([_parse_one(text) for text in texts], np.int64)
+    return (digits.astype(np.int64) - ord("0")) @ weights
+
+
+def _weights(text: bytes) -> Times:
+    """Returns what the digit at each place of a stamp is worth in ns; 0 for the separators."""
+    whole, point, fraction = text.partition(b".")
+    if b":" in whole:
+        seconds = [36_000, 3_600, 0, 600, 60, 0, 10, 1]
+    else:
+        seconds = [10**power for power in reversed(range(len(whole)))]
+    parts = [0] * len(point) + [_NS // 10**place for place in range(1, len(fraction) + 1)]
+    return np.array([_NS * value for value in seconds] + parts, np.int64)
+
+
+def _parse_one(text: bytes) -> int:
+    weights = _weights(text)
+    values = np.frombuffer(text, np.uint8).astype(np.int64) - ord("0")
+    is_digit = (values >= 0) & (values <= 9)
+    return int(values[is_digit] @ weights[is_digit])

@@ -1,0 +1,239 @@
+"""Output of ``strace -f -tt -T -y``, one file a traced command, and of its other ways to stamp lines."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events import EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
+from ..lines import Block, LineBuffer
+from ..numbering import Numbering
+from ..parser import Input
+from ..source import Chunk, Closed, Opened, SourceItem
+from ._strace_calls import CallTable, Numbers, PathIn
+from ._strace_halves import EXPECTED, CallAssembler, reason_to_ignore
+from ._strace_line import LINES, Line, last_annotation, path_argument, path_text, returned_path
+from ._strace_time import StampReader, parse_stamps
+
+MAX_LINE_BYTES = 1 << 20
+
+_Rows: TypeAlias = list[tuple[bytes, ...]]
+"""Lines as tuples of their parts, in the order of ``Line``."""
+_Times: TypeAlias = npt.NDArray[np.int64]
+
+
+class StraceParser:
+    """Parses one file into one stream; calls that are no I/O are left out.
+
+    Every line is an event, left out by rule (``lines_ignored:...``) or a problem (``lines_malformed``), and counted
+    as one of them. The first half of a call counts as ignored (``unfinished``), its second half as the event.
+    """
+
+    def __init__(self, about: Input) -> None:
+        self.problems, self.counters = about.problems, about.counters
+        self._about = about
+        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._assembler = CallAssembler(about)
+        self._stamps: StampReader | None = None
+        self._stream = ""
+        self._command, self._host, self._rank = name_parts(about.name)
+        self._interner = Interner()
+        self._calls = CallTable(self._interner)
+        self._codes = Numbering[bytes](self._calls.add)
+        self._files = Numbering[bytes](lambda path: self._interner.file(path_text(path)))
+        self._pids = Numbering[bytes](lambda pid: int(pid or b"0"))
+
+    def feed(self, data: bytes) -> list[SourceItem]:
+        """Takes the next bytes, split anywhere, and returns the calls whose lines are complete."""
+        return self._parse(self._lines.feed(data))
+
+    def finish(self) -> list[SourceItem]:
+        """Parses a last line without its end and closes the stream."""
+        items = self._parse(self._lines.finish())
+        self._assembler.finish()
+        if self._stream:
+            items.append(Closed(self._stream))
+            self._stream = ""
+        return items
+
+    def _parse(self, block: Block) -> list[SourceItem]:
+        for line in self._lines.take_cut():
+            self.counters["lines"] += 1
+            self._about.malformed(line, "the line is too long", f"a call in at most {MAX_LINE_BYTES} bytes")
+        rows: _Rows = LINES.findall(block.data)
+        self.counters["lines"] += len(rows)
+        numbers: Sequence[int] = range(block.first_line, block.first_line + len(rows))
+        if b"" in [row[1] for row in rows]:
+            numbers, rows = self._stamped(numbers, rows)
+        if not rows:
+            return []
+        items: list[SourceItem] = []
+        if self._stamps is None:
+            self._stamps = StampReader(rows[0][1], self._about.modified_ns)
+            items.append(self._open(self._stamps))
+        starts = self._stamps.read([row[1] for row in rows])
+        rows, starts = self._completed(numbers, rows, starts)
+        if rows and len(batch := self._batch(rows, starts)):
+            self.counters["events"] += len(batch)
+            items.append(Chunk(self._stream, batch, self._interner.take_fresh()))
+        return items
+
+    def _open(self, stamps: StampReader) -> Opened:
+        self._stream = self._about.stream("strace")
+        info = StreamInfo(
+            job=self._about.origin.job,
+            source="strace",
+            host=self._host or self._about.origin.host,
+            user=self._about.origin.user,
+            command=self._command,
+            rank=self._rank,
+            origin=self._about.name,
+            clock_offset_ns=stamps.clock_offset_ns,
+        )
+        return Opened(self._stream, info)
+
+    def _stamped(self, numbers: Sequence[int], rows: _Rows) -> tuple[list[int], _Rows]:
+        kept_numbers, kept_rows = [], []
+        for number, row in zip(numbers, rows, strict=True):
+            line = Line(*row)
+            if line.stamp:
+                kept_numbers.append(number)
+                kept_rows.append(row)
+            elif not line.unstamped.strip():
+                self.counters["lines_ignored:blank"] += 1
+            elif reason := reason_to_ignore(line.unstamped):
+                self.counters[f"lines_ignored:{reason}"] += 1
+            else:
+                self._about.malformed(number, "the line has no time stamp", EXPECTED)
+        return kept_numbers, kept_rows
+
+    def _completed(self, numbers: Sequence[int], rows: _Rows, starts: _Times) -> tuple[_Rows, _Times]:
+        """Keeps the completed calls, halves joined, with the times when they began."""
+        dropped = set(np.flatnonzero(starts < 0).tolist())
+        for at in sorted(dropped):
+            self._about.malformed(numbers[at], "the stamp is not of the first one's kind, or out of range", EXPECTED)
+        unclear = [at for at, row in enumerate(rows) if row[8] or row[6] or row[5] == b"?"]
+        for at in unclear:
+            if at not in dropped:
+                whole = self._assembler.whole(Line(*rows[at]), numbers[at], int(starts[at]))
+                if whole is None:
+                    dropped.add(at)
+                else:
+                    rows[at], starts[at] = whole
+        if not dropped:
+            return rows, starts
+        kept = [at for at in range(len(rows)) if at not in dropped]
+        return [rows[at] for at in kept], starts[kept]
+
+    def _batch(self, rows: _Rows, starts: _Times) -> EventBatch:
+        pids, _, calls, annotations, arguments, results, tails, durations, _, _ = zip(*rows, strict=True)
+        codes = self._codes.of(calls)
+        files = self._files_of(codes, annotations, arguments, tails)
+        keep = self._calls.is_io[codes] | (files > 0)
+        if not keep.all():
+            self.counters["lines_ignored:not_io"] += len(keep) - int(np.count_nonzero(keep))
+        result = _whole_numbers(results)
+        failed = result < 0
+        kind = self._calls.kind[codes]
+        pid = self._pids.of(pids)
+        requested, offset = self._last_numbers(codes, arguments)
+        offset = np.where((kind == Kind.SEEK) & ~failed, result, offset)
+        moved = ((kind == Kind.READ) | (kind == Kind.WRITE)) & ~failed
+        columns: dict[str, npt.NDArray[np.generic]] = {
+            "start": starts,
+            "duration": parse_stamps([duration or b"0.000000" for duration in durations]),
+            "layer": self._calls.layer[codes],
+            "kind": kind,
+            "pid": pid,
+            "tid": pid,
+            "file": files,
+            "offset": offset,
+            "requested": requested,
+            "bytes": np.where(moved, result, 0),
+        }
+        if failed.any():
+            columns["errno"] = _errors(failed, tails)
+            columns["flags"] = np.where(failed, int(Flag.FAILED), 0)
+        kept = {name: column[keep] for name, column in columns.items()}
+        kept["call"] = self._calls.strings(codes[keep])
+        return make_batch(int(np.count_nonzero(keep)), {**kept, "rank": self._rank})
+
+    def _files_of(
+        self,
+        codes: npt.NDArray[np.uint32],
+        annotations: Sequence[bytes],
+        arguments: Sequence[bytes],
+        tails: Sequence[bytes],
+    ) -> npt.NDArray[np.uint32]:
+        files = self._files.of(annotations)
+        ways = self._calls.path_in[codes]
+        elsewhere = np.flatnonzero(ways != int(PathIn.DESCRIPTOR))
+        result, last = int(PathIn.RESULT), int(PathIn.LAST_DESCRIPTOR)
+        for at, way in zip(elsewhere.tolist(), ways[elsewhere].tolist(), strict=True):
+            if way == last:
+                path = last_annotation(arguments[at]) or path_text(annotations[at])
+            else:
+                path = returned_path(tails[at]) if way == result else ""
+                path = path or path_argument(annotations[at], arguments[at])
+            files[at] = self._interner.file(path)
+        return files
+
+    def _last_numbers(self, codes: npt.NDArray[np.uint32], arguments: Sequence[bytes]) -> tuple[_Times, _Times]:
+        """Returns the bytes asked for and the offset given, 0 and -1 where the call has none."""
+        requested, offset = np.zeros(len(codes), np.int64), np.full(len(codes), -1, np.int64)
+        ways = self._calls.numbers[codes]
+        for way, columns in _COLUMNS_OF.items():
+            rows = np.flatnonzero(ways == int(way))
+            texts = [arguments[at] for at in rows.tolist()]
+            for name in reversed(columns):
+                texts, last = _split_last(texts)
+                (requested if name == "requested" else offset)[rows] = last
+        return requested, offset
+
+
+_COLUMNS_OF = {
+    Numbers.COUNT: ("requested",),
+    Numbers.OFFSET: ("offset",),
+    Numbers.COUNT_AND_OFFSET: ("requested", "offset"),
+}
+
+
+def _split_last(arguments: list[bytes]) -> tuple[list[bytes], _Times]:
+    """Takes the last argument off each text; it is -1 where it is no number of sane size."""
+    ends = [text.rfind(b", ") for text in arguments]
+    tails = [text[end + 2 :] for text, end in zip(arguments, ends, strict=True)]
+    rest = [text[:end] for text, end in zip(arguments, ends, strict=True)]
+    try:
+        return rest, np.fromiter(map(int, tails), np.int64, len(tails))
+    except (ValueError, OverflowError):
+        return rest, np.array([int(tail) if tail.isdigit() and len(tail) < 19 else -1 for tail in tails], np.int64)
+
+
+def name_parts(name: str) -> tuple[str, str, int]:
+    """Takes command, host and rank from a name ``command_host_rank.st``; "", "" and -1 where it has another form."""
+    file = PurePath(name)
+    parts = file.stem.rsplit("_", 2)
+    if file.suffix != ".st" or len(parts) != 3:
+        return "", "", -1
+    rank = parts[2]
+    return parts[0], parts[1], int(rank) if rank.isascii() and rank.isdigit() and len(rank) < 10 else -1
+
+
+def _whole_numbers(results: Sequence[bytes]) -> _Times:
+    try:
+        return np.fromiter(map(int, results), np.int64, len(results))
+    except ValueError:  # addresses, from mmap and the like
+        return np.array([0 if text.startswith(b"0x") else int(text) for text in results], np.int64)
+
+
+def _errors(failed: npt.NDArray[np.bool_], tails: Sequence[bytes]) -> npt.NDArray[np.uint16]:
+    numbers = np.zeros(len(tails), np.uint16)
+    for at in np.flatnonzero(failed).tolist():
+        name = tails[at].lstrip().partition(b" ")[0].decode("ascii", "replace")
+        numbers[at] = getattr(errno, name, 0) if name.startswith("E") else 0
+    return numbers
