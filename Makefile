@@ -11,7 +11,7 @@ PARTS := events collectors analyzers daemon clients cli
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
-$(STAMP): pyproject.toml setup.py collectors/preload/preload.c collectors/preload/ring.h
+$(STAMP): pyproject.toml setup.py $(wildcard collectors/preload/*.[ch])
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[plot,dev]'

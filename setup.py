@@ -1,5 +1,7 @@
 """Builds the LD_PRELOAD library and maps the repository root to the package ``iotide``."""
 
+from glob import glob
+
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
@@ -29,11 +31,13 @@ setup(
     ext_modules=[
         Extension(
             "iotide.collectors.preload.iotide_preload",
-            ["collectors/preload/preload.c"],
-            depends=["collectors/preload/ring.h"],
+            sorted(glob("collectors/preload/*.c")),
+            depends=sorted(glob("collectors/preload/*.h")),
             extra_compile_args=[
                 "-std=gnu11",
                 "-O2",
+                "-fno-builtin",
+                "-U_FORTIFY_SOURCE",
                 "-fvisibility=hidden",
                 "-ftls-model=initial-exec",
                 "-Wall",
