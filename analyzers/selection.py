@@ -1,0 +1,47 @@
+"""Which events make up a job's bandwidth signal."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events import EventBatch, FileType, Kind, is_constant
+from ..events.models import ModeName
+
+_KINDS: Final[dict[ModeName, tuple[Kind, ...]]] = {
+    "read": (Kind.READ,),
+    "write": (Kind.WRITE,),
+    "both": (Kind.READ, Kind.WRITE),
+}
+_COUNTED_TYPES: Final = (FileType.UNKNOWN, FileType.REGULAR)
+
+
+def counted(batch: EventBatch, file_types: npt.NDArray[np.uint8], mode: ModeName) -> npt.NDArray[np.bool_]:
+    """Tells which events count towards the bandwidth signal.
+
+    These are reads or writes (as ``mode`` says) of more than 0 bytes at depth 0, on regular files and on files of
+    unknown type. A call that another traced layer made is deeper than 0 and would be counted twice.
+
+    Args:
+        batch: the events.
+        file_types: FileType of each file number, uint8; a number beyond the array is a file of unknown type.
+        mode: direction of data movement.
+
+    Returns:
+        bool[len(batch)]
+    """
+    kinds = _KINDS[mode]
+    wanted = batch.kind == kinds[0]
+    for kind in kinds[1:]:
+        wanted |= batch.kind == kind
+    wanted &= batch.bytes > 0
+    if not (is_constant(batch.depth) and batch.depth[0] == 0):
+        wanted &= batch.depth == 0
+    known = np.isin(file_types, _COUNTED_TYPES)
+    if not known.all():
+        # numbers beyond the table share one last entry, which says "unknown"
+        wanted &= np.append(known, True)[np.minimum(batch.file, len(known))]
+    result: npt.NDArray[np.bool_] = wanted
+    return result
