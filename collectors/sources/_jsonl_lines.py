@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Annotated, Any, Final
@@ -25,12 +26,12 @@ FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
     "job": (str, str, ""),
     "host": (str, str, ""),
     "layer": (str, str, ""),
-    "start": (float, _SECONDS, -1.0),
-    "dur": (float, _SECONDS, -1.0),
-    "start_ns": (int, _whole(0, LATEST_NS), -1),
-    "dur_ns": (int, _whole(0, LATEST_NS), -1),
-    "size": (int, _whole(-1, 2**62), 0),
-    "offset": (int, _whole(-1, 2**62), -1),
+    "start": (float, _SECONDS, math.nan),
+    "dur": (float, _SECONDS, math.nan),
+    "start_ns": (int, _whole(-1, LATEST_NS), -1),
+    "dur_ns": (int, _whole(-1, LATEST_NS), -1),
+    "size": (int, _whole(-1, LATEST_NS), 0),
+    "offset": (int, _whole(-1, LATEST_NS), -1),
     "rank": (int, _whole(-1, 2**31 - 1), -1),
     "pid": (int, _whole(-1, 2**31 - 1), 0),
     "tid": (int, _whole(-1, 2**31 - 1), 0),
@@ -123,6 +124,7 @@ class LineDecoder:
         self._ignored |= fields.keys() - FIELDS.keys()
         if len(self._ignored) > _MAX_IGNORED or not all(map(_may_be_renamed, self._ignored)):
             self._ignored = None
+            self.keys = frozenset(FIELDS)  # a new key is no longer noticed
 
 
 def _may_be_renamed(key: str) -> bool:

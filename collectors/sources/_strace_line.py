@@ -22,6 +22,9 @@ LINES: Final = re.compile(rb"(?:" + _LEADER + rb"(?:" + _CALL + rb"|([^\n]*)\n)|
 stands behind the first ``) = value`` from the right."""
 
 
+_BEGINNING: Final = re.compile(_LEADER + rb"(?:[\w?]{1,64}\(|<\.\.\. |\+\+\+ |--- )")
+
+
 class Line(NamedTuple):
     """The parts of one line; b"" for those that it does not have."""
 
@@ -62,6 +65,11 @@ _STRING = re.compile(
 _ANY_ANNOTATION = re.compile(rb"\b\d+<" + _ANNOTATION + _ANNOTATION_END)
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|([0-7]{1,3})|(.))")
 _CHARACTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
+
+
+def looks_like_strace(head: bytes) -> bool:
+    """Tells whether one of the first lines is stamped as strace does, and a call, half of one, signal or exit."""
+    return any(_BEGINNING.match(line) for line in head.split(b"\n", 50)[:50])
 
 
 def path_text(annotation: bytes) -> str:

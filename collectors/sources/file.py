@@ -81,10 +81,19 @@ class FileSource:
         if self._parser is not None:
             return self._parser.feed(data)
         self._head += data
-        first_line = self._head.lstrip().partition(b"\n")
-        return self._begin() if first_line[1] or len(self._head) >= HEAD_BYTES else []
+        binary = self._head[:1] >= b"\x80"
+        if not binary and b"\n" not in self._head.lstrip() and len(self._head) < HEAD_BYTES:
+            return []
+        return self._begin(may_wait=len(self._head) < HEAD_BYTES)
 
-    def _begin(self) -> list[SourceItem]:
+    def _begin(self, *, may_wait: bool) -> list[SourceItem]:
+        try:
+            factory = self._choose(self._head)
+        except InputError as problem:
+            if may_wait:
+                return []
+            self.problems.add(problem)
+            factory = Unreadable
         self._generation += 1
         head, self._head = self._head, b""
         about = Input(
@@ -95,16 +104,11 @@ class FileSource:
             problems=self.problems,
             counters=self.counters,
         )
-        try:
-            factory = self._choose(head)
-        except InputError as problem:
-            self.problems.add(problem)
-            factory = Unreadable
         self._parser = factory(about)
         return self._parser.feed(head)
 
     def _end_generation(self) -> list[SourceItem]:
-        items = self._begin() if self._head else []
+        items = self._begin(may_wait=False) if self._head else []
         parser, self._parser = self._parser, None
         return items + (parser.finish() if parser else [])
 

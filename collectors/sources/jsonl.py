@@ -185,12 +185,18 @@ def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[An
 
 
 def _times(lines: list[Any], keys: frozenset[str], key: str) -> npt.NDArray[np.int64]:
-    """Returns ``start`` or ``dur`` in ns, from whichever of the two keys a line has; -1 where it is out of bounds."""
+    """Returns ``start`` or ``dur`` in ns, from whichever of the two keys a line has; -1 where it has neither.
+
+    Raises:
+        OverflowError: a number is out of bounds.
+    """
     times = np.full(len(lines), -1, np.int64)
     if key in keys:
         seconds = np.fromiter(COLUMN_OF[key](lines), np.float64, len(lines))
-        within = (seconds >= 0) & (seconds <= LATEST_S)
-        times = np.where(within, np.rint(seconds * 1e9), -1).astype(np.int64)
+        missing = np.isnan(seconds)
+        if not (missing | ((seconds >= 0) & (seconds <= LATEST_S))).all():
+            raise OverflowError(key)
+        times = np.rint(np.where(missing, -1e-9, seconds) * 1e9).astype(np.int64)
     if key + "_ns" in keys:
         exact = _column(lines, key + "_ns", np.int64)
         times = np.where(exact >= 0, exact, times)

@@ -1,0 +1,116 @@
+"""The file formats that iotide reads, by name, and how one is told from another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...events import ConfigError, InputError
+from ..parser import ParserFactory
+from ..source import Origin, Source, SourceItem
+from ._strace_line import looks_like_strace
+from .file import HEAD_BYTES, FileSource
+from .jsonl import JsonLinesParser
+from .strace import StraceParser
+from .tmio import TmioParser
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One file format."""
+
+    parser: ParserFactory
+    description: str
+    suffixes: tuple[str, ...]
+    """Endings of names that mean this format where the content does not tell."""
+    matches: Callable[[bytes], bool]
+    """Tells the format from the first bytes of a file."""
+
+
+_CALL_LINE = re.compile(rb'^\s*\{.*"call"\s*:', re.MULTILINE)
+_TMIO_TEXT = re.compile(
+    rb'^\s*[{\[][^\0]*?"(?:(?:read|write)_(?:sync|async(?:_[tb])?)|io_time|bandwidth|b(?:_\w+)?)"\s*:\s*[{\[]'
+)
+_MSGPACK_FIRST = re.compile(rb"[\x80-\x9f\xdc-\xdf]")  # a map or an array
+
+FORMATS: Final[dict[str, Format]] = {
+    "strace": Format(StraceParser, "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace),
+    "jsonl": Format(
+        JsonLinesParser,
+        "JSON lines, one I/O call a line",
+        (".jsonl", ".ndjson"),
+        lambda head: bool(_CALL_LINE.search(head)),
+    ),
+    "tmio": Format(
+        TmioParser,
+        "TMIO's JSON lines, JSON or MessagePack, or its short forms",
+        (".json", ".msgpack"),
+        lambda head: bool(_TMIO_TEXT.match(head) or _MSGPACK_FIRST.match(head)),
+    ),
+}
+"""Name -> format. A new one is a module with a parser and a line here."""
+
+
+def sniff(head: bytes, name: str) -> str:
+    """Tells a file's format from its first bytes, else from its name.
+
+    Raises:
+        InputError: neither tells.
+    """
+    for format_name, candidate in FORMATS.items():
+        if candidate.matches(head):
+            return format_name
+    suffix = Path(name).suffix.lower()
+    for format_name, candidate in FORMATS.items():
+        if suffix in candidate.suffixes:
+            return format_name
+    expected = "; or ".join(f"{key} ({known.description})" for key, known in FORMATS.items())
+    raise InputError(name, None, "the format is not recognised" if head else "the file is empty", expected)
+
+
+def open_file(path: str | Path, origin: Origin, *, format: str | None = None, follow: bool = False) -> Source:  # noqa: A002
+    """Returns a source that replays a file, or follows it.
+
+    Args:
+        path: the file; with ``follow`` it need not exist yet.
+        origin: job and host of the streams where the file itself says nothing.
+        format: a key of ``FORMATS``; by default it is told from the content, else from the name.
+        follow: wait for more at the end.
+
+    Raises:
+        InputError: the file cannot be read, or its format is not recognised (when following, the source reports both
+            among its problems instead, once there is something to look at).
+        ConfigError: no format has the name given.
+    """
+    if format is not None and format not in FORMATS:
+        raise ConfigError(f"no file format is called {format!r}; there are {', '.join(FORMATS)}")
+
+    def choose(head: bytes) -> ParserFactory:
+        return FORMATS[format or sniff(head, str(path))].parser
+
+    if not follow:
+        choose(_head(Path(path)))
+    return FileSource(path, choose, origin, follow=follow)
+
+
+def read_all(source: Source) -> Iterator[SourceItem]:
+    """Polls a source that replays finished input to its end, and closes it."""
+    try:
+        while not source.finished:
+            yield from source.poll()
+    finally:
+        source.close()
+
+
+def _head(path: Path) -> bytes:
+    expected = "a regular file that may be read"
+    try:
+        if path.exists() and not path.is_file():
+            raise InputError(str(path), None, "is not a regular file", expected)
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError as error:
+        raise InputError(str(path), None, f"cannot be read ({error.strerror})", expected) from None
