@@ -140,20 +140,30 @@ def decode(frames: Sequence[Frame]) -> tuple[Message, EventBatch | None]:
     """
     if not frames:
         raise ProtocolError("a message has at least one frame")
-    if len(frames[0]) > MAX_HEADER_BYTES:
-        raise ProtocolError(f"a header has at most {MAX_HEADER_BYTES} bytes, not {len(frames[0])}")
-    try:
-        message = _decoder.decode(frames[0])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"the header is not a message of protocol {PROTOCOL_VERSION}: {error}") from None
-    stream = getattr(message, "stream", "")
-    if len(stream) > MAX_STREAM_ID:
-        raise ProtocolError(f"a stream's id has at most {MAX_STREAM_ID} characters, not {len(stream)}")
+    message = decode_header(frames[0])
     if isinstance(message, Batch):
         return message, _decode_columns(message, frames[1:])
     if len(frames) > 1:
         raise ProtocolError(f"only a batch has column frames, but {len(frames) - 1} follow")
     return message, None
+
+
+def decode_header(frame: Frame) -> Message:
+    """Decodes a message's first frame alone.
+
+    Raises:
+        ProtocolError: the frame breaks a rule of the protocol.
+    """
+    if len(frame) > MAX_HEADER_BYTES:
+        raise ProtocolError(f"a header has at most {MAX_HEADER_BYTES} bytes, not {len(frame)}")
+    try:
+        message = _decoder.decode(frame)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"the header is not a message of protocol {PROTOCOL_VERSION}: {error}") from None
+    stream = getattr(message, "stream", "")
+    if len(stream) > MAX_STREAM_ID:
+        raise ProtocolError(f"a stream's id has at most {MAX_STREAM_ID} characters, not {len(stream)}")
+    return message
 
 
 def _decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:

@@ -1,0 +1,165 @@
+"""The per-node agent: polls sources, ships what they give. The shell around ``Shipper``; it owns the socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+import zmq
+
+from ..events import InputError
+from .settings import CollectorSettings
+from .shipper import Shipper
+from .source import Closed, Opened, Problems, Source, SourceItem
+
+_RECEIVES_A_PUMP: Final = 1000
+_QUIET_PUMPS: Final = 50
+"""Pumps without news after which sources are polled less often."""
+
+
+class Agent:
+    """Runs sources and one connection to an aggregator in an asyncio loop.
+
+    A source that raises is closed and counted; the others go on. ``pump`` does one round of work and never blocks.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        settings: CollectorSettings,
+        context: zmq.Context[zmq.Socket[bytes]] | None = None,
+    ) -> None:
+        self.problems = Problems()
+        self._settings = settings
+        self._own_context = context is None
+        self._context: zmq.Context[zmq.Socket[bytes]] = context or zmq.Context()
+        self._socket = self._context.socket(zmq.DEALER)
+        self._socket.linger = 0
+        # Only a completed connection takes messages: nothing piles up in front of an aggregator that is away.
+        self._socket.setsockopt(zmq.IMMEDIATE, 1)
+        self._socket.setsockopt(zmq.RECONNECT_IVL, 50)
+        self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
+        self._socket.connect(settings.endpoint)
+        self._shipper = Shipper(f"{settings.host}:{os.getpid()}:{secrets.token_hex(4)}", settings)
+        self._sources: list[Source] = []
+        self._open: dict[int, set[str]] = {}
+        self._finished: Counter[str] = Counter()
+        self._quiet = 0
+        for source in sources:
+            self.add(source)
+
+    def add(self, source: Source) -> None:
+        """Takes in one more source."""
+        self._sources.append(source)
+        self._open[id(source)] = set()
+
+    @property
+    def finished(self) -> bool:
+        """True when every source has ended and everything was acknowledged."""
+        return not self._sources and self._shipper.flushed
+
+    def counters(self) -> Counter[str]:
+        """Returns the counters of all sources, past ones too, and of the shipper."""
+        return self._source_counters() + self._shipper.counters
+
+    async def run(self) -> None:
+        """Pumps until cancelled."""
+        while True:
+            busy = self.pump()
+            self._quiet = 0 if busy else self._quiet + 1
+            fast = self._quiet < _QUIET_PUMPS
+            await asyncio.sleep(
+                0 if busy else self._settings.poll_interval_s if fast else self._settings.idle_interval_s
+            )
+
+    async def drain(self, deadline_s: float) -> bool:
+        """Reads all sources to their present end, closes them, and waits until everything is acknowledged.
+
+        Returns:
+            False when that took longer than ``deadline_s``; what is left is lost when the agent closes.
+        """
+        limit = time.monotonic() + deadline_s
+        while self._poll_all():
+            self.pump()
+            await asyncio.sleep(0)
+        for source in list(self._sources):
+            self._retire(source)
+        self._shipper.flush(time.monotonic())
+        while not self._shipper.flushed:
+            if time.monotonic() > limit:
+                return False
+            self.pump()
+            await asyncio.sleep(0.001)
+        return True
+
+    def pump(self) -> bool:
+        """Does one round: receives, polls, sends. Returns whether there was news from a source."""
+        now = time.monotonic()
+        self._receive(now)
+        busy = self._poll_all()
+        for frames in self._shipper.outgoing(now, self._source_counters):
+            try:
+                self._socket.send_multipart(frames, flags=zmq.NOBLOCK, copy=False)
+            except zmq.Again:
+                break  # sent again when its acknowledgement is overdue
+        return busy
+
+    def close(self) -> None:
+        """Closes sources and the socket; what was not acknowledged is lost."""
+        for source in list(self._sources):
+            self._retire(source)
+        self._socket.close()
+        if self._own_context:
+            self._context.term()
+
+    def _receive(self, now_s: float) -> None:
+        with contextlib.suppress(zmq.Again):
+            for _ in range(_RECEIVES_A_PUMP):
+                self._shipper.receive(self._socket.recv_multipart(zmq.NOBLOCK), now_s)
+
+    def _poll_all(self) -> bool:
+        busy = False
+        for source in list(self._sources):
+            try:
+                items = source.poll()
+            except Exception as error:  # a source that breaks costs itself, not the others
+                self._finished["sources_failed"] += 1
+                self.problems.add(InputError(type(source).__name__, None, repr(error), "a source that does not raise"))
+                self._retire(source)
+                continue
+            self._take(source, items)
+            busy = busy or bool(items)
+            if source.finished:
+                self._retire(source)
+        return busy
+
+    def _take(self, source: Source, items: list[SourceItem]) -> None:
+        still_open = self._open[id(source)]
+        for item in items:
+            if isinstance(item, Opened):
+                still_open.add(item.stream)
+            elif isinstance(item, Closed):
+                still_open.discard(item.stream)
+        self._shipper.take(items, time.monotonic())
+
+    def _retire(self, source: Source) -> None:
+        """Closes a source, and the streams that it leaves open."""
+        source.close()
+        self._sources.remove(source)
+        left = self._open.pop(id(source))
+        self._shipper.take([Closed(stream) for stream in sorted(left)], time.monotonic())
+        self._finished.update(source.counters)
+        self.problems.total += source.problems.total
+        self.problems.first.extend(source.problems.first[: self.problems.kept - len(self.problems.first)])
+
+    def _source_counters(self) -> Counter[str]:
+        total = Counter(self._finished)
+        for source in self._sources:
+            total.update(source.counters)
+        return total

@@ -1,0 +1,123 @@
+"""The socket that collectors connect to: the shell around ``IngestCore``."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import zmq
+import zmq.asyncio
+
+from ..events import ConfigError
+from ..events.wire import Frame
+from .ingest_core import IngestCore, IngestSettings, Sink
+
+_MESSAGES_A_TURN: Final = 64
+_TICK_S: Final = 0.5
+
+
+class Ingest:
+    """A ROUTER socket and the loop that feeds a sink from it.
+
+    Plain text is for ipc and loopback; anything else is refused unless the settings allow it. The keys of CURVE
+    belong in ``bind``, before the socket is bound.
+    """
+
+    def __init__(
+        self, context: zmq.asyncio.Context, endpoint: str, sink: Sink, settings: IngestSettings | None = None
+    ) -> None:
+        self._settings = settings or IngestSettings()
+        self.core = IngestCore(sink, self._settings)
+        self._endpoint = endpoint
+        self._socket: zmq.asyncio.Socket = context.socket(zmq.ROUTER)
+        self._socket.linger = 0
+        self._socket.setsockopt(zmq.MAXMSGSIZE, 64 << 20)
+
+    def bind(self) -> str:
+        """Binds the socket; returns the endpoint, with the port that the system chose.
+
+        Raises:
+            ConfigError: the endpoint is malformed, in use, or would be readable by others.
+        """
+        check_private(self._endpoint, allow=self._settings.allow_plaintext)
+        try:
+            with private_files():
+                self._socket.bind(self._endpoint)
+        except zmq.ZMQError as error:
+            raise ConfigError(f"cannot listen on {self._endpoint}: {error}") from None
+        return bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+
+    async def run(self) -> None:
+        """Receives until cancelled."""
+        next_tick = 0.0
+        while True:
+            if await self._socket.poll(int(_TICK_S * 1000)):
+                await self._receive_some()
+            now = time.monotonic()
+            if now >= next_tick:
+                self.core.tick(now)
+                next_tick = now + _TICK_S
+
+    def close(self) -> None:
+        """Closes the socket."""
+        self._socket.close()
+
+    async def _receive_some(self) -> None:
+        for _ in range(_MESSAGES_A_TURN):
+            try:
+                parts: Sequence[zmq.Frame] = await self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
+            except zmq.Again:
+                return
+            identity = parts[0].bytes
+            frames: list[Frame] = [part.buffer for part in parts[1:]]
+            for peer, reply in self.core.receive(identity, frames, time.monotonic()):
+                with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
+                    await self._socket.send_multipart([peer, *reply], zmq.NOBLOCK)
+        await asyncio.sleep(0)
+
+
+def check_private(endpoint: str, *, allow: bool) -> None:
+    """Refuses endpoints that others on the network could reach in plain text.
+
+    Raises:
+        ConfigError: the endpoint is malformed or not private.
+    """
+    parts = urlsplit(endpoint)
+    if parts.scheme == "ipc" and endpoint != "ipc://":
+        folder = Path(endpoint.removeprefix("ipc://")).parent
+        if not folder.is_dir():
+            raise ConfigError(f"{endpoint}: there is no folder {folder}")
+        return
+    if parts.scheme in ("tcp", "inproc") and endpoint.removeprefix(f"{parts.scheme}://"):
+        if parts.scheme == "inproc" or allow or is_loopback(parts.hostname or ""):
+            return
+        raise ConfigError(f"{endpoint} is not loopback: plain text is refused there unless allow_plaintext is set")
+    raise ConfigError(f"{endpoint!r} is no endpoint such as tcp://127.0.0.1:9787 or ipc:///run/iotide/ingest")
+
+
+def is_loopback(host: str) -> bool:
+    """Tells whether a host name or address stays on this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@contextlib.contextmanager
+def private_files() -> Iterator[None]:
+    """Makes files that are created meanwhile (ipc sockets) readable by their user only."""
+    before = os.umask(stat.S_IRWXG | stat.S_IRWXO)
+    try:
+        yield
+    finally:
+        os.umask(before)

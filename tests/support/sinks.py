@@ -1,0 +1,41 @@
+"""A sink that remembers what it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from iotide.events import Definitions, DefinitionTable, EventBatch, ProtocolError, StreamInfo
+
+
+class RememberingSink:
+    """Keeps the start stamps of each stream's events, in order of arrival."""
+
+    def __init__(self) -> None:
+        self.info: dict[str, StreamInfo] = {}
+        self.starts: dict[str, list[int]] = {}
+        self.definitions: dict[str, DefinitionTable] = {}
+        self.closed_streams: list[str] = []
+        self.counters: dict[str, Mapping[str, int]] = {}
+        self.lost_collectors: list[str] = []
+        self.refuse_start: int | None = None
+
+    def opened(self, stream: str, info: StreamInfo) -> None:
+        assert stream not in self.info
+        self.info[stream] = info
+        self.starts[stream] = []
+        self.definitions[stream] = DefinitionTable()
+
+    def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
+        if self.refuse_start is not None and self.refuse_start in batch.start.tolist():
+            raise ProtocolError("refused by the test")
+        self.definitions[stream].apply(definitions)
+        self.starts[stream].extend(batch.start.tolist())
+
+    def closed(self, stream: str) -> None:
+        self.closed_streams.append(stream)
+
+    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
+        self.counters[collector] = counters
+
+    def lost(self, collector: str) -> None:
+        self.lost_collectors.append(collector)
