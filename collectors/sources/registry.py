@@ -71,7 +71,7 @@ def sniff(head: bytes, name: str) -> str:
     raise InputError(name, None, "the format is not recognised" if head else "the file is empty", expected)
 
 
-def open_file(path: str | Path, origin: Origin, *, format: str | None = None, follow: bool = False) -> Source:  # noqa: A002
+def open_file(path: str | Path, origin: Origin, *, format: str | None = None, follow: bool = False) -> FileSource:  # noqa: A002
     """Returns a source that replays a file, or follows it.
 
     Args:
