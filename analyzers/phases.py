@@ -1,0 +1,198 @@
+"""Cuts a signal into I/O phases, and tells how regular they are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int64]
+
+_SMOOTHING = 1 / 16  # of the period: hides the gaps between single requests of a phase
+_MERGING = 1 / 4  # of the period: shorter gaps do not end a phase
+_SMALLEST = 0.2  # of the volume of the phase that holds the median byte: smaller ones are unrelated I/O
+_FAR_BETTER = 0.1  # ratio of chances that makes other intervals than those between all starts the better ones
+_IRREGULAR = 0.1  # spread of intervals up to which one that is two periods long means that a phase was missed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Phases:
+    """I/O phases in order of time; arrays of equal length, times in bins (fractions are meant) from the first bin.
+
+    Attributes:
+        start: start times.
+        end: end times.
+        volume: what moved, in the signal's unit times bins.
+        first: first bin above the noise threshold, int64.
+        stop: one after the last such bin.
+    """
+
+    start: Floats
+    end: Floats
+    volume: Floats
+    first: Positions
+    stop: Positions
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def shifted(self, bins: int) -> Phases:
+        """Returns the phases with all times later by ``bins``."""
+        return Phases(self.start + bins, self.end + bins, self.volume, self.first + bins, self.stop + bins)
+
+    def select(self, rows: slice | npt.NDArray[np.bool_]) -> Phases:
+        """Returns some of the phases."""
+        return Phases(self.start[rows], self.end[rows], self.volume[rows], self.first[rows], self.stop[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regularity:
+    """How regularly phases follow one another.
+
+    Attributes:
+        period: mean interval between starts, bins.
+        spread: standard deviation of the intervals, as a share of the period.
+        chance: probability that as many intervals between random moments are as regular as these.
+        intervals: the intervals, bins; one over a missed phase counts as several of equal length.
+    """
+
+    period: float
+    spread: float
+    chance: float
+    intervals: Floats
+
+
+def runs(active: npt.NDArray[np.bool_], shortest_gap: float) -> tuple[Positions, Positions]:
+    """Finds stretches of true values; gaps shorter than ``shortest_gap`` do not end one.
+
+    Returns:
+        First position of each stretch, and one after its last, int64.
+    """
+    padded = np.zeros(len(active) + 2, np.int8)
+    padded[1:-1] = active
+    edges = np.flatnonzero(np.diff(padded))
+    first, stop = edges[::2], edges[1::2]
+    if len(first) > 1:
+        separate = first[1:] - stop[:-1] >= max(shortest_gap, 1)
+        first, stop = first[np.append(True, separate)], stop[np.append(separate, True)]
+    return first, stop
+
+
+def segment(values: Floats, period: float) -> Phases:
+    """Finds the phases of a signal of which the period is known roughly.
+
+    A bin belongs to a phase when the signal there, smoothed over a sixteenth of the period, is above the noise
+    threshold, the mean V(T)/L(T) (seed 001, Section 3.3). Gaps below a quarter of the period are closed. Phases that
+    move less than a fifth of a typical one are left out: loading of libraries, logs.
+
+    Args:
+        values: the signal, at least 0 everywhere.
+        period: rough period in bins.
+    """
+    running = np.concatenate([[0.0], np.cumsum(values)])
+    threshold = float(running[-1]) / max(len(values), 1)
+    above = values > threshold
+    width = int(period * _SMOOTHING)
+    if width > 1:
+        low = np.clip(np.arange(len(values)) - width // 2, 0, None)
+        high = np.minimum(low + width, len(values))
+        first, stop = runs((running[high] - running[low]) / width > threshold, period * _MERGING)
+        bins = np.flatnonzero(above)
+        left, right = np.searchsorted(bins, first), np.searchsorted(bins, stop)
+        filled = right > left
+        first, stop = bins[left[filled]], bins[right[filled] - 1] + 1
+    else:
+        first, stop = runs(above, period * _MERGING)
+    if not len(first):
+        nothing = np.zeros(0)
+        return Phases(nothing, nothing, nothing, first, stop)
+    # a first or last bin that a phase fills in part may lie below the threshold
+    volume = running[np.minimum(stop + 1, len(values))] - running[np.maximum(first - 1, 0)]
+    start, end = _edges(values, first, stop, threshold)
+    phases = Phases(start, end, volume, first, stop)
+    return phases.select(volume >= _SMALLEST * _typical(volume))
+
+
+def regularity(phases: Phases) -> Regularity | None:
+    """Measures the intervals between the phases' starts; None for fewer than two intervals.
+
+    Those between their ends, or those without the first phase, are taken when they are far more regular: a start-up is
+    no phase, and it may run into the first one. When intervals are alike but for a few that are a whole multiple,
+    phases were missed there.
+    """
+    if len(phases) < 3:
+        return None
+    found = _measure(np.diff(phases.start))
+    others = [_measure(np.diff(phases.end))]
+    if len(phases) > 3:
+        others.append(_measure(found.intervals[1:]))
+    best = min(others, key=lambda other: other.chance)
+    if best.chance < _FAR_BETTER * found.chance:
+        found = best
+    missed = np.maximum(np.rint(found.intervals / float(np.median(found.intervals))), 1)
+    if 0 < int((missed > 1).sum()) <= len(missed) / 4:
+        whole = _measure(np.repeat(found.intervals / missed, missed.astype(int)))
+        if whole.spread < _IRREGULAR:
+            return whole
+    return found
+
+
+def chance_of(spread: float, intervals: int) -> float:
+    """Probability that intervals between random moments (a Poisson process) spread no more than these do.
+
+    Given their sum, such intervals are uniform on a simplex. Those of the relative standard deviation ``spread`` or
+    less fill a ball around its centre; the chance is the ratio of the volumes, which is exact while the ball lies
+    inside and too large, so on the safe side, after that.
+    """
+    if intervals < 2:
+        return 1.0
+    dimensions = intervals - 1
+    radius = max(spread, 1e-9) * math.sqrt(dimensions) / intervals
+    ball = dimensions / 2 * math.log(math.pi) + dimensions * math.log(radius) - math.lgamma(dimensions / 2 + 1)
+    simplex = 0.5 * math.log(intervals) - math.lgamma(intervals)
+    return math.exp(min(ball - simplex, 0.0))
+
+
+def _measure(intervals: Floats) -> Regularity:
+    period = float(intervals.mean())
+    # no interval is known better than to a twelfth of a bin's square
+    spread = math.sqrt(float(intervals.var(ddof=1)) + 1 / 12) / period
+    return Regularity(period, spread, chance_of(spread, len(intervals)), intervals)
+
+
+def _typical(volume: Floats) -> float:
+    ordered = np.sort(volume)
+    running = np.cumsum(ordered)
+    return float(ordered[np.searchsorted(running, 0.5 * running[-1])])
+
+
+def _edges(values: Floats, first: Positions, stop: Positions, threshold: float) -> tuple[Floats, Floats]:
+    """Places starts and ends within their bins.
+
+    Where a phase has three bins or more, the share that its edge bin is filled, against the next bin inside, tells
+    where in the bin it began. A shorter one is as long as its volume at its highest rate takes, around its centre of
+    volume. Background below the threshold counts as empty.
+    """
+    last = len(values) - 1
+    quiet = values[values <= threshold]
+    background = float(np.median(quiet)) if len(quiet) else 0.0
+    before = np.where(first > 0, np.maximum(values[np.maximum(first - 1, 0)] - background, 0.0), 0.0)
+    after = np.where(stop <= last, np.maximum(values[np.minimum(stop, last)] - background, 0.0), 0.0)
+    head, tail = values[first] - background, values[stop - 1] - background
+    inner_head, inner_tail = values[np.minimum(first + 1, last)] - background, values[stop - 2] - background
+    start = (first + 1.0) - np.clip((before + head) / np.maximum(inner_head, head), 0, 2)
+    end = (stop - 1.0) + np.clip((after + tail) / np.maximum(inner_tail, tail), 0, 2)
+    short = stop - first < 3
+    if short.any():
+        second = np.where(stop - first == 2, tail, 0.0)
+        volume = before + head + second + after
+        middle = (
+            before * (first - 0.5) + head * (first + 0.5) + second * (first + 1.5) + after * (stop + 0.5)
+        ) / volume
+        length = volume / np.maximum(head, np.maximum(second, 1e-300))
+        start = np.where(short, middle - length / 2, start)
+        end = np.where(short, middle + length / 2, end)
+    return np.asarray(start, np.float64), np.asarray(end, np.float64)

@@ -1,0 +1,63 @@
+"""What an estimator is given and what it answers; every estimator is a function from ``View`` to ``Rhythm``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events.models import Estimate, Frequency, NextPhase
+from .settings import DetectSettings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """The signal as an estimator sees it: the window, and older bins to learn regularity from.
+
+    Attributes:
+        bandwidth: bytes/s in each bin, float64.
+        begin: number of bins before the window.
+        bin_s: length of a bin, s.
+        start_s: start of the first bin, s.
+        now_s: the present; at or after the end of the last bin.
+        cut: True if the job was observed before the first bin already, so that a phase there may be incomplete.
+    """
+
+    bandwidth: npt.NDArray[np.float64]
+    bin_s: float
+    start_s: float
+    now_s: float
+    begin: int = 0
+    cut: bool = False
+
+    @property
+    def window(self) -> npt.NDArray[np.float64]:
+        """Bandwidth within the window."""
+        return self.bandwidth[self.begin :]
+
+    @property
+    def window_start_s(self) -> float:
+        """Start of the window."""
+        return self.start_s + self.begin * self.bin_s
+
+    @property
+    def end_s(self) -> float:
+        """End of the window."""
+        return self.start_s + len(self.bandwidth) * self.bin_s
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """What an estimator found; ``period_s`` is None when there is no rhythm."""
+
+    period_s: Estimate | None = None
+    confidence: float = 0.0
+    dominant: list[Frequency] = field(default_factory=list)
+    harmonics_dropped: int = 0
+    next_phase: NextPhase | None = None
+
+
+Estimator: TypeAlias = Callable[[View, DetectSettings], Rhythm]

@@ -1,0 +1,68 @@
+"""How periodic a signal of known period is. Source: seed 001, Section 3.3."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..events.models import Scores
+from .spectrum import Floats
+
+
+def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None:
+    """Computes the scores of a signal.
+
+    With L(.) for length and V(.) for volume: substantial I/O S is where the signal T exceeds V(T)/L(T), R_IO is
+    L(S)/L(T), B_IO is V(S)/L(S). T is cut into n sub-traces T_i of one period, between phases so that none is split,
+    and S_i is S within T_i:
+
+        sigma_vol  = std_i(V(T_i) / max_j V(T_j))
+        sigma_time = sqrt(1/n sum_i (L(S_i)/L(T_i) - R_IO)^2)                               (Eq. 7)
+
+    Bytes per phase are the mean of V(S_i), and periodicity is 1 - sigma_vol - sigma_time, cut to [0, 1].
+
+    Args:
+        bandwidth: bytes/s in each bin.
+        bin_s: length of a bin, s.
+        period_s: the period, s.
+
+    Returns:
+        The scores; None when no whole period lies in the signal, or nothing moved.
+    """
+    period = period_s / bin_s
+    volume = bandwidth * bin_s
+    if len(volume) < period or not volume.any() or period <= 0:
+        return None
+    substantial = bandwidth > bandwidth.mean()
+    if not substantial.any():
+        substantial = bandwidth > 0
+    time_ratio = float(substantial.mean())
+    length = float(substantial.sum()) * bin_s
+    edges = _cuts(volume, period)
+    cells = np.arange(len(volume) + 1)
+    moved, busy, moved_busy = (
+        np.diff(np.interp(edges, cells, np.concatenate([[0.0], np.cumsum(column)])))
+        for column in (volume, substantial.astype(float), volume * substantial)
+    )
+    sigma_vol = float(np.std(moved / moved.max())) if moved.max() > 0 else 0.0
+    sigma_time = math.sqrt(float(np.mean((busy / period - time_ratio) ** 2)))
+    return Scores(
+        sigma_vol=sigma_vol,
+        sigma_time=sigma_time,
+        time_ratio=time_ratio,
+        bandwidth=float((volume * substantial).sum()) / length,
+        bytes_per_phase=float(moved_busy.mean()),
+        periodicity=float(np.clip(1 - sigma_vol - sigma_time, 0, 1)),
+    )
+
+
+def _cuts(volume: Floats, period: float) -> Floats:
+    """Returns the edges of the sub-traces in bins: half a period away from where volume gathers."""
+    at = np.arange(len(volume)) + 0.5
+    gathered = np.angle(complex(np.exp(2j * math.pi / period * at) @ volume)) / (2 * math.pi) * period
+    begin = float((gathered + period / 2) % period)
+    whole = int((len(volume) - begin) / period + 1e-9)
+    if whole < 1:
+        begin, whole = 0.0, int(len(volume) / period)
+    return np.asarray(begin + period * np.arange(whole + 1), np.float64)

@@ -1,0 +1,147 @@
+"""The discrete Fourier transform of a signal, its outliers, and which of them may be the dominant frequency."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events.models import Frequency
+from .settings import DetectSettings
+
+Floats = npt.NDArray[np.float64]
+
+_RELATIVE_TOLERANCE = 0.02
+_MODULO_TOLERANCE_HZ = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spectrum:
+    """The single-sided spectrum of N real samples: bins k = 1 .. N // 2, the mean left out.
+
+    Attributes:
+        transform: X_k, complex128 (seed 001, Eq. 2).
+        samples: N.
+        sampling_frequency_hz: f_s.
+    """
+
+    transform: npt.NDArray[np.complex128]
+    samples: int
+    sampling_frequency_hz: float
+
+    @property
+    def frequency_hz(self) -> Floats:
+        """f_k = k f_s / N (seed 001, Eq. 3)."""
+        return np.arange(1, len(self.transform) + 1) * self.sampling_frequency_hz / self.samples
+
+    @property
+    def power(self) -> Floats:
+        """p_k = |X_k|^2 / N."""
+        squared: Floats = np.square(self.transform.real) + np.square(self.transform.imag)
+        return squared / self.samples
+
+    @property
+    def amplitude(self) -> Floats:
+        """Amplitude of each cosine of the signal: 2 |X_k| / N, not doubled at the Nyquist frequency (Eq. 4)."""
+        single = np.abs(self.transform) * (2 / self.samples)
+        if self.samples % 2 == 0 and len(single):
+            single[-1] /= 2
+        return single
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Spectral bins that may hold the dominant frequency.
+
+    Attributes:
+        bins: numbers k - 1 into the spectrum's arrays, ascending, harmonics left out.
+        z: z-score of every bin of the spectrum.
+        confidence: confidence of each candidate in [0, 1], by the reference's formula.
+        dropped: how many harmonics were left out.
+    """
+
+    bins: npt.NDArray[np.intp]
+    z: Floats
+    confidence: Floats
+    dropped: int
+
+
+def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
+    """Transforms real samples."""
+    return Spectrum(np.fft.rfft(values)[1:], len(values), sampling_frequency_hz)
+
+
+def z_scores(strength: Floats) -> Floats:
+    """z_k = |p_k - mean(p)| / std(p), with the population's standard deviation (Eq. 5); 0 for a flat spectrum."""
+    if not len(strength):
+        return strength
+    spread = float(strength.std())
+    if spread <= 1e-12 * float(np.abs(strength).max()):
+        return np.zeros_like(strength)
+    scores: Floats = np.abs(strength - strength.mean()) / spread
+    return scores
+
+
+def find_candidates(
+    spectrum: Spectrum, settings: DetectSettings, harmonics: Literal["relative", "modulo"] = "relative"
+) -> Candidates:
+    """Finds the outliers of the spectrum that come near its largest one.
+
+    A candidate has a z-score above the threshold and above ``tolerance`` times the largest (Eq. 6). Of these a multiple
+    of a lower one is a harmonic and left out. The confidence of candidate k is the mean of z_k's shares in the sum over
+    the bins that pass the tolerance and in the sum over those that pass the threshold, both without harmonics.
+
+    Args:
+        spectrum: the spectrum.
+        settings: tolerance, threshold, and whether power or amplitude is judged.
+        harmonics: how a multiple is told: by the ratio of the frequencies to 2 %, or as the reference does by a
+            floating-point remainder below 1e-5 Hz, which misses many multiples.
+    """
+    strength = spectrum.power if settings.spectrum == "power" else np.abs(spectrum.transform)
+    z = z_scores(strength)
+    near = z > settings.tolerance * z.max(initial=0.0)
+    outlying = z > settings.z_threshold
+    found = np.flatnonzero(near & outlying)
+    kept = _fundamentals(found, spectrum, harmonics)
+    counted = np.ones(len(z), bool)
+    counted[np.setdiff1d(found, kept)] = False
+    shares = [z[kept] / total for passed in (near, outlying) if (total := float(z[passed & counted].sum())) > 0]
+    confidence = np.minimum(sum(shares, np.zeros(len(kept))) / 2, 1.0)
+    return Candidates(kept, z, confidence, len(found) - len(kept))
+
+
+def describe(spectrum: Spectrum, candidates: Candidates) -> list[Frequency]:
+    """Returns the candidates as public results, the strongest first; the samples must be in bytes/s."""
+    order = np.argsort(-candidates.z[candidates.bins], kind="stable")
+    frequency, amplitude = spectrum.frequency_hz, spectrum.amplitude
+    return [
+        Frequency(
+            frequency_hz=float(frequency[k]),
+            period_s=float(1 / frequency[k]),
+            amplitude=float(amplitude[k]),
+            phase_rad=float(np.angle(spectrum.transform[k])),
+            z_score=float(candidates.z[k]),
+            confidence=float(confidence),
+        )
+        for k, confidence in zip(candidates.bins[order], candidates.confidence[order], strict=True)
+    ]
+
+
+def _fundamentals(
+    found: npt.NDArray[np.intp], spectrum: Spectrum, harmonics: Literal["relative", "modulo"]
+) -> npt.NDArray[np.intp]:
+    kept: list[int] = []
+    for k in found.tolist():
+        lower = np.array(kept, np.float64) + 1
+        if harmonics == "modulo":
+            unit = spectrum.sampling_frequency_hz / spectrum.samples
+            multiple = np.mod((k + 1) * unit, lower * unit) < _MODULO_TOLERANCE_HZ
+        else:
+            ratio = (k + 1) / lower
+            whole = np.rint(ratio)
+            multiple = (whole > 1) & (np.abs(ratio / np.maximum(whole, 1) - 1) <= _RELATIVE_TOLERANCE)
+        if not multiple.any():
+            kept.append(k)
+    return np.array(kept, np.intp)

@@ -1,0 +1,302 @@
+"""Our estimator: the spectrum finds the rhythm, the phases measure it, and each is held against the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ..events.models import Estimate, Frequency
+from .intervals import interval_of
+from .next_phase import next_phase
+from .phases import Phases, Regularity, regularity, runs, segment
+from .rhythm import Rhythm, View
+from .settings import DetectSettings
+from .spectrum import Floats, describe, find_candidates, spectrum_of
+
+_FEWEST_BINS: Final = 12
+_FEWEST_CYCLES: Final = 2.0
+_HYPOTHESES: Final = 3
+_SHORTEST_BINS: Final = 3.0
+_AGREEMENT: Final = 0.1
+_LEAST_CONFIDENCE: Final = 0.2
+_CHANCE_AT_HALF: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """A spectral line. Period in bins; support by the autocorrelation, and chance that white noise has such a line."""
+
+    period: float
+    support: float
+    chance: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Beat:
+    """A segmentation, its regularity, and the mean interval between the phases within the window, in bins."""
+
+    phases: Phases
+    period: float
+    regularity: Regularity
+    confidence: float
+
+
+def estimate(view: View, settings: DetectSettings) -> Rhythm:
+    """Finds the period of a signal, or that it has none.
+
+    1. Hypotheses: the strongest lines of the zero-padded spectrum, and the border between short and long pauses.
+    2. Each hypothesis guides a segmentation into phases (``phases.segment``); their intervals are measured.
+    3. The strongest line is refined below a bin and checked on the autocorrelation one and two periods later.
+    4. Where phases and line agree, or phases are the more certain, the period is the mean interval between starts;
+       else it is the line's.
+
+    Confidence is 1 - (1 - c_phases)(1 - c_line) where they agree, the larger less half the smaller where not. Below
+    0.2 there is no rhythm.
+    """
+    window = view.window
+    spectrum = spectrum_of(window, 1 / view.bin_s)
+    candidates = find_candidates(spectrum, settings)
+    listed = describe(spectrum, candidates)
+    if len(window) < _FEWEST_BINS or not window.any():
+        return Rhythm(harmonics_dropped=candidates.dropped)
+    detrended = _without_trend(window)
+    power, correlation = _transform(detrended)
+    peaks = _peaks(power, len(window))
+    line = _line(detrended, power, correlation, peaks)
+    beat = _with_history(view, _best_beat(view, peaks), line, peaks)
+    period, confidence, by_phases = _decide(line, beat)
+    if beat is not None and by_phases:
+        confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
+    if confidence < _LEAST_CONFIDENCE:
+        return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
+    if beat is not None and not by_phases:
+        beat = _beat(view, 0, period)
+    return Rhythm(
+        period_s=_period(view, period, beat, by_phases),
+        confidence=confidence,
+        dominant=_dominant(view, period, confidence, candidates.z, listed),
+        harmonics_dropped=candidates.dropped,
+        next_phase=None if beat is None else next_phase(view, beat.phases, beat.regularity, period),
+    )
+
+
+def _without_trend(values: Floats) -> Floats:
+    at = np.arange(len(values)) - (len(values) - 1) / 2
+    slope = float(at @ values) / float(at @ at)
+    result: Floats = values - values.mean() - slope * at
+    return result
+
+
+def _transform(values: Floats) -> tuple[Floats, Floats]:
+    """Returns the power |X|^2 at a spacing of at most half a bin, and the autocorrelation (1 at lag 0, unbiased)."""
+    padded = 1 << (2 * len(values) - 1).bit_length()
+    transform = np.fft.rfft(values, padded)
+    power: Floats = np.square(transform.real) + np.square(transform.imag)
+    lags = np.fft.irfft(power, padded)[: len(values)]
+    lags /= np.arange(len(values), 0, -1) * max(lags[0] / len(values), 1e-300)
+    return power, lags
+
+
+def _peaks(power: Floats, samples: int) -> list[float]:
+    """Returns the periods, in bins, of the strongest local maxima of the spectrum with two cycles or more."""
+    padded = 2 * (len(power) - 1)
+    inner = power[1:-1]
+    is_peak = (inner > power[:-2]) & (inner >= power[2:])
+    is_peak[: math.ceil(0.9 * _FEWEST_CYCLES * padded / samples) - 1] = False
+    is_peak[int(padded / _SHORTEST_BINS) :] = False
+    at = np.flatnonzero(is_peak) + 1
+    if len(at) > _HYPOTHESES:
+        at = at[np.argpartition(-power[at], _HYPOTHESES)[:_HYPOTHESES]]
+    at = at[np.argsort(-power[at])]
+    left, middle, right = power[at - 1], power[at], power[at + 1]
+    shift = 0.5 * (left - right) / np.minimum(left - 2 * middle + right, -1e-300)
+    return [float(period) for period in padded / (at + shift)]
+
+
+def _line(values: Floats, power: Floats, correlation: Floats, peaks: list[float]) -> _Line | None:
+    """Refines the strongest line and asks the autocorrelation for it."""
+    if not peaks:
+        return None
+    period = _refined(values, peaks[0])
+    n = len(values)
+    if n / period < 0.9 * _FEWEST_CYCLES:
+        return None
+    at_one = _local_maximum(correlation, period)
+    if at_one is None:
+        return None
+    support = at_one
+    if n >= 4 * period:
+        support = 0.5 * (support + (_local_maximum(correlation, 2 * period) or 0.0))
+    padded = 2 * (len(power) - 1)
+    excess = float(power[min(round(padded / period), len(power) - 1)]) / max(float(power[1:].mean()), 1e-300)
+    return _Line(period, support, min(1.0, n / 2 * math.exp(-min(excess, 700.0))))
+
+
+def _refined(values: Floats, period: float) -> float:
+    """Maximises |X(f)| near a peak by a parabola through three points of the continuous transform, twice."""
+    fold = max(1, int(period / 8))
+    if fold > 1:
+        values = np.add.reduceat(values, np.arange(0, len(values), fold))
+        if len(values) > 8:
+            values = values[:-1]
+    at = np.arange(len(values)) * float(fold)
+    frequency = 1 / period
+    step = 0.2 / (len(values) * fold)
+    for _ in range(2):
+        turn = np.exp((-2j * math.pi * frequency) * at) * values
+        shift = np.exp((-2j * math.pi * step) * at)
+        low, middle, high = (abs(complex(turn @ np.conj(shift))), abs(complex(turn.sum())), abs(complex(turn @ shift)))
+        bend = low - 2 * middle + high
+        if bend >= 0:
+            break
+        move = 0.5 * (low - high) / bend
+        frequency += float(np.clip(move, -1.5, 1.5)) * step
+    return 1 / frequency
+
+
+def _local_maximum(correlation: Floats, lag: float) -> float | None:
+    """Returns the highest value within 12 % of a lag if the autocorrelation falls off on both sides of it."""
+    reach = max(0.12 * lag, 1.0)
+    low, high = max(int(lag - reach), 1), math.ceil(lag + reach) + 1
+    if high >= len(correlation):
+        return None
+    top = low + int(np.argmax(correlation[low:high]))
+    height = float(correlation[top])
+    before = correlation[max(int(0.4 * lag), 0) : low + 1]
+    after = correlation[high - 1 : math.ceil(1.6 * lag) + 1]
+    valley = max(float(before.min()), float(after.min()))
+    return height if height > valley + 0.05 and height > 0 else None
+
+
+def _best_beat(view: View, peaks: list[float]) -> _Beat | None:
+    hypotheses = [*peaks, *(2 * period for period in peaks[:1]), *_by_pauses(view.window)]
+    best: _Beat | None = None
+    tried: list[float] = []
+    for hypothesis in hypotheses:
+        if hypothesis > len(view.window) or any(abs(math.log(hypothesis / other)) < _AGREEMENT for other in tried):
+            continue
+        tried.append(hypothesis)
+        beat = _beat(view, view.begin, hypothesis)
+        if beat is not None and (best is None or beat.confidence > best.confidence):
+            best = beat
+    return best
+
+
+def _with_history(view: View, beat: _Beat | None, line: _Line | None, peaks: list[float]) -> _Beat | None:
+    """Takes the phases before the window into account, unless they followed another rhythm.
+
+    A window of three periods holds two whole intervals, which say little of regularity.
+    """
+    if not view.begin:
+        return beat
+    guides = [beat.period] if beat is not None else [line.period] if line is not None else peaks[:1]
+    for guide in guides:
+        longer = _beat(view, 0, guide)
+        if longer is not None and (beat is None or longer.confidence > beat.confidence):
+            return longer
+    return beat
+
+
+def _by_pauses(window: Floats) -> list[float]:
+    """Splits the pauses at the largest ratio between neighbours by length; the period that merges the shorter ones."""
+    first, stop = runs(window > window.mean(), 1)
+    pauses = np.sort(first[1:] - stop[:-1])
+    if len(pauses) < 2:
+        return [4.0 * float(pause) * 0.9 for pause in pauses]
+    ratio = pauses[1:] / pauses[:-1]
+    widest = int(np.argmax(ratio))
+    return [4.0 * math.sqrt(float(pauses[widest]) * float(pauses[widest + 1])), 3.6 * float(pauses[0])]
+
+
+def _beat(view: View, begin: int, hypothesis: float) -> _Beat | None:
+    """Segments the signal from bin ``begin`` on; None where there are too few phases, or the latest differ."""
+    values = view.bandwidth[begin:]
+    phases = segment(values, hypothesis)
+    if (view.cut or begin) and len(phases) and phases.first[0] == 0:
+        phases = phases.select(slice(1, None))  # it may have begun before the first bin
+    phases = phases.shifted(begin)
+    measured = regularity(phases)
+    if measured is None or measured.period < _SHORTEST_BINS:
+        return None
+    period = measured.period
+    if begin < view.begin:
+        recent = max(int((phases.start >= view.begin).sum()), 2)
+        period = float(measured.intervals[-recent:].mean())
+        if abs(math.log(period / measured.period)) > _AGREEMENT:
+            return None
+    share = min(float(phases.volume.sum() / values.sum()), 1.0)
+    return _Beat(phases, period, measured, _even(measured.spread) * _certain(measured.chance) * math.sqrt(share))
+
+
+def _even(spread: float) -> float:
+    return math.exp(-((spread / 0.5) ** 2))
+
+
+def _certain(chance: float) -> float:
+    return 1 / (1 + math.sqrt(chance / _CHANCE_AT_HALF))
+
+
+def _line_confidence(line: _Line | None) -> float:
+    if line is None:
+        return 0.0
+    return _certain(line.chance) * float(np.clip((line.support - 0.05) / 0.6, 0, 1))
+
+
+def _decide(line: _Line | None, beat: _Beat | None) -> tuple[float, float, bool]:
+    """Returns the period in bins, the confidence, and whether the phases (not the line) gave it."""
+    by_line = _line_confidence(line)
+    by_phases = 0.0 if beat is None else beat.confidence
+    if beat is None or line is None:
+        if beat is not None:
+            return beat.period, by_phases, True
+        return (0.0, 0.0, False) if line is None else (line.period, by_line, False)
+    ratio = beat.period / line.period
+    multiple = max(round(ratio), 1)
+    if abs(math.log(ratio)) < _AGREEMENT:
+        joint = 1 - (1 - by_phases) * (1 - by_line)
+        if by_phases >= 0.3 * by_line:
+            return beat.period, joint, True
+        return line.period, joint, False
+    if multiple > 1 and abs(ratio / multiple - 1) < _AGREEMENT / 2 and by_phases >= 0.3:
+        return beat.period, by_phases, True  # the line is a harmonic of sharp bursts
+    if by_phases >= by_line:
+        return beat.period, by_phases - 0.5 * by_line, True
+    return line.period, by_line - 0.5 * by_phases, False
+
+
+def _patience(silence: float, period: float) -> float:
+    """Falls from 1 to 0 as the next phase stays out for one and a half to four periods."""
+    return float(np.clip((4 - silence / period) / 2.5, 0, 1))
+
+
+def _period(view: View, period: float, beat: _Beat | None, by_phases: bool) -> Estimate:
+    half_bin = 0.5 / len(view.window)
+    reach = period - 1 / (1 / period + half_bin)
+    if beat is not None and by_phases:
+        reach = interval_of(beat.regularity.intervals, of_mean=True, least=0.5 / len(beat.regularity.intervals))
+    return Estimate(
+        value=period * view.bin_s,
+        low=max(period - reach, 0.0) * view.bin_s,
+        high=(period + reach) * view.bin_s,
+    )
+
+
+def _dominant(view: View, period: float, confidence: float, z: Floats, listed: list[Frequency]) -> list[Frequency]:
+    """Puts the answer first, then the spectral candidates that are more than a bin away from it."""
+    values = view.window
+    component = complex(np.exp(-2j * math.pi / period * np.arange(len(values))) @ values)
+    frequency = 1 / (period * view.bin_s)
+    resolution = 1 / (len(values) * view.bin_s)
+    nearest = min(max(round(len(values) / period) - 1, 0), len(z) - 1)
+    answer = Frequency(
+        frequency_hz=frequency,
+        period_s=period * view.bin_s,
+        amplitude=2 * abs(component) / len(values),
+        phase_rad=float(np.angle(component)),
+        z_score=float(z[nearest]),
+        confidence=confidence,
+    )
+    return [answer, *(row for row in listed if abs(row.frequency_hz - frequency) > resolution)]

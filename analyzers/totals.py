@@ -1,0 +1,157 @@
+"""What a job moved, by call and by file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events import EventBatch, Flag, Kind, Layer
+
+OTHER: Final = 0
+"""Id of the slot that takes what has no id of its own, or one beyond the bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """Traffic through one call of one job; ``seconds`` sums over threads and processes."""
+
+    number: int
+    layer: Layer
+    calls: int
+    failed: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """Traffic of one file of one job, at depth 0."""
+
+    number: int
+    calls: int
+    bytes_read: int
+    bytes_written: int
+    seconds: float
+
+
+class Totals:
+    """Sums over all events of a job, by call and by file. Picklable; memory is bounded.
+
+    Ids are those of the job, given by the caller. What has an id beyond the bound goes to slot 0, which is "other".
+    Calls are counted at every depth. A file's traffic is that at depth 0, so that bytes that pass through several
+    layers count once; so do ``bytes_read`` and ``bytes_written``.
+
+    Attributes:
+        events: events so far.
+        bytes_read: bytes read at depth 0, on files of any type.
+        bytes_written: bytes written likewise.
+        overflowed: events that went to "other" because their call's or file's id is beyond the bound.
+    """
+
+    def __init__(self, max_files: int = 10_000, max_calls: int = 10_000) -> None:
+        self.events = 0
+        self.bytes_read = 0
+        self.bytes_written = 0
+        self.overflowed = 0
+        self._calls = _Table(max_calls, ("calls", "failed", "bytes", "ns"))
+        self._files = _Table(max_files, ("calls", "read", "written", "ns"))
+        self._layers = np.zeros(1, np.uint8)
+
+    def update(self, batch: EventBatch) -> None:
+        """Adds events whose ``call`` and ``file`` columns hold the job's ids."""
+        if not len(batch):
+            return
+        self.events += len(batch)
+        moved, duration = batch.bytes, batch.duration
+        call, beyond = self._calls.bounded(batch.call)
+        self.overflowed += beyond
+        failed = (batch.errno != 0) | ((batch.flags & Flag.FAILED) != 0)
+        self._calls.add(call, {"calls": None, "failed": failed, "bytes": moved, "ns": duration})
+        if len(self._layers) < len(self._calls):
+            self._layers = np.append(self._layers, np.zeros(len(self._calls) - len(self._layers), np.uint8))
+        self._layers[call] = batch.layer
+        outer = batch.depth == 0
+        read = np.where(outer & (batch.kind == Kind.READ), moved, 0)
+        written = np.where(outer & (batch.kind == Kind.WRITE), moved, 0)
+        self.bytes_read += int(read.sum())
+        self.bytes_written += int(written.sum())
+        file, beyond = self._files.bounded(batch.file)
+        self.overflowed += beyond
+        self._files.add(file, {"calls": outer, "read": read, "written": written, "ns": np.where(outer, duration, 0)})
+
+    def calls(self, top: int | None = None) -> list[CallRow]:
+        """Returns the calls seen, those with the most bytes (then the most calls) first."""
+        table = self._calls
+        order = table.order(["calls", "bytes"], top)
+        return [
+            CallRow(
+                number=int(row),
+                layer=Layer(int(self._layers[row])),
+                calls=int(table["calls"][row]),
+                failed=int(table["failed"][row]),
+                bytes=int(table["bytes"][row]),
+                seconds=float(table["ns"][row]) / 1e9,
+            )
+            for row in order
+        ]
+
+    def files(self, top: int | None = None) -> list[FileRow]:
+        """Returns the files touched, those with the most bytes (then the most calls) first."""
+        table = self._files
+        order = table.order(["calls", "read", "written"], top)
+        return [
+            FileRow(
+                number=int(row),
+                calls=int(table["calls"][row]),
+                bytes_read=int(table["read"][row]),
+                bytes_written=int(table["written"][row]),
+                seconds=float(table["ns"][row]) / 1e9,
+            )
+            for row in order
+        ]
+
+
+class _Table:
+    """Columns of int64 sums by id; grows as ids appear, up to a bound."""
+
+    def __init__(self, bound: int, names: tuple[str, ...]) -> None:
+        self._bound = bound
+        self._columns = {name: np.zeros(1, np.int64) for name in names}
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values())))
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.int64]:
+        return self._columns[name]
+
+    def bounded(self, ids: npt.NDArray[Any]) -> tuple[npt.NDArray[np.intp], int]:
+        """Returns the ids with those beyond the bound exchanged for "other", and how many these are."""
+        beyond = ids > self._bound
+        count = int(np.count_nonzero(beyond))
+        return (np.where(beyond, OTHER, ids) if count else ids).astype(np.intp), count
+
+    def add(self, ids: npt.NDArray[np.intp], columns: dict[str, npt.NDArray[Any] | None]) -> None:
+        """Adds values to their ids' rows; None adds one each."""
+        size = int(ids.max()) + 1
+        if size > len(self):
+            room = min(max(size, 2 * len(self)), self._bound + 1)
+            self._columns = {
+                name: np.append(old, np.zeros(room - len(old), np.int64)) for name, old in self._columns.items()
+            }
+        for name, values in columns.items():
+            target = self._columns[name]
+            if values is None or values.dtype == np.bool_:
+                target[:size] += np.bincount(ids if values is None else ids[values], minlength=size)
+            else:
+                # in integers, since float64 sums are exact only up to 2^53
+                np.add.at(target, ids, values.astype(np.int64, copy=False))
+
+    def order(self, names: list[str], top: int | None) -> npt.NDArray[np.intp]:
+        """Returns the ids that have calls, ordered by the sum of all columns but the first, then by the first."""
+        present = np.flatnonzero(self._columns[names[0]])
+        weight = sum((self._columns[name][present] for name in names[1:]), np.zeros(len(present), np.int64))
+        ranked = present[np.lexsort((present, -self._columns[names[0]][present], -weight))]
+        return ranked[:top]
