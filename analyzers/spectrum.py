@@ -70,7 +70,8 @@ class Candidates:
 
 def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
     """Transforms real samples."""
-    return Spectrum(np.fft.rfft(values)[1:], len(values), sampling_frequency_hz)
+    transform = np.fft.rfft(values)[1:] if len(values) else np.zeros(0, np.complex128)
+    return Spectrum(transform, len(values), sampling_frequency_hz)
 
 
 def z_scores(strength: Floats) -> Floats:

@@ -18,7 +18,8 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
     console.print(
         f"[bold]{escape(names)}[/bold]  {report.source}, {report.events:,} events, "
-        f"{byte_text(report.bytes_read)} read, {byte_text(report.bytes_written)} written"
+        f"{byte_text(report.bytes_read)} read, {byte_text(report.bytes_written)} written",
+        soft_wrap=True,
     )
     _print_rhythm(report.prediction, console)
     if report.prediction.dominant:

@@ -68,9 +68,9 @@ class Agent:
         """Returns the counters of all sources, past ones too, and of the shipper."""
         return self._source_counters() + self._shipper.counters
 
-    async def run(self) -> None:
-        """Pumps until cancelled."""
-        while True:
+    async def run(self, *, until_finished: bool = False) -> None:
+        """Pumps until cancelled, or until every source has ended and everything was acknowledged."""
+        while not (until_finished and self.finished):
             busy = self.pump()
             self._quiet = 0 if busy else self._quiet + 1
             fast = self._quiet < _QUIET_PUMPS

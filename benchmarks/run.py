@@ -1,0 +1,76 @@
+"""Runs the benchmarks named as arguments (all without any), prints the figures and appends them to a results file."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from _figures import Figure, report  # noqa: E402  (the folder is no package)
+
+
+def available() -> list[str]:
+    """Returns the names of the benchmarks, which are those of the budgets."""
+    return sorted(path.stem for path in HERE.glob("*.py") if path.stem != "run" and not path.stem.startswith("_"))
+
+
+def machine() -> dict[str, object]:
+    """Returns what a figure depends on besides the code."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False
+    )
+    model = next(
+        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
+        platform.machine(),
+    )
+    return {
+        "commit": commit.stdout.strip(),
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+    }
+
+
+def main() -> int:
+    """Measures, prints and records."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(available())}")
+    parser.add_argument("--results", type=Path, default=HERE / "results" / "figures.jsonl", help="file to append to")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.names) - set(available()):
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
+    failed = []
+    for name in chosen.names or available():
+        print(f"== {name}", flush=True)
+        try:
+            figures: list[Figure] = importlib.import_module(name).measure()
+        except Exception as error:
+            print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
+            failed.append(name)
+            continue
+        report(figures)
+        chosen.results.parent.mkdir(parents=True, exist_ok=True)
+        with chosen.results.open("a") as results:
+            row = {
+                "at": datetime.now(UTC).isoformat(timespec="seconds"),
+                **machine(),
+                "benchmark": name,
+                "figures": [dataclasses.asdict(figure) | {"ratio": figure.ratio} for figure in figures],
+            }
+            results.write(json.dumps(row) + "\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

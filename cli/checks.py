@@ -1,0 +1,125 @@
+"""The checks of ``iotide doctor``: each tries the thing itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from ..collectors.launch import traced_environment, tracer_path
+from ..collectors.source import Chunk, Origin
+from ..collectors.sources.preload import PreloadSource
+from ..events import IotideError
+
+PROBE_BYTES: Final = 12_345
+_PROBE: Final = "import sys; f = open(sys.argv[1], 'wb', buffering=0); f.write(bytes(int(sys.argv[2]))); f.close()"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What one check found."""
+
+    name: str
+    works: bool
+    necessary: bool
+    detail: str
+    remedy: str = ""
+
+
+def run_checks() -> list[Finding]:
+    """Runs all checks, in the order in which one would mend what they find."""
+    return [
+        _check("Python", True, "install Python 3.11 or newer", _python),
+        _check("kernel", True, "Linux 5.3 or newer is needed", _kernel),
+        _check("loopback sockets", True, "allow binding 127.0.0.1", _loopback),
+        _check("shared memory", True, "allow memfd_create", _memfd),
+        _check("tracer library", True, "install a C compiler, then iotide again", lambda: str(tracer_path())),
+        _check("live tracing", True, "see docs/preload.md, 'When nothing is traced'", _traces_a_child),
+        _check("pictures", False, "pip install 'iotide[plot]'", lambda: _module("matplotlib")),
+        _check(
+            "strace", False, "install strace to record traces without the preload library", lambda: _program("strace")
+        ),
+        _check("mpirun", False, "install Open MPI or MPICH to trace MPI programs", lambda: _program("mpirun")),
+        _check("Prometheus", False, "install prometheus to keep the metrics", lambda: _program("prometheus")),
+    ]
+
+
+def _check(name: str, necessary: bool, remedy: str, probe: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, True, necessary, probe())
+    except (OSError, IotideError, subprocess.SubprocessError, RuntimeError) as error:
+        return Finding(name, False, necessary, str(error) or type(error).__name__, remedy)
+
+
+def _python() -> str:
+    return platform.python_version()
+
+
+def _kernel() -> str:
+    release = platform.release()
+    major, minor = (int("".join(filter(str.isdigit, part)) or 0) for part in release.split(".")[:2])
+    if (major, minor) < (5, 3):
+        raise RuntimeError(release)
+    os.close(os.pidfd_open(os.getpid()))
+    return release
+
+
+def _loopback() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def _memfd() -> str:
+    memory = os.memfd_create("iotide-doctor", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(memory, 1 << 20)
+    finally:
+        os.close(memory)
+    return "memfd with seals"
+
+
+def _traces_a_child() -> str:
+    with tempfile.TemporaryDirectory(prefix="iotide-doctor-") as folder:
+        gate = Path(folder) / "tracer.sock"
+        source = PreloadSource(gate, Origin(job="doctor"))
+        try:
+            subprocess.run(
+                [sys.executable, "-c", _PROBE, str(Path(folder) / "probe"), str(PROBE_BYTES)],
+                env=traced_environment(os.environ, gate, "doctor"),
+                check=True,
+                timeout=30,
+            )
+            seen = 0
+            limit = time.monotonic() + 5
+            while time.monotonic() < limit:
+                chunks = [item.batch for item in source.poll() if isinstance(item, Chunk)]
+                seen += sum(len(batch) for batch in chunks)
+                if any(bool((batch.bytes == PROBE_BYTES).any()) for batch in chunks):
+                    return f"{seen} calls of a child process seen"
+                time.sleep(0.01)
+        finally:
+            source.close()
+    raise RuntimeError(f"a child wrote {PROBE_BYTES} bytes and the tracer reported {seen} calls without that one")
+
+
+def _module(name: str) -> str:
+    if importlib.util.find_spec(name) is None:
+        raise RuntimeError(f"{name} is not installed")
+    return name
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise RuntimeError(f"{name} is not on PATH")
+    return found

@@ -1,0 +1,114 @@
+"""``iotide collect``: the per-node agent."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
+    from ..collectors.settings import CollectorSettings
+    from ..collectors.source import Source
+
+_DRAIN_S: Final = 10.0
+
+_HELP = """Run the per-node agent: follow inputs and ship their events to an aggregator.
+
+FILEs are trace files (JSON lines, TMIO, strace) that are followed while they grow, also when they are rotated,
+truncated or not there yet. --socket listens for programs that the preload library traces: start them with the
+environment that `iotide collect --socket PATH --print-environment` prints.
+
+\b
+Examples:
+  iotide collect trace.jsonl
+  iotide collect --replay --job 4711 finished/*.st
+  iotide collect --socket /run/user/1000/iotide/tracer.sock --connect tcp://127.0.0.1:9787
+  env $(iotide collect --socket ~/.iotide/t.sock --print-environment) ./app
+
+Runs until SIGINT or SIGTERM, or with --replay until everything is acknowledged. Exit status: 0 done, 1 not
+everything was acknowledged or a source failed, 2 bad usage or unreadable input.
+"""
+
+
+@click.command("collect", help=_HELP)
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--connect", metavar="ENDPOINT", default="tcp://127.0.0.1:9787", show_default=True, help="The aggregator."
+)
+@click.option(
+    "--socket", "gate", type=click.Path(path_type=Path), metavar="PATH", help="Unix socket for traced programs."
+)
+@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs instead of telling it from content.")
+@click.option(
+    "--job", metavar="NAME", help="Job id of inputs that name none. Default: the batch system's, or 'unknown'."
+)
+@click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
+@click.option("--print-environment", is_flag=True, help="Print the environment of a traced program, and stop.")
+def command(
+    files: tuple[Path, ...],
+    connect: str,
+    gate: Path | None,
+    format_name: str | None,
+    job: str | None,
+    replay: bool,
+    print_environment: bool,
+) -> None:
+    """Collects until a signal, or to the end of the files."""
+    from ..collectors.settings import CollectorSettings
+    from ..collectors.source import Origin
+    from ..collectors.sources.preload import PreloadSource
+    from ..collectors.sources.registry import open_file
+    from .naming import batch_job
+
+    name = job or batch_job(os.environ) or "unknown"
+    if print_environment:
+        _print_environment(gate, job)
+        return
+    if not files and gate is None:
+        raise click.UsageError("nothing to collect: name FILEs or a --socket")
+    if replay and gate is not None:
+        raise click.UsageError("--replay reads finished FILEs; programs behind a --socket have no end")
+    origin = Origin(job=name, host=socket.gethostname(), user=os.environ.get("USER", ""))
+    sources: list[Source] = [open_file(path, origin, format=format_name, follow=not replay) for path in files]
+    if gate is not None:
+        sources.append(PreloadSource(gate, origin))
+    settings = CollectorSettings(endpoint=connect)
+    sys.exit(asyncio.run(_collect(sources, settings, replay=replay)))
+
+
+def _print_environment(gate: Path | None, job: str | None) -> None:
+    from ..collectors.launch import traced_environment
+
+    if gate is None:
+        raise click.UsageError("--print-environment needs the --socket")
+    made = traced_environment({}, gate.absolute(), job or "")
+    for variable, value in made.items():
+        if value:
+            click.echo(f"{variable}={value}")
+
+
+async def _collect(sources: list[Source], settings: CollectorSettings, *, replay: bool) -> int:
+    from ..collectors.agent import Agent
+
+    agent = Agent(sources, settings)
+    running = asyncio.create_task(agent.run(until_finished=replay))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, running.cancel)
+    try:
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+        complete = await agent.drain(_DRAIN_S)
+        if not complete:
+            click.echo("iotide: not everything was acknowledged; is the aggregator there?", err=True)
+        for problem in agent.problems.first:
+            click.echo(f"iotide: {problem}", err=True)
+        return 0 if complete and not agent.counters()["sources_failed"] else 1
+    finally:
+        agent.close()

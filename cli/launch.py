@@ -1,0 +1,91 @@
+"""Starts the command of ``iotide run`` so that it behaves as without us: signals, status, descriptors."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NoReturn
+
+EXIT_NOT_EXECUTABLE: Final = 126
+EXIT_NOT_FOUND: Final = 127
+_FROM_KEYBOARD: Final = (signal.SIGINT, signal.SIGQUIT)
+_FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+class LaunchError(Exception):
+    """The command cannot be started; ``status`` is what a shell would end with."""
+
+    def __init__(self, status: int, problem: str) -> None:
+        super().__init__(problem)
+        self.status = status
+
+
+async def start(command: Sequence[str], environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+    """Starts a command with our standard streams and every descriptor that we were given.
+
+    Raises:
+        LaunchError: there is no such program, or it may not be executed.
+    """
+    try:
+        # Descriptors that the user passed us belong to the command; Python's own are close-on-exec.
+        return await asyncio.create_subprocess_exec(*command, env=dict(environment), close_fds=False)
+    except FileNotFoundError:
+        raise LaunchError(EXIT_NOT_FOUND, f"{command[0]}: command not found") from None
+    except OSError as error:
+        raise LaunchError(EXIT_NOT_EXECUTABLE, f"{command[0]}: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def signals_for(child: asyncio.subprocess.Process) -> Iterator[None]:
+    """Leaves signals to the command: the keyboard's reach it by themselves, others are passed on."""
+    loop = asyncio.get_running_loop()
+    handled = [number for number in (*_FROM_KEYBOARD, *_FORWARDED) if signal.getsignal(number) != signal.SIG_IGN]
+    for number in handled:
+        if number in _FROM_KEYBOARD and _in_foreground():
+            loop.add_signal_handler(number, _ignore)
+        else:
+            loop.add_signal_handler(number, _pass_on, child, number)
+    try:
+        yield
+    finally:
+        for number in handled:
+            loop.remove_signal_handler(number)
+
+
+def shell_status(returncode: int) -> int:
+    """Returns an exit status as a shell reports it: 128 + N for death by signal N."""
+    return returncode if returncode >= 0 else 128 - returncode
+
+
+def end_like(returncode: int) -> NoReturn:
+    """Ends this process as the command ended: with its status, or by the signal that killed it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if returncode < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        with contextlib.suppress(OSError, ValueError):  # SIGKILL and SIGSTOP have no handler to reset
+            signal.signal(-returncode, signal.SIG_DFL)
+        os.kill(os.getpid(), -returncode)
+    os._exit(shell_status(returncode))
+
+
+def _ignore() -> None:
+    pass
+
+
+def _pass_on(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        child.send_signal(number)
+
+
+def _in_foreground() -> bool:
+    """Tells whether the terminal sends its signals to our group, and so to the command as well."""
+    try:
+        return os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()
+    except OSError:
+        return False

@@ -1,0 +1,31 @@
+"""How a job is called when nobody says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Final
+
+BATCH_VARIABLES: Final = ("IOTIDE_JOB", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID")
+"""Environment variables that carry a job id, first match first."""
+
+
+def batch_job(environment: Mapping[str, str]) -> str | None:
+    """Returns the job id that the batch system gave, or None outside of one."""
+    return next((value for name in BATCH_VARIABLES if (value := environment.get(name))), None)
+
+
+def default_job(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Returns the batch system's job id, or the command's name and our pid."""
+    return batch_job(environment) or f"{PurePath(command[0]).name}-{os.getpid()}"
+
+
+def safe_name(job: str) -> str:
+    """Returns a job id as a file name.
+
+    >>> safe_name("1234.pbs/x y")
+    '1234.pbs_x_y'
+    """
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", job).lstrip(".") or "job"

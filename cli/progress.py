@@ -1,0 +1,33 @@
+"""Progress of long work, on standard error when that is a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+_WORTH_A_BAR = 32 * 1024 * 1024
+
+
+@contextlib.contextmanager
+def reading_progress(paths: Sequence[Path]) -> Iterator[Callable[[Path, int], None]]:
+    """Shows how far reading has come when the files are large; yields a function of path and bytes read."""
+    sizes = {path: path.stat().st_size if path.is_file() else 0 for path in paths}
+    total = sum(sizes.values())
+    if not sys.stderr.isatty() or total < _WORTH_A_BAR:
+        yield lambda path, done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    done_of = dict.fromkeys(paths, 0)
+    columns = (TextColumn("reading {task.fields[name]}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("read", total=total, name="")
+
+        def show(path: Path, done: int) -> None:
+            done_of[path] = done
+            bar.update(task, completed=sum(done_of.values()), name=path.name)
+
+        yield show

@@ -1,0 +1,121 @@
+"""``iotide run``: traces a command, shows its rhythm live, leaves a report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from .naming import default_job, safe_name
+from .options import detection_options
+
+_HELP = """Trace CMD and show its I/O rhythm while it runs.
+
+CMD is any program: a script, mpirun, a shell pipeline in `sh -c`. It runs unmodified, with your terminal, input and
+output; iotide writes to standard error only. A collector and an aggregator run inside this process; nothing needs to be
+configured.
+
+In a terminal, the last three rows show bandwidth, period and a countdown to the next I/O phase. Elsewhere each
+prediction is one line. At the end come a summary and a report: a folder with report.html (open it in a browser),
+summary.json, predictions.jsonl and signal.json.
+
+\b
+Examples:
+  iotide run -- python simulate.py
+  iotide run -- mpirun -n 4 lmp -in in.melt
+  iotide run --listen 127.0.0.1:9788 -- ./app     # /metrics for Prometheus meanwhile
+  iotide run --quiet --json run.json -- ./app
+
+Exit status: that of CMD, also when a signal ends it; 126 or 127 when CMD cannot be started. What iotide itself
+cannot do (no tracer, no report) it says, and CMD runs on.
+
+Statically linked and set-user-ID programs cannot be traced this way and run untraced.
+"""
+
+
+@click.command(
+    "run",
+    help=_HELP,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    options_metavar="[OPTIONS] [--]",
+)
+@click.argument("cmd", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("--job", metavar="NAME", help="Job id. Default: that of the batch system, or the command's name and pid.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder for the report. Default: ./iotide-JOB.",
+)
+@click.option("--no-report", is_flag=True, help="Leave no report behind.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the summary as one JSON document to FILE.",
+)
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.05),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time between predictions.",
+)
+@click.option("--listen", metavar="HOST:PORT", help="Serve /metrics and /api/v1 here while CMD runs. Loopback only.")
+@click.option(
+    "--publish", metavar="ENDPOINT", help="Publish predictions on this ZeroMQ endpoint, e.g. tcp://127.0.0.1:9789."
+)
+@click.option(
+    "--ring-records",
+    type=click.IntRange(256, 1 << 22),
+    metavar="N",
+    help="Calls that a thread can be ahead of the collector before some are dropped and counted.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show nothing while CMD runs, and no summary.")
+@detection_options
+def command(
+    cmd: tuple[str, ...],
+    job: str | None,
+    output: Path | None,
+    no_report: bool,
+    json_file: Path | None,
+    interval: float,
+    listen: str | None,
+    publish: str | None,
+    ring_records: int | None,
+    quiet: bool,
+    frequency: float,
+    mode: str,
+    method: str,
+    sampling: str,
+    tolerance: float,
+) -> None:
+    """Runs the command under observation, then ends as it ended."""
+    from .launch import LaunchError, end_like
+    from .run_session import RunPlan, run_traced
+    from .settings import detect_settings
+
+    name = job or default_job(cmd, os.environ)
+    plan = RunPlan(
+        command=cmd,
+        job=name,
+        output=None if no_report else output or Path(f"iotide-{safe_name(name)}"),
+        json_file=json_file,
+        quiet=quiet,
+        interval_s=interval,
+        listen=listen,
+        publish=publish,
+        ring_records=ring_records,
+        detect=detect_settings(frequency=frequency, mode=mode, method=method, sampling=sampling, tolerance=tolerance),
+    )
+    try:
+        returncode = run_traced(plan)
+    except LaunchError as error:
+        click.echo(f"iotide: {error}", err=True)
+        sys.exit(error.status)
+    end_like(returncode)

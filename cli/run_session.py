@@ -1,0 +1,237 @@
+"""The work of ``iotide run``: an aggregator and a collector in this process, and the command beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from ..analyzers.settings import DetectSettings
+from ..clients.lines import prediction_line
+from ..clients.live_view import LiveView, open_view
+from ..clients.report import write_report
+from ..clients.units import byte_text, duration_text
+from ..collectors.agent import Agent
+from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
+from ..collectors.settings import CollectorSettings
+from ..collectors.source import Origin
+from ..collectors.sources.preload import PreloadSource
+from ..daemon.server import Server
+from ..daemon.session import JobSession
+from ..daemon.settings import AggregatorSettings
+from ..events import UnavailableError
+from ..events.models import JobDetail, RunSummary
+from .launch import shell_status, signals_for, start
+
+_DRAIN_S: Final = 10.0
+_VIEW_S: Final = 0.2
+_VIEW_WINDOW_S: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What ``iotide run`` was asked for."""
+
+    command: Sequence[str]
+    job: str
+    output: Path | None
+    """Folder for the report; None for no report."""
+    json_file: Path | None
+    quiet: bool
+    interval_s: float
+    listen: str | None
+    publish: str | None
+    ring_records: int | None
+    detect: DetectSettings
+
+
+def run_traced(plan: RunPlan) -> int:
+    """Runs the command under observation.
+
+    Returns:
+        Its return code, negative for death by a signal.
+
+    Raises:
+        LaunchError: the command cannot be started.
+        ConfigError: an endpoint cannot be used; the command was not started.
+    """
+    return asyncio.run(_run(plan))
+
+
+async def _run(plan: RunPlan) -> int:
+    with _private_folder() as folder:
+        server = Server(_aggregator_settings(plan, folder))
+        await server.start()
+        try:
+            with _loop_running(server):
+                return await _observe(plan, folder, server)
+        finally:
+            await server.stop()
+
+
+async def _observe(plan: RunPlan, folder: Path, server: Server) -> int:
+    gate = folder / "tracer.sock"
+    host = socket.gethostname()
+    user = os.environ.get("USER", "")
+    source = PreloadSource(gate, Origin(job=plan.job, host=host, user=user))
+    agent = Agent([source], CollectorSettings(endpoint=server.ingest_endpoint, host=host, user=user))
+    collecting = asyncio.create_task(agent.run())
+    view: LiveView | None = None
+    try:
+        environment = _environment(plan, gate)
+        started = time.time()
+        child = await start(plan.command, environment)
+        with signals_for(child):
+            view = open_view(sys.stderr, quiet=plan.quiet)
+            server.aggregator.on_prediction(view.predicted)
+            showing = asyncio.create_task(_show(view, server, plan.job))
+            returncode = await child.wait()
+            ended = time.time()
+            await _stop(showing)
+            await _stop(collecting)
+            if not await agent.drain(_DRAIN_S):
+                _say("the last events did not reach the aggregator in time and are lost")
+        server.aggregator.end_job(plan.job)
+        view.close()
+        view = None
+        session = server.aggregator.jobs.get(plan.job) or JobSession(plan.job, _settings_of(plan), started)
+        dropped = sum(count for name, count in agent.counters().items() if name.startswith("events_dropped"))
+        detail = session.detail(ended).model_copy(update={"events_dropped": session.events_skewed + dropped})
+        _finish(plan, session, detail, started, ended, returncode)
+        return returncode
+    finally:
+        await _stop(collecting)
+        if view is not None:
+            view.close()
+        agent.close()
+
+
+def _finish(
+    plan: RunPlan, session: JobSession, detail: JobDetail, started: float, ended: float, returncode: int
+) -> None:
+    report = plan.output.resolve() / "report.html" if plan.output is not None else None
+    summary = RunSummary(
+        command=list(plan.command),
+        started_at_s=started,
+        ended_at_s=ended,
+        exit_status=shell_status(returncode),
+        job=detail,
+        prediction=session.prediction,
+        predictions=session.predictions,
+        report=None if report is None else str(report),
+    )
+    if plan.json_file is not None:
+        with _complaint(f"cannot write {plan.json_file}"):
+            plan.json_file.write_text(summary.model_dump_json(indent=2) + "\n")
+    written = False
+    if plan.output is not None:
+        with _complaint(f"cannot write the report to {plan.output}"):
+            _, missing = write_report(plan.output, summary, list(session.history), session.signal())
+            written = True
+            if missing and not plan.quiet:
+                _say(f"the report has no pictures: {missing}")
+    if not plan.quiet:
+        _print_summary(summary, report if written else None)
+
+
+def _print_summary(summary: RunSummary, report: Path | None) -> None:
+    job = summary.job
+    took = duration_text(summary.ended_at_s - summary.started_at_s)
+    _say(
+        f"{took}, {job.events:,} calls, {byte_text(job.bytes_read)} read, {byte_text(job.bytes_written)} written"
+        + (f", {job.events_dropped:,} calls dropped" if job.events_dropped else "")
+    )
+    if summary.prediction is not None:
+        _say(
+            f"whole run: {prediction_line(summary.prediction.model_copy(update={'next_phase': None}), with_job=False)}"
+        )
+    if report is not None:
+        _say(f"report: {report}")
+
+
+def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
+    try:
+        return traced_environment(os.environ, gate, plan.job, plan.ring_records)
+    except UnavailableError as error:
+        _say(f"{error}; the command runs untraced")
+        return dict(os.environ)
+
+
+def _settings_of(plan: RunPlan) -> AggregatorSettings:
+    return AggregatorSettings(http=None, publish=None, detect=plan.detect)
+
+
+def _aggregator_settings(plan: RunPlan, folder: Path) -> AggregatorSettings:
+    return AggregatorSettings(
+        ingest=f"ipc://{folder}/ingest",
+        http=plan.listen,
+        publish=plan.publish,
+        prediction_interval_s=plan.interval_s,
+        # The job ends when the command ends, however long it is silent and however its processes follow one another.
+        linger_s=float("inf"),
+        end_after_s=float("inf"),
+        history=100_000,
+        detect=plan.detect,
+    )
+
+
+@contextlib.contextmanager
+def _private_folder() -> Iterator[Path]:
+    """Yields a folder whose sockets' paths are short enough for Unix sockets."""
+    roots = [None, "/tmp", "/dev/shm"]  # noqa: S108  (mkdtemp makes a private folder in it)
+    for root in roots:
+        with tempfile.TemporaryDirectory(prefix="iotide-", dir=root) as name:
+            if len(os.fsencode(name)) + 16 <= LONGEST_SOCKET_PATH:
+                yield Path(name)
+                return
+    raise UnavailableError("no folder with a short enough path for Unix sockets; set TMPDIR to one")
+
+
+@contextlib.contextmanager
+def _loop_running(server: Server) -> Iterator[None]:
+    running = asyncio.create_task(server.run())
+    try:
+        yield
+    finally:
+        running.cancel()
+
+
+async def _show(view: LiveView, server: Server, job: str) -> None:
+    while True:
+        session = server.aggregator.jobs.get(job)
+        if session is None:
+            view.tick(time.time(), 0, [])
+        else:
+            recent = session.signal(_VIEW_WINDOW_S)
+            bandwidth = [read + written for read, written in zip(recent.read, recent.written, strict=True)]
+            view.tick(time.time(), session.totals.bytes_read + session.totals.bytes_written, bandwidth)
+        await asyncio.sleep(_VIEW_S)
+
+
+async def _stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+@contextlib.contextmanager
+def _complaint(what: str) -> Iterator[None]:
+    """Says what could not be done, and goes on: the command's exit status is not ours to change."""
+    try:
+        yield
+    except OSError as error:
+        _say(f"{what}: {error.strerror or error}")
+
+
+def _say(text: str) -> None:
+    click.echo(f"iotide: {text}", err=True)

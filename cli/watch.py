@@ -1,0 +1,42 @@
+"""``iotide watch``: a line for each prediction of an aggregator."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+_HELP = """Print a line for each prediction that an aggregator publishes.
+
+\b
+Examples:
+  iotide watch
+  iotide watch --job 4711 --json | jq -r .next_phase.start_s.value
+  iotide watch --count 1 --timeout 10
+
+Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no prediction came within --timeout,
+2 bad usage.
+"""
+
+
+@click.command("watch", help=_HELP)
+@click.option(
+    "--connect", metavar="ENDPOINT", default="tcp://127.0.0.1:9789", show_default=True, help="Where it publishes."
+)
+@click.option("--job", "jobs", metavar="NAME", multiple=True, help="Only this job; may be given several times.")
+@click.option("--json", "as_json", is_flag=True, help="Print each prediction as one line of JSON.")
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N predictions.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Longest wait for one.")
+def command(connect: str, jobs: tuple[str, ...], as_json: bool, count: int | None, timeout: float | None) -> None:
+    """Prints predictions as they come."""
+    from ..clients.lines import prediction_line
+    from ..clients.subscriber import Subscriber
+
+    with Subscriber(connect, jobs=jobs or None, timeout_s=timeout) as predictions:
+        try:
+            for number, prediction in enumerate(predictions, 1):
+                click.echo(prediction.model_dump_json() if as_json else prediction_line(prediction))
+                if number == count:
+                    return
+        except KeyboardInterrupt:
+            sys.exit(0)

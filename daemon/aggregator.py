@@ -1,0 +1,183 @@
+"""The table of jobs: routes streams to job sessions, moves jobs through their lives, and predicts."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ..events import Definitions, EventBatch, StreamInfo
+from ..events.models import JobSummary, Prediction
+from .life import Happening, State, after
+from .session import JobSession
+from .settings import AggregatorSettings
+
+_log = logging.getLogger(__name__)
+
+PredictionListener: TypeAlias = Callable[[Prediction], None]
+JobListener: TypeAlias = Callable[[JobSummary], None]
+
+
+@dataclass(slots=True)
+class Collector:
+    """A collector that was heard of."""
+
+    host: str
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+
+class Aggregator:
+    """Takes streams in (it is the ingest's sink) and publishes to listeners. Time comes in as ``clock``.
+
+    A listener that raises is logged and counted; the others and the job go on.
+    """
+
+    def __init__(self, settings: AggregatorSettings, clock: Callable[[], float]) -> None:
+        self.jobs: dict[str, JobSession] = {}
+        self.collectors: dict[str, Collector] = {}
+        self.counters: Counter[str] = Counter()
+        self._settings = settings
+        self._clock = clock
+        self._job_of: dict[str, str] = {}
+        self._predicted_at: dict[str, float] = {}
+        self._on_prediction: list[PredictionListener] = []
+        self._on_job: list[JobListener] = []
+        self._past: Counter[str] = Counter()
+
+    # ---- listeners ----
+
+    def on_prediction(self, listener: PredictionListener) -> None:
+        """Has a function called with each prediction."""
+        self._on_prediction.append(listener)
+
+    def on_job(self, listener: JobListener) -> None:
+        """Has a function called whenever a job appears or changes its state."""
+        self._on_job.append(listener)
+
+    # ---- the ingest's sink ----
+
+    def opened(self, stream: str, info: StreamInfo) -> None:
+        """Takes in a stream; one of a job beyond ``max_jobs`` is counted and its events are dropped."""
+        now = self._clock()
+        session = self.jobs.get(info.job)
+        if session is None:
+            if len(self.jobs) >= self._settings.max_jobs:
+                self.counters["streams_refused:max_jobs"] += 1
+                return
+            session = self.jobs[info.job] = JobSession(info.job, self._settings, now)
+            self._tell_job(session)
+        self._job_of[stream] = info.job
+        session.open_stream(stream, info, now)
+        self._move(session, Happening.EVENT)
+
+    def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
+        """Takes in events.
+
+        Raises:
+            ProtocolError: the definitions contradict earlier ones.
+        """
+        job = self._job_of.get(stream)
+        if job is None:
+            self.counters["events_dropped:no_job"] += len(batch)
+            return
+        session = self.jobs[job]
+        session.update(stream, batch, definitions, self._clock())
+        if len(batch):
+            self._move(session, Happening.EVENT)
+
+    def closed(self, stream: str) -> None:
+        """Takes in that a stream has ended."""
+        if (job := self._job_of.pop(stream, None)) is not None:
+            self.jobs[job].close_stream(stream, self._clock())
+
+    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
+        """Takes in a collector's counters."""
+        self.collectors[collector] = Collector(host, counters)
+
+    def lost(self, collector: str) -> None:
+        """Takes in that a collector is silent; its streams idle out with their jobs. Its counts stay in the sum."""
+        if (gone := self.collectors.pop(collector, None)) is not None:
+            self._past.update(gone.counters)
+            self.counters["collectors_lost"] += 1
+
+    def collector_counters(self) -> Counter[str]:
+        """Returns the counters of all collectors that were ever heard of, summed."""
+        total = Counter(self._past)
+        for collector in self.collectors.values():
+            total.update(collector.counters)
+        return total
+
+    # ---- time ----
+
+    def tick(self) -> None:
+        """Moves jobs through their lives and predicts those that are due."""
+        now = self._clock()
+        for session in list(self.jobs.values()):
+            self._age(session, now)
+            if session.state is not State.ENDED and self._due(session, now):
+                self._predict(session, now)
+
+    def end_job(self, job: str) -> None:
+        """Ends a job now: its last prediction looks at the whole run."""
+        if (session := self.jobs.get(job)) is not None:
+            self._move(session, Happening.DONE)
+
+    def _age(self, session: JobSession, now: float) -> None:
+        quiet = now - session.heard_at_s
+        alone = session.no_stream_since_s is not None and now - session.no_stream_since_s >= self._settings.linger_s
+        if session.state is State.ENDED:
+            if now - session.ended_at_s >= self._settings.retain_s:
+                self._move(session, Happening.FORGOTTEN)
+        elif alone or quiet >= self._settings.end_after_s:
+            self._move(session, Happening.DONE)
+        elif quiet >= self._settings.idle_after_s:
+            self._move(session, Happening.QUIET)
+
+    def _due(self, session: JobSession, now: float) -> bool:
+        waited = now - self._predicted_at.get(session.job, 0.0)
+        interval = self._settings.prediction_interval_s
+        if session.flushed:
+            return waited >= interval / 4
+        return waited >= interval and session.predictor.changed
+
+    def _predict(self, session: JobSession, now: float, *, whole: bool = False) -> None:
+        self._predicted_at[session.job] = now
+        prediction = session.predict(now, whole=whole)
+        if prediction is not None:
+            self.counters["predictions"] += 1
+            self._tell(self._on_prediction, prediction)
+
+    def _move(self, session: JobSession, happening: Happening) -> None:
+        before, session.state = session.state, after(session.state, happening)
+        if session.state is before:
+            return
+        now = self._clock()
+        if session.state is State.ENDED:
+            session.ended_at_s = now
+            self._predict(session, now, whole=True)
+        elif session.state is State.REMOVED:
+            self._remove(session)
+        self._tell_job(session)
+
+    def _remove(self, session: JobSession) -> None:
+        del self.jobs[session.job]
+        self._predicted_at.pop(session.job, None)
+        for stream in session.streams:
+            self._job_of.pop(stream, None)
+        self.counters["jobs_removed"] += 1
+        self.counters["events_dropped:clock_skew"] += session.events_skewed
+
+    def _tell_job(self, session: JobSession) -> None:
+        self._tell(self._on_job, session.summary(self._clock()))
+
+    def _tell(
+        self, listeners: list[Callable[[Prediction], None]] | list[Callable[[JobSummary], None]], news: object
+    ) -> None:
+        for listener in listeners:
+            try:
+                listener(news)  # type: ignore[arg-type]
+            except Exception:
+                self.counters["listener_errors"] += 1
+                _log.exception("a listener raised")

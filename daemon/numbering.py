@@ -1,0 +1,102 @@
+"""One numbering a job: streams number strings and files each for themselves, a job's analyzers see one number each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events import Definitions, DefinitionTable, EventBatch, FileInfo
+
+
+class JobNames:
+    """The strings and files of a job, numbered from 1; 0 stands for what is unknown or beyond the bound."""
+
+    def __init__(self, max_calls: int, max_files: int) -> None:
+        self.calls: list[str] = [""]
+        self.files: list[FileInfo] = [FileInfo("")]
+        self.overflowed = 0
+        self._max = {"calls": max_calls, "files": max_files}
+        self._call_numbers: dict[str, int] = {"": 0}
+        self._file_numbers: dict[str, int] = {"": 0}
+        self._types = np.zeros(64, np.uint8)
+
+    @property
+    def file_types(self) -> npt.NDArray[np.uint8]:
+        """FileType by the job's file number, uint8."""
+        return self._types[: len(self.files)]
+
+    def call(self, name: str) -> int:
+        """Returns the job's number of a string."""
+        number = self._call_numbers.get(name)
+        if number is None:
+            if len(self.calls) > self._max["calls"]:
+                self.overflowed += 1
+                return 0
+            self._call_numbers[name] = number = len(self.calls)
+            self.calls.append(name)
+        return number
+
+    def file(self, info: FileInfo) -> int:
+        """Returns the job's number of a file."""
+        number = self._file_numbers.get(info.path)
+        if number is None:
+            if len(self.files) > self._max["files"]:
+                self.overflowed += 1
+                return 0
+            self._file_numbers[info.path] = number = len(self.files)
+            self.files.append(info)
+            if number >= len(self._types):
+                self._types = np.concatenate([self._types, np.zeros_like(self._types)])
+            self._types[number] = int(info.type)
+        return number
+
+
+class StreamNames:
+    """Translates one stream's numbers to the job's, whole columns at a time."""
+
+    def __init__(self, job: JobNames) -> None:
+        self.undefined = 0
+        """Numbers that were used and never defined; they count as unknown."""
+        self._job = job
+        self._table = DefinitionTable()
+        self._calls = np.zeros(64, np.uint32)
+        self._files = np.zeros(64, np.uint32)
+
+    def define(self, fresh: Definitions) -> None:
+        """Takes in definitions.
+
+        Raises:
+            ProtocolError: they contradict earlier ones.
+        """
+        calls, files = self._table.string_count, self._table.file_count
+        self._table.apply(fresh)
+        self._calls = _extended(self._calls, calls, self._table.string_count, self._call)
+        self._files = _extended(self._files, files, self._table.file_count, self._file)
+
+    def translate(self, batch: EventBatch) -> EventBatch:
+        """Returns the batch in the job's numbers."""
+        call_known = batch.call < self._table.string_count
+        file_known = batch.file < self._table.file_count
+        self.undefined += 2 * len(batch) - int(call_known.sum()) - int(file_known.sum())
+        return batch.replace(
+            call=self._calls[np.where(call_known, batch.call, 0)], file=self._files[np.where(file_known, batch.file, 0)]
+        )
+
+    def _call(self, number: int) -> int:
+        return self._job.call(self._table.string(number))
+
+    def _file(self, number: int) -> int:
+        return self._job.file(self._table.file(number))
+
+
+def _extended(table: npt.NDArray[Any], first: int, end: int, value: Callable[[int], int]) -> npt.NDArray[Any]:
+    if end > len(table):
+        grown = np.zeros(max(end, 2 * len(table)), table.dtype)
+        grown[: len(table)] = table
+        table = grown
+    for number in range(first, end):
+        table[number] = value(number)
+    return table

@@ -1,0 +1,1 @@
+"""The ways out: Prometheus, HTTP, ZeroMQ PUB."""

@@ -1,0 +1,152 @@
+"""HTTP: Prometheus metrics, health, and the results as JSON with an OpenAPI document."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable, Iterator
+from typing import Annotated, Final
+
+import uvicorn
+from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+
+from ... import __version__
+from ...events import ConfigError
+from ...events.models import JobDetail, JobList, Prediction, SignalSeries
+from ..aggregator import Aggregator
+from ..ingest import is_loopback
+from ..session import JobSession
+
+_START_S: Final = 10.0
+
+
+def make_application(
+    aggregator: Aggregator, registry: CollectorRegistry, not_ready: Callable[[], str], clock: Callable[[], float]
+) -> FastAPI:
+    """Makes the application.
+
+    Args:
+        aggregator: whose jobs are shown.
+        registry: what /metrics exposes.
+        not_ready: says why the aggregator cannot work now, or "".
+        clock: Unix time.
+    """
+    app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
+    app.router.redirect_slashes = False
+
+    def session_of(job: str) -> JobSession:
+        session = aggregator.jobs.get(job)
+        if session is None:
+            raise HTTPException(404, {"error": f"no job {job!r}", "expected": "a job of /api/v1/jobs"})
+        return session
+
+    @app.exception_handler(HTTPException)
+    async def explain(_: Request, error: HTTPException) -> JSONResponse:
+        detail = error.detail if isinstance(error.detail, dict) else {"error": str(error.detail), "expected": ""}
+        return JSONResponse(detail, error.status_code)
+
+    @app.api_route("/metrics", methods=["GET", "HEAD"], include_in_schema=False)
+    async def metrics(request: Request) -> Response:
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(registry), media_type=content_type)
+
+    @app.api_route("/healthz", methods=["GET", "HEAD"], response_class=PlainTextResponse)
+    async def healthz() -> str:
+        """Answers as long as the event loop turns."""
+        return "ok\n"
+
+    @app.api_route("/readyz", methods=["GET", "HEAD"], response_class=PlainTextResponse)
+    async def readyz() -> PlainTextResponse:
+        """Says whether batches are taken in and predictions made."""
+        reason = not_ready()
+        return PlainTextResponse(f"{reason or 'ready'}\n", 503 if reason else 200)
+
+    @app.get("/api/v1/jobs")
+    async def jobs() -> JobList:
+        """Lists all jobs, the latest active first."""
+        now = clock()
+        sessions = sorted(aggregator.jobs.values(), key=lambda session: -session.heard_at_s)
+        return JobList(jobs=[session.summary(now) for session in sessions])
+
+    # Before the plain job: an id may contain slashes, and the longer path must win.
+    @app.get("/api/v1/jobs/{job:path}/prediction")
+    async def prediction(job: str) -> Prediction:
+        """Returns a job's last prediction."""
+        last = session_of(job).prediction
+        if last is None:
+            raise HTTPException(404, {"error": f"job {job!r} has no prediction yet", "expected": "a job with events"})
+        return last
+
+    @app.get("/api/v1/jobs/{job:path}/signal")
+    async def signal(job: str, last_s: Annotated[float | None, Query(gt=0)] = None) -> SignalSeries:
+        """Returns a job's bandwidth over time, all that is kept or the last seconds."""
+        return session_of(job).signal(last_s)
+
+    @app.get("/api/v1/jobs/{job:path}")
+    async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:
+        """Returns a job with its largest files and calls."""
+        return session_of(job).detail(clock(), top)
+
+    return app
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that leaves signals to the program around it and says when it has started."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Captures none."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts and says so."""
+        await super().startup(sockets)
+        self.ready.set()
+
+
+class HttpServer:
+    """Serves an application inside our event loop, without a log."""
+
+    def __init__(self, app: FastAPI, address: str, *, allow_remote: bool) -> None:
+        host, _, port = address.rpartition(":")
+        host = host.strip("[]")
+        if not host or not port.isdigit() or int(port) > 65535:
+            raise ConfigError(f"{address!r} is no HOST:PORT such as 127.0.0.1:9788")
+        if not allow_remote and not is_loopback(host):
+            raise ConfigError(f"{address} is not loopback: plain HTTP is refused there unless allow_remote is set")
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._socket.bind((host, int(port)))
+        except OSError as error:
+            self._socket.close()
+            raise ConfigError(f"cannot listen on {address}: {error.strerror}") from None
+        shown = f"[{host}]" if family == socket.AF_INET6 else host
+        self.url = f"http://{shown}:{self._socket.getsockname()[1]}"
+        self._server = _Server(
+            uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2)
+        )
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begins to answer."""
+        self._task = asyncio.create_task(self._server.serve([self._socket]))
+        async with asyncio.timeout(_START_S):
+            await self._server.ready.wait()
+
+    async def stop(self) -> None:
+        """Ends open answers and closes the socket."""
+        self._server.should_exit = True
+        if self._task is not None:
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        self._socket.close()

@@ -1,0 +1,166 @@
+"""Prometheus metrics, made from snapshots when they are scraped; nothing is kept on the hot path.
+
+Names and meanings stand in ``FAMILIES`` alone; ``docs/metrics.md`` is held to it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from ... import __version__
+from ..aggregator import Aggregator
+from ..ingest_core import IngestStats
+from ..life import State
+from ..session import JobSession
+
+
+class Family(NamedTuple):
+    """One metric: its kind, its meaning, its labels."""
+
+    kind: type[GaugeMetricFamily] | type[CounterMetricFamily]
+    help: str
+    labels: tuple[str, ...] = ()
+
+
+_JOB: Final = ("job",)
+FAMILIES: Final[dict[str, Family]] = {
+    "iotide_build_info": Family(GaugeMetricFamily, "Version of iotide; always 1.", ("version",)),
+    "iotide_job_period_seconds": Family(GaugeMetricFamily, "Period of the job's I/O; absent without a rhythm.", _JOB),
+    "iotide_job_prediction_confidence_ratio": Family(
+        GaugeMetricFamily, "Confidence in the period, 0 to 1; 0 without a rhythm.", _JOB
+    ),
+    "iotide_job_next_phase_start_timestamp_seconds": Family(
+        GaugeMetricFamily, "When the next I/O phase is expected to start, Unix time.", _JOB
+    ),
+    "iotide_job_next_phase_duration_seconds": Family(
+        GaugeMetricFamily, "How long the next I/O phase is expected to last.", _JOB
+    ),
+    "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
+    "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes read by the job.", _JOB),
+    "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes written by the job.", _JOB),
+    "iotide_job_bandwidth_bytes_per_second": Family(
+        GaugeMetricFamily, "Bandwidth of the job on files, mean over ten seconds.", _JOB
+    ),
+    "iotide_job_events_total": Family(CounterMetricFamily, "I/O calls taken in of the job.", _JOB),
+    "iotide_job_lag_seconds": Family(
+        GaugeMetricFamily, "Time from the end of the newest event to its arrival, last batch.", _JOB
+    ),
+    "iotide_jobs": Family(GaugeMetricFamily, "Jobs held, by state.", ("state",)),
+    "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs left out of the series of jobs by their bound."),
+    "iotide_predictions_total": Family(CounterMetricFamily, "Predictions made."),
+    "iotide_ingest_events_total": Family(CounterMetricFamily, "Events taken in."),
+    "iotide_ingest_batches_total": Family(CounterMetricFamily, "Batches taken in."),
+    "iotide_ingest_bytes_total": Family(CounterMetricFamily, "Bytes of batches received."),
+    "iotide_ingest_duplicates_total": Family(CounterMetricFamily, "Batches received again and dropped."),
+    "iotide_ingest_malformed_total": Family(CounterMetricFamily, "Messages that broke the protocol."),
+    "iotide_ingest_rejected_total": Family(CounterMetricFamily, "Messages rejected, by code.", ("code",)),
+    "iotide_ingest_streams": Family(GaugeMetricFamily, "Streams open."),
+    "iotide_collectors": Family(GaugeMetricFamily, "Collectors heard of lately."),
+    "iotide_collectors_lost_total": Family(CounterMetricFamily, "Collectors that fell silent."),
+    "iotide_events_dropped_total": Family(
+        CounterMetricFamily, "Events lost on the way and counted, by where and why.", ("reason",)
+    ),
+    "iotide_input_malformed_total": Family(
+        CounterMetricFamily, "Malformed pieces of input skipped by collectors, by kind.", ("kind",)
+    ),
+    "iotide_listener_errors_total": Family(CounterMetricFamily, "Publishers that raised and were left out."),
+}
+_DROPPED: Final = "events_dropped:"
+_MALFORMED: Final = ("lines_malformed", "definitions_malformed", "definitions_dropped", "processes_refused")
+
+
+class AggregatorCollector(Collector):
+    """Makes all metric families from an aggregator's state."""
+
+    def __init__(
+        self, aggregator: Aggregator, stats: Callable[[], IngestStats], max_job_series: int, clock: Callable[[], float]
+    ) -> None:
+        self._aggregator = aggregator
+        self._stats = stats
+        self._max_job_series = max_job_series
+        self._clock = clock
+
+    def collect(self) -> Iterator[Metric]:
+        """Yields every family that has a sample."""
+        made: dict[str, GaugeMetricFamily | CounterMetricFamily] = {}
+
+        def add(name: str, value: float, *labels: str) -> None:
+            family = FAMILIES[name]
+            if name not in made:
+                made[name] = family.kind(name, family.help, labels=family.labels)
+            made[name].add_metric(list(labels), value)
+
+        add("iotide_build_info", 1, __version__)
+        self._add_jobs(add)
+        self._add_ingest(add)
+        self._add_losses(add)
+        yield from made.values()
+
+    def _add_jobs(self, add: Callable[..., None]) -> None:
+        sessions = list(self._aggregator.jobs.values())
+        states = Counter(session.state for session in sessions)
+        for state in (State.RUNNING, State.IDLE, State.ENDED):
+            add("iotide_jobs", states[state], state.value)
+        shown = heapq.nlargest(self._max_job_series, sessions, key=lambda session: session.heard_at_s)
+        add("iotide_jobs_without_series", len(sessions) - len(shown))
+        now = self._clock()
+        for session in shown:
+            _add_job(session, now, add)
+
+    def _add_ingest(self, add: Callable[..., None]) -> None:
+        stats = self._stats()
+        add("iotide_predictions_total", self._aggregator.counters["predictions"])
+        add("iotide_ingest_events_total", stats.events)
+        add("iotide_ingest_batches_total", stats.batches)
+        add("iotide_ingest_bytes_total", stats.bytes)
+        add("iotide_ingest_duplicates_total", stats.duplicates)
+        add("iotide_ingest_malformed_total", stats.malformed)
+        for code, count in sorted(stats.rejected.items()):
+            add("iotide_ingest_rejected_total", count, code)
+        add("iotide_ingest_streams", stats.streams)
+        add("iotide_collectors", stats.collectors)
+        add("iotide_collectors_lost_total", self._aggregator.counters["collectors_lost"])
+        add("iotide_listener_errors_total", self._aggregator.counters["listener_errors"])
+
+    def _add_losses(self, add: Callable[..., None]) -> None:
+        counters = self._aggregator.collector_counters() + self._aggregator.counters
+        skewed = sum(session.events_skewed for session in self._aggregator.jobs.values())
+        counters[f"{_DROPPED}clock_skew"] += skewed
+        for name in sorted(counters):
+            if name.startswith(_DROPPED):
+                add("iotide_events_dropped_total", counters[name], name.removeprefix(_DROPPED)[:64])
+        for name in _MALFORMED:
+            add("iotide_input_malformed_total", counters[name], name)
+
+
+def make_registry(collector: AggregatorCollector) -> CollectorRegistry:
+    """Returns a registry with nothing but ours in it."""
+    registry = CollectorRegistry()
+    registry.register(collector)
+    return registry
+
+
+def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
+    job = session.job
+    add("iotide_job_read_bytes_total", session.totals.bytes_read, job)
+    add("iotide_job_written_bytes_total", session.totals.bytes_written, job)
+    add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
+    add("iotide_job_events_total", session.totals.events, job)
+    add("iotide_job_lag_seconds", session.lag_s, job)
+    prediction = session.prediction
+    add("iotide_job_prediction_confidence_ratio", prediction.confidence if prediction else 0.0, job)
+    if prediction is None or prediction.period_s is None:
+        return
+    add("iotide_job_period_seconds", prediction.period_s.value, job)
+    if phase := prediction.next_phase:
+        add("iotide_job_next_phase_start_timestamp_seconds", phase.start_s.value, job)
+        add("iotide_job_next_phase_duration_seconds", phase.duration_s.value, job)
+        add("iotide_job_next_phase_bytes", phase.volume_bytes.value, job)

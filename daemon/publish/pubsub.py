@@ -1,0 +1,49 @@
+"""ZeroMQ PUB: each message is two frames, a topic and a MessagePack map of the public model.
+
+Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` whenever a job appears or changes its state.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+import zmq
+
+from ...events import ConfigError
+from ...events.models import JobSummary, Prediction
+from ..ingest import check_private, private_files
+
+_HIGH_WATER: Final = 10_000
+
+
+class Publisher:
+    """A PUB socket. A subscriber that does not keep up loses messages at the high-water mark; nobody waits for it."""
+
+    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], endpoint: str, *, allow_remote: bool) -> None:
+        check_private(endpoint, allow=allow_remote)
+        self._socket = context.socket(zmq.PUB)
+        self._socket.linger = 200  # the last word on a job should still go out
+        self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
+        try:
+            with private_files():
+                self._socket.bind(endpoint)
+        except zmq.ZMQError as error:
+            self._socket.close(0)
+            raise ConfigError(f"cannot publish on {endpoint}: {error}") from None
+        self.endpoint = bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+
+    def prediction(self, prediction: Prediction) -> None:
+        """Publishes a prediction."""
+        self._send(f"prediction.{prediction.job}", prediction)
+
+    def job(self, summary: JobSummary) -> None:
+        """Publishes a job's state."""
+        self._send(f"job.{summary.job}", summary)
+
+    def close(self) -> None:
+        """Closes the socket."""
+        self._socket.close()
+
+    def _send(self, topic: str, model: Prediction | JobSummary) -> None:
+        self._socket.send_multipart([topic.encode(), msgspec.msgpack.encode(model.model_dump())], zmq.NOBLOCK)

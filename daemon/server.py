@@ -1,0 +1,101 @@
+"""The aggregator as one asyncio service: ingest, jobs, publishers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+import zmq
+import zmq.asyncio
+
+from .aggregator import Aggregator
+from .ingest import Ingest
+from .settings import AggregatorSettings
+
+_LATE_TICKS = 10
+
+
+class Server:
+    """Wires the parts. ``start`` binds everything or raises; ``run`` goes on until cancelled; ``stop`` releases all.
+
+    Attributes:
+        aggregator: the jobs.
+        ingest_endpoint, publish_endpoint, http_url: where it really listens, after ``start``; None where switched off.
+    """
+
+    def __init__(self, settings: AggregatorSettings) -> None:
+        self.aggregator = Aggregator(settings, time.time)
+        self.ingest_endpoint = ""
+        self.publish_endpoint: str | None = None
+        self.http_url: str | None = None
+        self._settings = settings
+        self._context = zmq.asyncio.Context()
+        self._ingest = Ingest(self._context, settings.ingest, self.aggregator, settings.bounds)
+        self._stack = contextlib.AsyncExitStack()
+        self._tick_s = min(0.25, settings.prediction_interval_s / 4)
+        self._ticked_at = 0.0
+
+    async def start(self) -> None:
+        """Binds all endpoints.
+
+        Raises:
+            ConfigError: one of them cannot be bound, or would be open to the network; the others are released.
+        """
+        self._stack.callback(self._context.term)
+        self._stack.callback(self._ingest.close)
+        try:
+            self.ingest_endpoint = self._ingest.bind()
+            if self._settings.publish is not None:
+                self._start_publisher(self._settings.publish)
+            if self._settings.http is not None:
+                await self._start_http(self._settings.http)
+        except BaseException:
+            await self._stack.aclose()
+            raise
+
+    async def run(self) -> None:
+        """Takes in and predicts until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._ingest.run())
+            tasks.create_task(self._tick())
+
+    async def stop(self) -> None:
+        """Closes everything."""
+        await self._stack.aclose()
+
+    def not_ready(self) -> str:
+        """Says why no predictions are made now, or ""."""
+        if not self.ingest_endpoint:
+            return "ingest is not bound"
+        if time.monotonic() - self._ticked_at > _LATE_TICKS * self._tick_s:
+            return "the prediction loop is late"
+        return ""
+
+    async def _tick(self) -> None:
+        while True:
+            self.aggregator.tick()
+            self._ticked_at = time.monotonic()
+            await asyncio.sleep(self._tick_s)
+
+    def _start_publisher(self, endpoint: str) -> None:
+        from .publish.pubsub import Publisher
+
+        publisher = Publisher(zmq.Context(self._context), endpoint, allow_remote=self._settings.allow_remote)
+        self._stack.callback(publisher.close)
+        self.aggregator.on_prediction(publisher.prediction)
+        self.aggregator.on_job(publisher.job)
+        self.publish_endpoint = publisher.endpoint
+
+    async def _start_http(self, address: str) -> None:
+        # Imported when wanted: an embedded aggregator without HTTP starts half a second earlier.
+        from .publish.http import HttpServer, make_application
+        from .publish.metrics import AggregatorCollector, make_registry
+
+        stats = self._ingest.core.stats
+        collector = AggregatorCollector(self.aggregator, lambda: stats, self._settings.max_job_series, time.time)
+        app = make_application(self.aggregator, make_registry(collector), self.not_ready, time.time)
+        server = HttpServer(app, address, allow_remote=self._settings.allow_remote)
+        self._stack.push_async_callback(server.stop)
+        await server.start()
+        self.http_url = server.url

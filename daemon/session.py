@@ -1,0 +1,217 @@
+"""One job: all its streams, its analyzers, and what is known of it. Owns no socket and no clock."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from ..analyzers.predictor import Predictor
+from ..analyzers.totals import Totals
+from ..events import Definitions, EventBatch, Flag, StreamInfo
+from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
+from .life import State
+from .numbering import JobNames, StreamNames
+from .settings import AggregatorSettings
+
+_BANDWIDTH_S: Final = 10
+
+
+@dataclass(slots=True)
+class JobSession:
+    """The state of one job; a function of the batches that it was given, in their order."""
+
+    job: str
+    settings: AggregatorSettings
+    created_at_s: float
+    state: State = State.RUNNING
+    ended_at_s: float = 0.0
+    heard_at_s: float = 0.0
+    """When a batch last came in, by the aggregator's clock."""
+    no_stream_since_s: float | None = None
+    user: str = ""
+    command: str = ""
+    hosts: set[str] = field(default_factory=set)
+    ranks: set[int] = field(default_factory=set)
+    communicator: int = 0
+    events_skewed: int = 0
+    """Events dropped because their stamps lie too far ahead of our clock."""
+    first_ns: int | None = None
+    last_ns: int | None = None
+    streams: dict[str, StreamNames] = field(default_factory=dict)
+    history: deque[Prediction] = field(init=False)
+    predictions: int = 0
+    flushed: bool = False
+    """A flush (a TMIO phase, the end of a stream) came in since the last prediction."""
+    lag_s: float = 0.0
+    """From the end of the newest event to its arrival, of the last batch."""
+    own_clock: bool = False
+    """The trace's zero is unknown, so its stamps cannot be compared with the time of day."""
+    names: JobNames = field(init=False)
+    predictor: Predictor = field(init=False)
+    totals: Totals = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.heard_at_s = self.created_at_s
+        self.history = deque(maxlen=self.settings.history)
+        self.names = JobNames(self.settings.max_calls, self.settings.max_files)
+        self.predictor = Predictor(self.job, self.settings.detect)
+        self.totals = Totals(max_files=self.settings.max_files, max_calls=self.settings.max_calls)
+
+    def open_stream(self, stream: str, info: StreamInfo, now_s: float) -> None:
+        """Takes in a stream."""
+        self.streams[stream] = StreamNames(self.names)
+        self.no_stream_since_s = None
+        self.heard_at_s = now_s
+        self.user = self.user or info.user
+        self.command = self.command or info.command
+        self.communicator = max(self.communicator, info.ranks)
+        self.own_clock = self.own_clock or info.clock_offset_ns is None
+        if info.host:
+            self.hosts.add(info.host)
+        if info.rank >= 0:
+            self.ranks.add(info.rank)
+
+    def close_stream(self, stream: str, now_s: float) -> None:
+        """Takes in that a stream has ended."""
+        names = self.streams.pop(stream, None)
+        self.flushed = self.flushed or names is not None
+        if not self.streams:
+            self.no_stream_since_s = now_s
+
+    def update(self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
+        """Takes in events of a stream.
+
+        Raises:
+            ProtocolError: the definitions contradict earlier ones.
+        """
+        names = self.streams[stream]
+        names.define(definitions)
+        if not len(batch):
+            return
+        self.heard_at_s = now_s
+        if not self.own_clock:
+            ahead = batch.end > (now_s + self.settings.clock_skew_s) * 1e9
+            if ahead.any():
+                self.events_skewed += int(ahead.sum())
+                batch = batch.select(~ahead)
+                if not len(batch):
+                    return
+        batch = names.translate(batch)
+        self._count(batch, now_s)
+        self.totals.update(batch)
+        self.predictor.update(batch, self.names.file_types)
+        self.flushed = self.flushed or bool((batch.flags & Flag.AGGREGATE).any())
+
+    def predict(self, now_s: float, *, whole: bool = False) -> Prediction | None:
+        """Predicts from what is there; None before the first event.
+
+        Args:
+            now_s: the aggregator's clock; a trace with a clock of its own is predicted from its last event.
+            whole: look at all that is remembered instead of the adapted window: the last word on a job.
+        """
+        if self.last_ns is None:
+            return None
+        now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
+        prediction = self.predictor.predict(now_ns, whole=whole)
+        self.flushed = False
+        self.predictions += 1
+        self.history.append(prediction)
+        return prediction
+
+    @property
+    def prediction(self) -> Prediction | None:
+        """The last prediction."""
+        return self.history[-1] if self.history else None
+
+    def signal(self, last_s: float | None = None) -> SignalSeries:
+        """Returns the bandwidth over the observation, or over its last seconds."""
+        end = self.last_ns or 0
+        first = self.first_ns or 0
+        start = first if last_s is None else max(first, end - int(last_s * 1e9))
+        return self._series(start, end)
+
+    def _series(self, start_ns: int, end_ns: int) -> SignalSeries:
+        read = self.predictor.reads.read(start_ns, end_ns)
+        written = self.predictor.writes.read(start_ns, end_ns)
+        first = max(read.first_ns, written.first_ns)
+        length = min(len(read.volume), len(written.volume))
+        return SignalSeries(
+            job=self.job,
+            start_s=first / 1e9,
+            bin_s=read.bin_ns / 1e9,
+            read=read.bandwidth[len(read.volume) - length :].tolist(),
+            written=written.bandwidth[len(written.volume) - length :].tolist(),
+        )
+
+    def summary(self, now_s: float) -> JobSummary:
+        """Returns what the lists show."""
+        return JobSummary(**self._facts(now_s))
+
+    def detail(self, now_s: float, top: int = 20) -> JobDetail:
+        """Returns the summary with the ``top`` files and calls by bytes."""
+        return JobDetail(**self._facts(now_s), files=self._files(top), calls=self._calls(top))
+
+    def _facts(self, now_s: float) -> dict[str, object]:
+        return {
+            "job": self.job,
+            "state": "ended" if self.state in (State.ENDED, State.REMOVED) else self.state.value,
+            "user": self.user,
+            "command": self.command,
+            "hosts": sorted(self.hosts),
+            "streams": len(self.streams),
+            "ranks": max(self.communicator, len(self.ranks)),
+            "first_event_at_s": None if self.first_ns is None else self.first_ns / 1e9,
+            "last_event_at_s": None if self.last_ns is None else self.last_ns / 1e9,
+            "events": self.totals.events,
+            "bytes_read": self.totals.bytes_read,
+            "bytes_written": self.totals.bytes_written,
+            "bandwidth": self.bandwidth(now_s),
+            "events_dropped": self.events_skewed,
+            "predictions": self.predictions,
+        }
+
+    def bandwidth(self, now_s: float) -> float:
+        """Returns the mean bandwidth of the last ten seconds, bytes/s."""
+        if self.last_ns is None:
+            return 0.0
+        now_ns = self.last_ns if self.own_clock else int(now_s * 1e9)
+        start_ns = now_ns - _BANDWIDTH_S * 10**9
+        signals = (self.predictor.reads, self.predictor.writes)
+        return sum(float(signal.read(start_ns, now_ns).volume.sum()) for signal in signals) / _BANDWIDTH_S
+
+    def _count(self, batch: EventBatch, now_s: float) -> None:
+        first, last = int(batch.start.min()), int(batch.end.max())
+        self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
+        self.last_ns = last if self.last_ns is None else max(last, self.last_ns)
+        if not self.own_clock:
+            self.lag_s = max(0.0, now_s - last / 1e9)
+        if batch.rank.max() >= 0:
+            self.ranks.update(np.unique(batch.rank[batch.rank >= 0]).tolist())
+
+    def _files(self, top: int) -> list[FileTotal]:
+        return [
+            FileTotal(
+                path=self.names.files[row.number].path or "(other)",
+                calls=row.calls,
+                bytes_read=row.bytes_read,
+                bytes_written=row.bytes_written,
+                seconds=row.seconds,
+            )
+            for row in self.totals.files(top)
+        ]
+
+    def _calls(self, top: int) -> list[CallTotal]:
+        return [
+            CallTotal(
+                call=self.names.calls[row.number] or "(other)",
+                layer=row.layer.name,
+                calls=row.calls,
+                failed=row.failed,
+                bytes=row.bytes,
+                seconds=row.seconds,
+            )
+            for row in self.totals.calls(top)
+        ]

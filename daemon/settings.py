@@ -1,0 +1,89 @@
+"""The aggregator's settings: read once, from a TOML file and the environment, then only handed on."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..analyzers.settings import DetectSettings
+from ..events import ConfigError
+from .ingest_core import IngestSettings
+
+ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
+
+
+class AggregatorSettings(BaseModel):
+    """Everything that can be chosen about an aggregator."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ingest: str = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint that collectors connect to.")
+    http: str | None = Field(
+        "127.0.0.1:9788", description="HOST:PORT of /metrics, /healthz, /readyz and /api/v1; none switches HTTP off."
+    )
+    publish: str | None = Field(
+        "tcp://127.0.0.1:9789", description="ZeroMQ endpoint that subscribers connect to; none switches it off."
+    )
+    allow_remote: bool = Field(False, description="Serve HTTP and publish beyond loopback, in plain text.")
+    prediction_interval_s: float = Field(1.0, ge=0.01, le=3600, description="Seconds between predictions of a job.")
+    idle_after_s: float = Field(30.0, gt=0, description="Seconds without events after which a job counts as idle.")
+    end_after_s: float = Field(
+        900.0, gt=0, description="Seconds without events after which a job ends although streams are open."
+    )
+    linger_s: float = Field(
+        5.0,
+        ge=0,
+        description="Seconds without an open stream after which a job ends; processes may follow one another.",
+    )
+    retain_s: float = Field(600.0, ge=0, description="Seconds that an ended job stays visible.")
+    max_jobs: int = Field(
+        20_000, ge=1, description="Jobs held at once; events of further ones are counted and dropped."
+    )
+    max_files: int = Field(10_000, ge=1, description="Files told apart in a job; the rest is summed up as other.")
+    max_calls: int = Field(1_000, ge=1, description="Functions told apart in a job; the rest is summed up as other.")
+    max_job_series: int = Field(1_000, ge=0, description="Jobs with Prometheus series of their own; the latest active.")
+    history: int = Field(1_000, ge=1, description="Predictions remembered of each job.")
+    clock_skew_s: float = Field(
+        3600.0,
+        gt=0,
+        description="How far an event's stamp may be ahead of the aggregator's clock before it is dropped.",
+    )
+    bounds: IngestSettings = Field(default_factory=IngestSettings, description="Bounds of what collectors may send.")
+    detect: DetectSettings = Field(default_factory=DetectSettings, description="How periods are looked for.")
+
+
+def load_settings(path: Path | None, environment: Mapping[str, str], **given: Any) -> AggregatorSettings:
+    """Reads the settings: the defaults, over them a TOML file, over it ``IOTIDE_SERVE_*``, over it ``given``.
+
+    Nested values are tables in TOML and have two underscores in the environment
+    (``IOTIDE_SERVE_DETECT__MODE=write``).
+
+    Raises:
+        ConfigError: the file cannot be read, or a value is unknown or out of its limits; the text names it.
+    """
+    values: dict[str, Any] = {}
+    if path is not None:
+        try:
+            values = tomllib.loads(path.read_text())
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"{path}: {error}") from None
+    for name, text in environment.items():
+        if name.startswith(ENVIRONMENT_PREFIX):
+            *tables, last = name.removeprefix(ENVIRONMENT_PREFIX).lower().split("__")
+            inner = values
+            for table in tables:
+                inner = inner.setdefault(table, {})
+            inner[last] = None if text.lower() == "none" else text
+    values.update({name: value for name, value in given.items() if value is not None})
+    for name in ("http", "publish"):
+        if values.get(name) == "none":
+            values[name] = None
+    try:
+        return AggregatorSettings.model_validate(values)
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
+        raise ConfigError(f"{path or 'settings'}: {wrong}") from None

@@ -1,0 +1,216 @@
+"""``iotide run`` on real programs: what it sees, and that the program does not notice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from iotide.events.models import RunSummary
+from support.commands import IOTIDE, iotide, plain_environment
+from support.programs import need
+from support.waiting import wait_for
+
+WRITER = """
+import os, sys
+with open(sys.argv[1], 'wb', buffering=0) as out:
+    for _ in range(100):
+        out.write(bytes(10_000))
+"""
+
+
+def summary_of(folder: Path) -> RunSummary:
+    return RunSummary.model_validate_json((folder / "summary.json").read_text())
+
+
+def bytes_written_to(summary: RunSummary, path: Path) -> int:
+    return sum(row.bytes_written for row in summary.job.files if row.path == str(path.resolve()))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo out; echo err >&2",
+        "exit 3",
+        "kill -TERM $$",
+        "kill -KILL $$",
+        "kill -SEGV $$",
+        "cat; cat nowhere",
+        "echo $0 $1; ls /proc/self/fd | wc -l",
+        "nonexistent-command",
+    ],
+)
+def test_program_behaves_as_untraced(tmp_path: Path, script: str) -> None:
+    command = ["sh", "-c", script, "name", "argument"]
+    plain = subprocess.run(
+        command, cwd=tmp_path, env=plain_environment(), input="in\n", capture_output=True, text=True, check=False
+    )
+    traced = iotide("run", "--quiet", "--no-report", "--", *command, cwd=tmp_path, stdin="in\n")
+    assert traced.returncode == plain.returncode
+    assert traced.stdout == plain.stdout
+    assert traced.stderr == plain.stderr
+
+
+@pytest.mark.parametrize(("name", "status"), [("./absent", 127), ("./data", 126)])
+def test_command_that_cannot_be_started_ends_as_in_a_shell(tmp_path: Path, name: str, status: int) -> None:
+    (tmp_path / "data").write_text("no program")
+    done = iotide("run", "--", name, cwd=tmp_path)
+    assert done.returncode == status
+    assert name in done.stderr
+    assert not list(tmp_path.glob("iotide-*"))
+
+
+def test_python_script_is_seen_to_the_byte(tmp_path: Path) -> None:
+    target = tmp_path / "out.bin"
+    done = iotide("run", "--job", "writer", "-o", "report", "--", sys.executable, "-c", WRITER, target, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = summary_of(tmp_path / "report")
+    assert bytes_written_to(summary, target) == 1_000_000
+    assert summary.job.job == "writer"
+    assert summary.job.events_dropped == 0
+    assert (tmp_path / "report/report.html").read_text().count("<svg") == 2
+    assert "report.html" in done.stderr
+
+
+def test_options_after_the_command_belong_to_the_command(tmp_path: Path) -> None:
+    done = iotide("run", "--quiet", "--no-report", "echo", "--json", "-q", cwd=tmp_path)
+    assert done.stdout == "--json -q\n"
+
+
+def test_descriptors_that_we_were_given_reach_the_program(tmp_path: Path) -> None:
+    read_end, write_end = os.pipe()
+    done = subprocess.run(
+        [*IOTIDE, "run", "--quiet", "--no-report", "--", "sh", "-c", f"echo through >&{write_end}"],
+        cwd=tmp_path,
+        env=plain_environment(),
+        pass_fds=[write_end],
+        check=False,
+    )
+    os.close(write_end)
+    with os.fdopen(read_end) as pipe:
+        assert pipe.read() == "through\n"
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_signal_sent_to_us_reaches_the_program(tmp_path: Path, number: signal.Signals) -> None:
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    script = f"trap 'exit 40' {number.name[3:]}; echo up > {ready}; while :; do sleep 0.05; done"
+    with subprocess.Popen(
+        [*IOTIDE, "run", "--quiet", "--no-report", "--", "sh", "-c", script], cwd=tmp_path, env=plain_environment()
+    ) as running:
+        assert ready.read_text() == "up\n"
+        running.send_signal(number)
+        assert running.wait(timeout=30) == 40
+
+
+def test_fio_is_traced_with_all_its_bytes(tmp_path: Path) -> None:
+    fio = need("fio")
+    job = ["--name=w", "--rw=write", "--bs=64k", "--size=4m", "--ioengine=psync", f"--directory={tmp_path}"]
+    done = iotide("run", "-o", "report", "--", fio, *job, "--output-format=json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    counted = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["write"]["io_bytes"]
+    assert bytes_written_to(summary_of(tmp_path / "report"), tmp_path / "w.0.0") == counted == 4 * 1024 * 1024
+
+
+def test_ranks_of_an_mpi_program_are_told_apart(tmp_path: Path) -> None:
+    mpirun = need("mpirun")
+    script = 'f=out.$OMPI_COMM_WORLD_RANK$PMI_RANK; dd if=/dev/zero of="$f" bs=1000 count=50 status=none'
+    done = iotide("run", "-o", "report", "--", mpirun, "-n", "2", "sh", "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = summary_of(tmp_path / "report")
+    assert summary.job.ranks == 2
+    for rank in range(2):
+        assert bytes_written_to(summary, tmp_path / f"out.{rank}") == 50_000
+
+
+def test_hdf5_file_written_through_h5py_is_seen(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    target = tmp_path / "field.h5"
+    script = "import sys, h5py, numpy; h5py.File(sys.argv[1], 'w').create_dataset('t', data=numpy.ones(100_000))"
+    done = iotide("run", "-o", "report", "--", sys.executable, "-c", script, target, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert bytes_written_to(summary_of(tmp_path / "report"), target) >= 800_000
+
+
+def test_missing_tracer_leaves_the_program_alone(tmp_path: Path) -> None:
+    env = plain_environment(IOTIDE_TRACER=str(tmp_path / "absent.so"))
+    done = iotide("run", "--no-report", "--", "echo", "works", cwd=tmp_path, env=env)
+    assert done.returncode == 0
+    assert done.stdout == "works\n"
+    assert "untraced" in done.stderr
+
+
+def test_report_that_cannot_be_written_is_said_and_changes_no_status(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    done = iotide("run", "-o", "taken", "--", "true", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "taken" in done.stderr
+
+
+def test_bad_listen_address_is_refused_before_the_program_starts(tmp_path: Path) -> None:
+    done = iotide("run", "--listen", "0.0.0.0:0", "--", "touch", "started", cwd=tmp_path)
+    assert done.returncode == 2
+    assert not (tmp_path / "started").exists()
+
+
+def test_summary_is_written_as_json_where_asked(tmp_path: Path) -> None:
+    done = iotide("run", "--quiet", "--no-report", "--json", "run.json", "--", "false", cwd=tmp_path)
+    assert done.returncode == 1
+    assert json.loads((tmp_path / "run.json").read_text())["exit_status"] == 1
+
+
+def test_periodic_program_gets_a_line_for_each_prediction(tmp_path: Path) -> None:
+    script = """
+import sys, time
+for step in range(8):
+    end = time.monotonic() + 0.5
+    with open(sys.argv[1], 'wb', buffering=0) as out:
+        for _ in range(8):
+            out.write(bytes(1_000_000))
+    while time.monotonic() < end:
+        pass
+"""
+    done = iotide(
+        "run", "--interval", "0.25", "-o", "report", "--", sys.executable, "-c", script, tmp_path / "x", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "next phase in" in done.stderr
+    period = summary_of(tmp_path / "report").prediction
+    assert period is not None
+    assert period.period_s is not None
+    assert period.period_s.value == pytest.approx(0.5, rel=0.05)
+
+
+def test_live_run_serves_its_prediction_over_http(tmp_path: Path) -> None:
+    import socket
+    import urllib.request
+
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port = reserved.getsockname()[1]
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    with subprocess.Popen(
+        [*IOTIDE, "run", "-q", "--no-report", "--job", "live", "--listen", f"127.0.0.1:{port}", "--", "cat", str(gate)],
+        cwd=tmp_path,
+        env=plain_environment(),
+        stdout=subprocess.DEVNULL,
+    ) as running:
+
+        def jobs() -> list[dict[str, object]] | None:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/jobs", timeout=5) as answer:
+                    return json.load(answer)["jobs"] or None
+            except OSError:
+                return None
+
+        try:
+            assert wait_for(jobs)[0]["job"] == "live"
+        finally:
+            gate.write_text("end")
+        assert running.wait(timeout=30) == 0

@@ -1,0 +1,44 @@
+"""Runs iotide as a user does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+IOTIDE = [sys.executable, "-m", "iotide"]
+
+
+def plain_environment(**extra: str) -> dict[str, str]:
+    """Our environment without what a batch system or an outer iotide would add."""
+    drop = ("IOTIDE_", "SLURM_", "PBS_", "LD_PRELOAD")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(drop)}
+    # Open MPI refuses root and more ranks than cores unless told; containers run as root on few cores.
+    kept |= {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_MCA_btl": "self,vader,tcp",
+        "OMPI_MCA_btl_tcp_if_include": "lo",
+        "OMPI_MCA_oob_tcp_if_include": "lo",
+        "TERM": "dumb",
+    }
+    return kept | extra
+
+
+def iotide(
+    *arguments: str | Path, cwd: Path, timeout_s: float = 120, env: Mapping[str, str] | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Runs a sub-command to its end."""
+    return subprocess.run(
+        [*IOTIDE, *map(str, arguments)],
+        cwd=cwd,
+        env=env or plain_environment(),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
