@@ -116,6 +116,26 @@ def segment(values: Floats, period: float) -> Phases:
     return phases.select(volume >= _SMALLEST * _typical(volume))
 
 
+def segment_by_pauses(values: Floats, period: float) -> Phases:
+    """Finds phases that fill most of the time, by the pauses between them.
+
+    Pauses are sought as ``segment`` seeks phases, in how far the signal lies below its usual level. What comes before
+    the first pause is left out, since its start is not known; the last phase may still run.
+    """
+    above = values[values > values.mean()]
+    if not len(above):
+        return segment(values, period)
+    pauses = segment(np.maximum(float(np.median(above)) - values, 0.0), period)
+    running = np.concatenate([[0.0], np.cumsum(values)])
+    first, stop = pauses.stop, np.append(pauses.first[1:], len(values))
+    end = np.append(pauses.start[1:], float(len(values)))
+    last = len(pauses)
+    if last and first[-1] >= len(values):
+        last -= 1
+    volume = running[stop] - running[first]
+    return Phases(pauses.end, end, volume, first, stop).select(slice(0, last))
+
+
 def regularity(phases: Phases) -> Regularity | None:
     """Measures the intervals between the phases' starts; None for fewer than two intervals.
 

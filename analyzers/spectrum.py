@@ -23,7 +23,7 @@ class Spectrum:
 
     Attributes:
         transform: X_k, complex128 (seed 001, Eq. 2).
-        samples: N.
+        samples: N, at least 1.
         sampling_frequency_hz: f_s.
     """
 
@@ -45,7 +45,7 @@ class Spectrum:
     @property
     def amplitude(self) -> Floats:
         """Amplitude of each cosine of the signal: 2 |X_k| / N, not doubled at the Nyquist frequency (Eq. 4)."""
-        single = np.abs(self.transform) * (2 / self.samples)
+        single = np.abs(self.transform) * (2 / max(self.samples, 1))
         if self.samples % 2 == 0 and len(single):
             single[-1] /= 2
         return single
@@ -71,7 +71,7 @@ class Candidates:
 def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
     """Transforms real samples."""
     transform = np.fft.rfft(values)[1:] if len(values) else np.zeros(0, np.complex128)
-    return Spectrum(transform, len(values), sampling_frequency_hz)
+    return Spectrum(transform, max(1, len(values)), sampling_frequency_hz)
 
 
 def z_scores(strength: Floats) -> Floats:

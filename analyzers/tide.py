@@ -11,7 +11,7 @@ import numpy as np
 from ..events.models import Estimate, Frequency
 from .intervals import interval_of
 from .next_phase import next_phase
-from .phases import Phases, Regularity, regularity, runs, segment
+from .phases import Phases, Regularity, regularity, runs, segment, segment_by_pauses
 from .rhythm import Rhythm, View
 from .settings import DetectSettings
 from .spectrum import Floats, describe, find_candidates, spectrum_of
@@ -21,6 +21,9 @@ _FEWEST_CYCLES: Final = 2.0
 _HYPOTHESES: Final = 3
 _SHORTEST_BINS: Final = 3.0
 _AGREEMENT: Final = 0.1
+_EVEN: Final = 0.35
+_BACKED: Final = 1.5
+_FUNDAMENTAL: Final = 0.1
 _LEAST_CONFIDENCE: Final = 0.2
 _CHANCE_AT_HALF: Final = 0.01
 
@@ -42,6 +45,7 @@ class _Beat:
     period: float
     regularity: Regularity
     confidence: float
+    by_pauses: bool
 
 
 def estimate(view: View, settings: DetectSettings) -> Rhythm:
@@ -66,7 +70,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     power, correlation = _transform(detrended)
     peaks = _peaks(power, len(window))
     line = _line(detrended, power, correlation, peaks)
-    beat = _with_history(view, _best_beat(view, peaks), line, peaks)
+    beat = _with_history(view, _best_beat(view, line, peaks), line, peaks)
     period, confidence, by_phases = _decide(line, beat)
     if beat is not None and by_phases:
         confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
@@ -120,19 +124,28 @@ def _line(values: Floats, power: Floats, correlation: Floats, peaks: list[float]
     """Refines the strongest line and asks the autocorrelation for it."""
     if not peaks:
         return None
-    period = _refined(values, peaks[0])
     n = len(values)
-    if n / period < 0.9 * _FEWEST_CYCLES:
+    period, support = peaks[0], _support(correlation, peaks[0])
+    for multiple in (2, 3):
+        # of sharp bursts a harmonic may be the strongest line; the bursts themselves repeat at the fundamental only
+        longer = _support(correlation, multiple * peaks[0]) if n >= _FEWEST_CYCLES * multiple * peaks[0] else 0.0
+        if longer > support + _FUNDAMENTAL:
+            period, support = multiple * peaks[0], longer
+    if support <= 0:
         return None
+    padded = 2 * (len(power) - 1)
+    excess = float(power[min(round(padded / peaks[0]), len(power) - 1)]) / max(float(power[1:].mean()), 1e-300)
+    return _Line(_refined(values, period), support, min(1.0, n / 2 * math.exp(-min(excess, 700.0))))
+
+
+def _support(correlation: Floats, period: float) -> float:
+    """Returns how alike the signal is to itself one period later, and two where there are four; 0 without a peak."""
     at_one = _local_maximum(correlation, period)
     if at_one is None:
-        return None
-    support = at_one
-    if n >= 4 * period:
-        support = 0.5 * (support + (_local_maximum(correlation, 2 * period) or 0.0))
-    padded = 2 * (len(power) - 1)
-    excess = float(power[min(round(padded / period), len(power) - 1)]) / max(float(power[1:].mean()), 1e-300)
-    return _Line(period, support, min(1.0, n / 2 * math.exp(-min(excess, 700.0))))
+        return 0.0
+    if len(correlation) < 4 * period:
+        return at_one
+    return 0.5 * (at_one + (_local_maximum(correlation, 2 * period) or 0.0))
 
 
 def _refined(values: Floats, period: float) -> float:
@@ -158,9 +171,9 @@ def _refined(values: Floats, period: float) -> float:
 
 
 def _local_maximum(correlation: Floats, lag: float) -> float | None:
-    """Returns the highest value within 12 % of a lag if the autocorrelation falls off on both sides of it."""
-    reach = max(0.12 * lag, 1.0)
-    low, high = max(int(lag - reach), 1), math.ceil(lag + reach) + 1
+    """Returns the highest value within 10 % of a lag if the autocorrelation falls off on both sides of it."""
+    reach = max(0.1 * lag, 0.6)
+    low, high = max(math.ceil(lag - reach), 1), math.floor(lag + reach) + 1
     if high >= len(correlation):
         return None
     top = low + int(np.argmax(correlation[low:high]))
@@ -171,17 +184,24 @@ def _local_maximum(correlation: Floats, lag: float) -> float | None:
     return height if height > valley + 0.05 and height > 0 else None
 
 
-def _best_beat(view: View, peaks: list[float]) -> _Beat | None:
-    hypotheses = [*peaks, *(2 * period for period in peaks[:1]), *_by_pauses(view.window)]
+def _best_beat(view: View, line: _Line | None, peaks: list[float]) -> _Beat | None:
+    hypotheses = [*([] if line is None else [line.period]), *peaks, *_by_pauses(view.window)]
+
+    def weight(beat: _Beat) -> float:
+        backed = line is not None and abs(math.log(beat.period / line.period)) < _AGREEMENT
+        return beat.confidence * (_BACKED if backed else 1.0)
+
+    crowded = 2 * int((view.window > view.window.mean()).sum()) > len(view.window)
     best: _Beat | None = None
     tried: list[float] = []
     for hypothesis in hypotheses:
         if hypothesis > len(view.window) or any(abs(math.log(hypothesis / other)) < _AGREEMENT for other in tried):
             continue
         tried.append(hypothesis)
-        beat = _beat(view, view.begin, hypothesis)
-        if beat is not None and (best is None or beat.confidence > best.confidence):
-            best = beat
+        for by_pauses in (False, True) if crowded else (False,):
+            beat = _beat(view, view.begin, hypothesis, by_pauses=by_pauses)
+            if beat is not None and (best is None or weight(beat) > weight(best)):
+                best = beat
     return best
 
 
@@ -194,7 +214,7 @@ def _with_history(view: View, beat: _Beat | None, line: _Line | None, peaks: lis
         return beat
     guides = [beat.period] if beat is not None else [line.period] if line is not None else peaks[:1]
     for guide in guides:
-        longer = _beat(view, 0, guide)
+        longer = _beat(view, 0, guide, by_pauses=beat is not None and beat.by_pauses)
         if longer is not None and (beat is None or longer.confidence > beat.confidence):
             return longer
     return beat
@@ -211,10 +231,10 @@ def _by_pauses(window: Floats) -> list[float]:
     return [4.0 * math.sqrt(float(pauses[widest]) * float(pauses[widest + 1])), 3.6 * float(pauses[0])]
 
 
-def _beat(view: View, begin: int, hypothesis: float) -> _Beat | None:
+def _beat(view: View, begin: int, hypothesis: float, *, by_pauses: bool = False) -> _Beat | None:
     """Segments the signal from bin ``begin`` on; None where there are too few phases, or the latest differ."""
     values = view.bandwidth[begin:]
-    phases = segment(values, hypothesis)
+    phases = segment_by_pauses(values, hypothesis) if by_pauses else segment(values, hypothesis)
     if (view.cut or begin) and len(phases) and phases.first[0] == 0:
         phases = phases.select(slice(1, None))  # it may have begun before the first bin
     phases = phases.shifted(begin)
@@ -227,12 +247,21 @@ def _beat(view: View, begin: int, hypothesis: float) -> _Beat | None:
         period = float(measured.intervals[-recent:].mean())
         if abs(math.log(period / measured.period)) > _AGREEMENT:
             return None
-    share = min(float(phases.volume.sum() / values.sum()), 1.0)
-    return _Beat(phases, period, measured, _even(measured.spread) * _certain(measured.chance) * math.sqrt(share))
+    confidence = _even(measured.spread) * _certain(measured.chance) * math.sqrt(_contrast(values, phases, begin))
+    return _Beat(phases, period, measured, confidence, by_pauses)
+
+
+def _contrast(values: Floats, phases: Phases, begin: int) -> float:
+    """Returns how much quieter it is between phases than within, in [0, 1]; each unrelated byte counts as between."""
+    inside = float(phases.volume.sum())
+    length = float((phases.stop - phases.first).sum())
+    outside = max(float(values[max(int(phases.first[0]) - begin, 0) :].sum()) - inside, 0.0)
+    rest = max(len(values) - (int(phases.first[0]) - begin) - length, 1.0)
+    return max(1 - (outside / rest) / (inside / max(length, 1.0)), 0.0)
 
 
 def _even(spread: float) -> float:
-    return math.exp(-((spread / 0.5) ** 2))
+    return math.exp(-((spread / _EVEN) ** 2))
 
 
 def _certain(chance: float) -> float:
