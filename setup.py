@@ -1,6 +1,6 @@
 """Builds the LD_PRELOAD library and maps the repository root to the package ``iotide``."""
 
-from glob import glob
+from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
@@ -31,8 +31,8 @@ setup(
     ext_modules=[
         Extension(
             "iotide.collectors.preload.iotide_preload",
-            sorted(glob("collectors/preload/*.c")),
-            depends=sorted(glob("collectors/preload/*.h")),
+            sorted(map(str, Path("collectors/preload").glob("*.c"))),
+            depends=sorted(map(str, Path("collectors/preload").glob("*.h"))),
             extra_compile_args=[
                 "-std=gnu11",
                 "-O2",

@@ -8,8 +8,8 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Final, NoReturn, Self
 
 EXIT_NOT_EXECUTABLE: Final = 126
 EXIT_NOT_FOUND: Final = 127
@@ -40,21 +40,45 @@ async def start(command: Sequence[str], environment: Mapping[str, str]) -> async
         raise LaunchError(EXIT_NOT_EXECUTABLE, f"{command[0]}: {error.strerror}") from None
 
 
-@contextlib.contextmanager
-def signals_for(child: asyncio.subprocess.Process) -> Iterator[None]:
-    """Leaves signals to the command: the keyboard's reach it by themselves, others are passed on."""
-    loop = asyncio.get_running_loop()
-    handled = [number for number in (*_FROM_KEYBOARD, *_FORWARDED) if signal.getsignal(number) != signal.SIG_IGN]
-    for number in handled:
-        if number in _FROM_KEYBOARD and _in_foreground():
-            loop.add_signal_handler(number, _ignore)
-        else:
-            loop.add_signal_handler(number, _pass_on, child, number)
-    try:
-        yield
-    finally:
-        for number in handled:
-            loop.remove_signal_handler(number)
+class SignalPassing:
+    """Leaves signals to the command: the keyboard's reach it by themselves, others are passed on.
+
+    Entered before the command is started, so that no signal falls between; what comes early is passed on late.
+    """
+
+    def __init__(self) -> None:
+        self._child: asyncio.subprocess.Process | None = None
+        self._early: list[signal.Signals] = []
+        self._handled: list[signal.Signals] = []
+
+    def attach(self, child: asyncio.subprocess.Process) -> None:
+        """Says which process the signals are for."""
+        self._child = child
+        for number in self._early:
+            self._pass_on(number)
+
+    def __enter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        for number in (*_FROM_KEYBOARD, *_FORWARDED):
+            if signal.getsignal(number) == signal.SIG_IGN:
+                continue  # nohup and the like: the command inherits that
+            if number in _FROM_KEYBOARD and _in_foreground():
+                loop.add_signal_handler(number, _ignore)
+            else:
+                loop.add_signal_handler(number, self._pass_on, number)
+            self._handled.append(number)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in self._handled:
+            asyncio.get_running_loop().remove_signal_handler(number)
+
+    def _pass_on(self, number: signal.Signals) -> None:
+        if self._child is None:
+            self._early.append(number)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._child.send_signal(number)
 
 
 def shell_status(returncode: int) -> int:
@@ -76,11 +100,6 @@ def end_like(returncode: int) -> NoReturn:
 
 def _ignore() -> None:
     pass
-
-
-def _pass_on(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        child.send_signal(number)
 
 
 def _in_foreground() -> bool:

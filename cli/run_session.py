@@ -30,8 +30,8 @@ from ..daemon.server import Server
 from ..daemon.session import JobSession
 from ..daemon.settings import AggregatorSettings
 from ..events import UnavailableError
-from ..events.models import JobDetail, RunSummary
-from .launch import shell_status, signals_for, start
+from ..events.models import RunSummary
+from .launch import SignalPassing, shell_status, start
 
 _DRAIN_S: Final = 10.0
 _VIEW_S: Final = 0.2
@@ -90,24 +90,24 @@ async def _observe(plan: RunPlan, folder: Path, server: Server) -> int:
     try:
         environment = _environment(plan, gate)
         started = time.time()
-        child = await start(plan.command, environment)
-        with signals_for(child):
+        with SignalPassing() as passing:
+            child = await start(plan.command, environment)
+            passing.attach(child)
             view = open_view(sys.stderr, quiet=plan.quiet)
             server.aggregator.on_prediction(view.predicted)
             showing = asyncio.create_task(_show(view, server, plan.job))
             returncode = await child.wait()
             ended = time.time()
+        # From here on nothing may change how the command ended.
+        try:
             await _stop(showing)
             await _stop(collecting)
             if not await agent.drain(_DRAIN_S):
                 _say("the last events did not reach the aggregator in time and are lost")
-        server.aggregator.end_job(plan.job)
-        view.close()
-        view = None
-        session = server.aggregator.jobs.get(plan.job) or JobSession(plan.job, _settings_of(plan), started)
-        dropped = sum(count for name, count in agent.counters().items() if name.startswith("events_dropped"))
-        detail = session.detail(ended).model_copy(update={"events_dropped": session.events_skewed + dropped})
-        _finish(plan, session, detail, started, ended, returncode)
+            view.close()
+            _finish(plan, _last_word(plan, server, started), agent, started, ended, returncode)
+        except Exception as error:
+            _say(f"the run could not be summed up: {error!r}")
         return returncode
     finally:
         await _stop(collecting)
@@ -116,9 +116,15 @@ async def _observe(plan: RunPlan, folder: Path, server: Server) -> int:
         agent.close()
 
 
-def _finish(
-    plan: RunPlan, session: JobSession, detail: JobDetail, started: float, ended: float, returncode: int
-) -> None:
+def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
+    """Ends the job, with a prediction from the whole run; a command that did nothing we saw gets an empty one."""
+    server.aggregator.end_job(plan.job)
+    return server.aggregator.jobs.get(plan.job) or JobSession(plan.job, _settings_of(plan), started)
+
+
+def _finish(plan: RunPlan, session: JobSession, agent: Agent, started: float, ended: float, returncode: int) -> None:
+    dropped = sum(count for name, count in agent.counters().items() if name.startswith("events_dropped"))
+    detail = session.detail(ended).model_copy(update={"events_dropped": session.events_skewed + dropped})
     report = plan.output.resolve() / "report.html" if plan.output is not None else None
     summary = RunSummary(
         command=list(plan.command),
@@ -220,8 +226,9 @@ async def _show(view: LiveView, server: Server, job: str) -> None:
 
 async def _stop(task: asyncio.Task[None]) -> None:
     task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    await asyncio.wait([task])
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _say(f"{error!r}")
 
 
 @contextlib.contextmanager

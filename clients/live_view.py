@@ -61,9 +61,12 @@ class LineView:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._found: bool | None = None
+        self._closed = False
 
     def predicted(self, prediction: Prediction) -> None:
         """Prints the prediction; of a row that finds no rhythm, only the first."""
+        if self._closed:
+            return
         found = prediction.period_s is not None
         if found or self._found is not found:
             print(f"iotide: {prediction_line(prediction, with_job=False)}", file=self._stream, flush=True)
@@ -73,7 +76,8 @@ class LineView:
         """Lines come with predictions only."""
 
     def close(self) -> None:
-        """Has nothing to give back."""
+        """Prints no more."""
+        self._closed = True
 
 
 class AreaView:

@@ -255,7 +255,7 @@ class Shipper:
         if name is None:
             return
         stream = self._streams[name]
-        if reject.code == "malformed":
+        if reject.code in ("malformed", "failed"):
             while stream.in_flight and stream.in_flight[0].seq <= reject.seq:
                 lost = stream.in_flight.popleft()
                 if lost.seq == reject.seq:

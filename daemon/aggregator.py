@@ -144,7 +144,12 @@ class Aggregator:
 
     def _predict(self, session: JobSession, now: float, *, whole: bool = False) -> None:
         self._predicted_at[session.job] = now
-        prediction = session.predict(now, whole=whole)
+        try:
+            prediction = session.predict(now, whole=whole)
+        except Exception:  # a job that cannot be analysed costs its own predictions only
+            self.counters["prediction_errors"] += 1
+            _log.exception("job %s cannot be predicted", session.job)
+            return
         if prediction is not None:
             self.counters["predictions"] += 1
             self._tell(self._on_prediction, prediction)

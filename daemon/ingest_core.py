@@ -6,6 +6,7 @@ acknowledged after the sink has returned; a journal will be a sink that appends 
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from ..events.wire import (
     decode_header,
     encode,
 )
+
+_log = logging.getLogger(__name__)
 
 Reply = tuple[bytes, list[Frame]]
 
@@ -190,6 +193,9 @@ class IngestCore:
         except ProtocolError as error:
             self.stats.malformed += 1
             return self._reject(identity, header.stream, header.seq, "malformed", str(error))
+        except Exception as error:  # one batch that breaks an analyzer does not end the daemon
+            _log.exception("batch %d of stream %s failed", header.seq, header.stream)
+            return self._reject(identity, header.stream, header.seq, "failed", repr(error))
         self.stats.batches += 1
         self.stats.events += header.length
         return self._ack(identity, header.stream, header.seq)

@@ -83,7 +83,8 @@ class Ack(msgspec.Struct, tag="ack", kw_only=True):
 class Reject(msgspec.Struct, tag="reject", kw_only=True):
     """Says that a message was not taken, and why.
 
-    Codes: ``malformed`` (the batch is skipped and never wanted again), ``unknown_stream`` (say HELLO again, then
+    Codes: ``malformed`` and ``failed`` (the batch is skipped and never wanted again: it is wrong, or it broke
+    something at this end), ``unknown_stream`` (say HELLO again, then
     resend what is unacknowledged), ``gap`` (resend from ``seq``), ``version`` (no common protocol version),
     ``full`` (the aggregator takes no more streams).
     """

@@ -56,6 +56,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_jobs": Family(GaugeMetricFamily, "Jobs held, by state.", ("state",)),
     "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs left out of the series of jobs by their bound."),
     "iotide_predictions_total": Family(CounterMetricFamily, "Predictions made."),
+    "iotide_prediction_errors_total": Family(CounterMetricFamily, "Predictions that failed in an analyzer."),
     "iotide_ingest_events_total": Family(CounterMetricFamily, "Events taken in."),
     "iotide_ingest_batches_total": Family(CounterMetricFamily, "Batches taken in."),
     "iotide_ingest_bytes_total": Family(CounterMetricFamily, "Bytes of batches received."),
@@ -118,6 +119,7 @@ class AggregatorCollector(Collector):
     def _add_ingest(self, add: Callable[..., None]) -> None:
         stats = self._stats()
         add("iotide_predictions_total", self._aggregator.counters["predictions"])
+        add("iotide_prediction_errors_total", self._aggregator.counters["prediction_errors"])
         add("iotide_ingest_events_total", stats.events)
         add("iotide_ingest_batches_total", stats.batches)
         add("iotide_ingest_bytes_total", stats.bytes)

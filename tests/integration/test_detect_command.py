@@ -33,7 +33,8 @@ def test_reference_method_gives_the_reference_answer(
     prediction = detection(*REFERENCE, DATA / name, cwd=tmp_path).prediction
     assert prediction.period_s is not None
     assert prediction.period_s.value == pytest.approx(period_s, abs=5e-4)
-    assert prediction.confidence == pytest.approx(confidence, abs=5e-4)
+    # The MessagePack form rounds its bandwidths, which moves the confidence in the third digit.
+    assert prediction.confidence == pytest.approx(confidence, abs=1e-3)
 
 
 def test_broken_line_is_named_and_the_rest_is_kept(tmp_path: Path) -> None:

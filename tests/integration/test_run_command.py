@@ -84,7 +84,7 @@ def test_options_after_the_command_belong_to_the_command(tmp_path: Path) -> None
 def test_descriptors_that_we_were_given_reach_the_program(tmp_path: Path) -> None:
     read_end, write_end = os.pipe()
     done = subprocess.run(
-        [*IOTIDE, "run", "--quiet", "--no-report", "--", "sh", "-c", f"echo through >&{write_end}"],
+        [*IOTIDE, "run", "--quiet", "--no-report", "--", "sh", "-c", f"echo through > /dev/fd/{write_end}"],
         cwd=tmp_path,
         env=plain_environment(),
         pass_fds=[write_end],
@@ -148,9 +148,9 @@ def test_missing_tracer_leaves_the_program_alone(tmp_path: Path) -> None:
 
 def test_report_that_cannot_be_written_is_said_and_changes_no_status(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
-    done = iotide("run", "-o", "taken", "--", "true", cwd=tmp_path)
-    assert done.returncode == 0
-    assert "taken" in done.stderr
+    done = iotide("run", "-o", "taken/report", "--", "sh", "-c", "exit 5", cwd=tmp_path)
+    assert done.returncode == 5
+    assert "cannot write the report to taken/report" in done.stderr
 
 
 def test_bad_listen_address_is_refused_before_the_program_starts(tmp_path: Path) -> None:
