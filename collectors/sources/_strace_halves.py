@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from ..parser import Input
-from ._strace_line import LINES, RESUMED, TAIL, UNFINISHED, Line
+from ._strace_line import LINES, TAIL, UNFINISHED, Line
 
 EXPECTED: Final = 'a line such as 4711 12:00:00.123456 read(3</tmp/x>, "", 4096) = 0 <0.000012> (strace -f -tt -T -y)'
 MAX_HALVES: Final = 65_536
 
+Rows: TypeAlias = list[tuple[bytes, ...]]
+"""Lines as tuples of their parts, in the order of ``Line``; plain tuples, because most are never looked at singly."""
+Times: TypeAlias = npt.NDArray[np.int64]
+
+_RESULT, _TAIL, _EVENT = (Line._fields.index(name) for name in ("result", "tail", "event"))
+_RESUMED_BEGIN: Final = b"<... "
+_RESUMED_END: Final = b" resumed>"
 _INTERRUPTED: Final = re.compile(rb"(?:<[^\n]*>)? *ERESTART[A-Z_]*")
+_TIMED: Final = re.compile(rb" <\d+\.\d+>$")
 _NOT_CALLS: Final = ((b"+++ ", "exited"), (b"--- ", "signal"), (b"strace: ", "message"), (b"[ Process ", "message"))
-
-
-class _Half(NamedTuple):
-    start_ns: int
-    text: bytes
 
 
 class CallAssembler:
@@ -25,74 +32,106 @@ class CallAssembler:
 
     def __init__(self, about: Input) -> None:
         self._about = about
-        self._halves: dict[bytes, _Half] = {}
+        self._halves: dict[bytes, tuple[int, bytes]] = {}
+        """Pid -> start in ns and text of a call during which strace had to write another process's line."""
 
-    def whole(self, line: Line, number: int, start_ns: int) -> tuple[Line, int] | None:
-        """Returns the completed call that a line ends, with its start; None when there is none.
+    def completed(self, numbers: Sequence[int], rows: Rows, starts: Times) -> tuple[Rows, Times]:
+        """Keeps the completed calls, halves joined, with the times when they began.
 
         Args:
-            line: its parts.
-            number: its 1-based number, for messages.
-            start_ns: the time in its stamp.
+            numbers: 1-based line numbers, for messages.
+            rows: the lines' parts.
+            starts: the times in their stamps, ns; -1 for a stamp that could not be read.
         """
-        if line.call and (TAIL.fullmatch(line.tail) or _INTERRUPTED.match(line.tail)):
-            return None if self._lacks_result(line) else (line, start_ns)
-        event = line.event or line.whole_event()
-        if reason := reason_to_ignore(event):
-            if reason == "exited" and self._halves.pop(line.pid, None) is not None:
-                self._about.counters["calls_never_resumed"] += 1
-            self._ignore(reason)
-        elif event.endswith(UNFINISHED):
-            self._hold(line.pid, _Half(start_ns, event.removesuffix(UNFINISHED)))
-            self._ignore("unfinished")
-        elif event.endswith(b"<detached ...>"):
-            self._ignore("detached")
-        elif resumed := RESUMED.fullmatch(event):
-            return self._join(line, resumed, number, start_ns)
-        else:
-            self._about.malformed(number, "the line is no completed call, half of one, signal or exit", EXPECTED)
-        return None
+        dropped = set(np.flatnonzero(starts < 0).tolist())
+        for at in sorted(dropped):
+            problem = "the stamp is not of the first one's kind, or out of range"
+            self._about.malformed(numbers[at], problem, EXPECTED)
+        unclear = [at for at, row in enumerate(rows) if row[_EVENT] or row[_TAIL] or row[_RESULT] == b"?"]
+        joined: dict[int, bytes] = {}
+        for at in unclear:
+            if at in dropped:
+                continue
+            line = Line(*rows[at])
+            verdict = _judge(line)
+            if isinstance(verdict, Line):
+                rows[at] = verdict
+                continue
+            half = None if verdict else self._resume(line, numbers[at], int(starts[at]))
+            if verdict:
+                self._about.counters[f"lines_ignored:{verdict}"] += 1
+            if half is None:
+                dropped.add(at)
+            else:
+                starts[at], joined[at] = half
+        for at, row in zip(joined, LINES.findall(b"".join(joined.values())), strict=True):
+            verdict = _judge(Line(*row))
+            if isinstance(verdict, Line):
+                rows[at] = verdict
+                continue
+            dropped.add(at)
+            if verdict:
+                self._about.counters[f"lines_ignored:{verdict}"] += 1
+            else:
+                self._about.malformed(numbers[at], "the two halves of the call do not make a whole one", EXPECTED)
+        if not dropped:
+            return rows, starts
+        kept = [at for at in range(len(rows)) if at not in dropped]
+        return [rows[at] for at in kept], starts[kept]
 
     def finish(self) -> None:
         """Counts the halves whose other half never came."""
         self._about.counters["calls_never_resumed"] += len(self._halves)
         self._halves.clear()
 
-    def _lacks_result(self, line: Line) -> bool:
-        if _INTERRUPTED.match(line.tail):
-            self._ignore("interrupted")
-            return True
-        if line.result == b"?":
-            self._ignore("no_result")
-            return True
-        return False
+    def _resume(self, line: Line, number: int, now_ns: int) -> tuple[int, bytes] | None:
+        """Returns the start and the text of the call that a line ends; holds or counts a line that ends none."""
+        event = line.event or line.whole_event()
+        if event.endswith(UNFINISHED):
+            self._hold(line.pid, (now_ns, event[: -len(UNFINISHED)]))
+        elif event.startswith(_RESUMED_BEGIN) and (end := event.find(_RESUMED_END)) > 0:
+            half = self._halves.pop(line.pid, None)
+            if half is not None and half[1].startswith(event[len(_RESUMED_BEGIN) : end] + b"("):
+                text = line.pid + b" 0.0 " + half[1] + event[end + len(_RESUMED_END) :]
+                took = b" <%d.%09d>" % divmod(max(now_ns - half[0], 0), 10**9)
+                took = b"" if _TIMED.search(text, max(len(text) - 24, 0)) else took
+                return half[0], text + took + b"\n"
+            self._about.malformed(number, "the beginning of the resumed call is missing", "its <unfinished ...> half")
+        elif reason := reason_to_ignore(event):
+            if reason == "exited" and self._halves.pop(line.pid, None) is not None:
+                self._about.counters["calls_never_resumed"] += 1
+            self._about.counters[f"lines_ignored:{reason}"] += 1
+        else:
+            self._about.malformed(number, "the line is no completed call, half of one, signal or exit", EXPECTED)
+        return None
 
-    def _hold(self, pid: bytes, half: _Half) -> None:
+    def _hold(self, pid: bytes, half: tuple[int, bytes]) -> None:
+        self._about.counters["lines_ignored:unfinished"] += 1
         if pid in self._halves or len(self._halves) >= MAX_HALVES:
             del self._halves[pid if pid in self._halves else next(iter(self._halves))]
             self._about.counters["calls_never_resumed"] += 1
         self._halves[pid] = half
 
-    def _join(self, line: Line, resumed: re.Match[bytes], number: int, now_ns: int) -> tuple[Line, int] | None:
-        half = self._halves.pop(line.pid, None)
-        if half is None or not half.text.startswith(resumed[1] + b"("):
-            self._about.malformed(number, "the beginning of the resumed call is missing", "its <unfinished ...> half")
-            return None
-        joined = LINES.fullmatch(b"0.0 " + half.text + resumed[2] + b"\n")
-        call = Line(*[part or b"" for part in joined.groups()]) if joined else None
-        if call is None or not call.call or not TAIL.fullmatch(call.tail):
-            self._about.malformed(number, "the two halves of the call do not make a whole one", EXPECTED)
-            return None
-        if self._lacks_result(call):
-            return None
-        took = max(now_ns - half.start_ns, 0)
-        duration = call.duration or b"%d.%09d" % divmod(took, 10**9)
-        return call._replace(pid=line.pid, stamp=line.stamp, duration=duration), half.start_ns
-
-    def _ignore(self, reason: str) -> None:
-        self._about.counters[f"lines_ignored:{reason}"] += 1
-
 
 def reason_to_ignore(text: bytes) -> str:
     """Returns why a line that is no call may be left out, "" where there is no reason."""
-    return next((reason for begin, reason in _NOT_CALLS if text.startswith(begin)), "")
+    for begin, reason in _NOT_CALLS:
+        if text.startswith(begin):
+            return reason
+    return "detached" if text.endswith(b"<detached ...>") else ""
+
+
+def _judge(line: Line) -> Line | str:
+    """Returns a completed call, or why a call does not count, or "" for a line that is no whole call."""
+    if not line.call:
+        return ""
+    if not line.tail:
+        return "no_result" if line.result == b"?" else line
+    if _INTERRUPTED.match(line.tail):
+        return "interrupted"
+    tail = TAIL.fullmatch(line.tail)
+    if tail is None:
+        return ""
+    if line.result == b"?":
+        return "no_result"
+    return line._replace(duration=tail[3]) if tail[3] else line

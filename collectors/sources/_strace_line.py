@@ -8,19 +8,18 @@ from typing import Final, NamedTuple
 
 _ANNOTATION: Final = rb"([^<>\n]*(?:(?:->|<[^<>\n]*>)[^<>\n]*)*)"
 _ANNOTATION_END: Final = rb">(?=[,)( \n]|$)(?:\(deleted\))?"
-_CALL: Final = (
-    rb"([\w?]{1,64})\((?:\d+<" + _ANNOTATION + _ANNOTATION_END + rb")?"
-    rb"([^\n]*)\) += (0x[0-9a-f]{1,16}|-?\d{1,18}|\?)([^\n]*?)(?: <(\d{1,9}\.\d{1,9})>)?\n"
-)
 _LEADER: Final = (
-    rb"(?:\[pid ++)?(?:(\d{1,7})(?:<[^>\n]*+>)?\]? ++)? *+"
-    rb"(\d\d:\d\d:\d\d(?:\.\d{1,9})?|\d{1,10}\.\d{1,9})(?: \(\+ +\d+\.\d+\))? +"
+    rb"(?:\[pid ++)?+(?:(\d{1,7}+)(?:<[^>\n]*+>)?+\]?+ ++)?+ *+"
+    rb"(\d\d:\d\d:\d\d(?:\.\d{1,9}+)?+|\d{1,10}+\.\d{1,9}+)(?: \(\+ ++[\d.]++\))?+ ++"
+)
+_CALL: Final = (
+    rb"([\w?]{1,64}+)\((?:\d++<([^<>\n]*+)>(?=[,)(])(?:\(deleted\))?+)?+([^\n]*)\) ++= "
+    rb"(0x[0-9a-f]{1,16}+|-?\d{1,18}+|\?)(?: <(\d{1,9}+\.\d{1,9}+)>(?=\n))?+([^\n]*+)\n"
 )
 
-LINES: Final = re.compile(rb"(?:" + _LEADER + rb"(?:" + _CALL + rb"|([^\n]*)\n)|([^\n]*)\n)")
-"""Matches every line; its groups are the fields of ``Line``. Linear in the length of a line: no part that can fail
-stands behind the first ``) = value`` from the right."""
-
+LINES: Final = re.compile(rb"(?:" + _LEADER + rb"(?:" + _CALL + rb"|([^\n]*+)\n)|([^\n]*+)\n)")
+"""Matches every line; its groups are the fields of ``Line``. Linear in the length of a line: what may fail stands
+before the arguments, and the result is the first ``) = value`` from the right."""
 
 _BEGINNING: Final = re.compile(_LEADER + rb"(?:[\w?]{1,64}\(|<\.\.\. |\+\+\+ |--- )")
 
@@ -32,13 +31,14 @@ class Line(NamedTuple):
     stamp: bytes
     call: bytes
     annotation: bytes
-    """Path of the descriptor that is the first argument."""
+    """Path of the descriptor that is the first argument, if it is a plain one."""
     arguments: bytes
     """Those after the annotation, or all of them."""
     result: bytes
-    tail: bytes
-    """What stands between the result and the duration: path of a new descriptor, error, flags."""
     duration: bytes
+    """Where it directly follows the result, else it stands in the tail."""
+    tail: bytes
+    """What else follows the result: path of a new descriptor, error, flags."""
     event: bytes
     """The line after its stamp, where it is not a whole call: a half, an exit, a signal."""
     unstamped: bytes
@@ -48,20 +48,20 @@ class Line(NamedTuple):
         """Returns what stood after the stamp of a line that only looked like a call."""
         annotation = b"0<" + self.annotation + b">" if self.annotation else b""
         took = b" <" + self.duration + b">" if self.duration else b""
-        return b"".join((self.call, b"(", annotation, self.arguments, b") = ", self.result, self.tail, took))
+        return b"".join((self.call, b"(", annotation, self.arguments, b") = ", self.result, took, self.tail))
 
 
 TAIL: Final = re.compile(
-    rb"(?:<" + _ANNOTATION + _ANNOTATION_END + rb")? *(E[A-Z0-9_]+)?(?: ?\([^\n]*\))?(?: <unavailable>)?", re.DOTALL
+    rb"(?:<" + _ANNOTATION + _ANNOTATION_END + rb")? *(E[A-Z0-9_]+)?(?: ?\([^\n]*\))?(?: <(?:unavailable|(\d+\.\d+))>)?"
 )
-"""What may follow a result: path of the new descriptor, name of the error, remarks."""
+"""What may follow a result: path of the new descriptor, name of the error, remarks, duration."""
 
-RESUMED: Final = re.compile(rb"<\.\.\. ([\w?]{1,64}) resumed>([^\n]*)")
 UNFINISHED: Final = b" <unfinished ...>"
 
 _STRING = re.compile(
     rb"(?:(?:AT_FDCWD|\d+)(?:<" + _ANNOTATION + rb'>(?:\(deleted\))?)?, )?"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
 )
+_DESCRIPTOR = re.compile(rb"\d+<" + _ANNOTATION + _ANNOTATION_END)
 _ANY_ANNOTATION = re.compile(rb"\b\d+<" + _ANNOTATION + _ANNOTATION_END)
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|([0-7]{1,3})|(.))")
 _CHARACTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
@@ -94,6 +94,12 @@ def returned_path(tail: bytes) -> str:
     """Returns the path of the descriptor that a call returned, "" where there is none."""
     found = TAIL.fullmatch(tail)
     return path_text(found[1]) if found and found[1] else ""
+
+
+def first_annotation(arguments: bytes) -> str:
+    """Returns the path of a descriptor that is the first argument, "" where there is none."""
+    found = _DESCRIPTOR.match(arguments)
+    return path_text(found[1]) if found else ""
 
 
 def last_annotation(arguments: bytes) -> str:

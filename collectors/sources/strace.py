@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +15,11 @@ from ..numbering import Numbering
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
 from ._strace_calls import CallTable, Numbers, PathIn
-from ._strace_halves import EXPECTED, CallAssembler, reason_to_ignore
-from ._strace_line import LINES, Line, last_annotation, path_argument, path_text, returned_path
+from ._strace_halves import EXPECTED, CallAssembler, Rows, Times, reason_to_ignore
+from ._strace_line import LINES, Line, first_annotation, last_annotation, path_argument, path_text, returned_path
 from ._strace_time import StampReader, parse_stamps
 
 MAX_LINE_BYTES = 1 << 20
-
-_Rows: TypeAlias = list[tuple[bytes, ...]]
-"""Lines as tuples of their parts, in the order of ``Line``."""
-_Times: TypeAlias = npt.NDArray[np.int64]
 
 
 class StraceParser:
@@ -65,7 +60,7 @@ class StraceParser:
         for line in self._lines.take_cut():
             self.counters["lines"] += 1
             self._about.malformed(line, "the line is too long", f"a call in at most {MAX_LINE_BYTES} bytes")
-        rows: _Rows = LINES.findall(block.data)
+        rows: Rows = LINES.findall(block.data)
         self.counters["lines"] += len(rows)
         numbers: Sequence[int] = range(block.first_line, block.first_line + len(rows))
         if b"" in [row[1] for row in rows]:
@@ -77,7 +72,7 @@ class StraceParser:
             self._stamps = StampReader(rows[0][1], self._about.modified_ns)
             items.append(self._open(self._stamps))
         starts = self._stamps.read([row[1] for row in rows])
-        rows, starts = self._completed(numbers, rows, starts)
+        rows, starts = self._assembler.completed(numbers, rows, starts)
         if rows and len(batch := self._batch(rows, starts)):
             self.counters["events"] += len(batch)
             items.append(Chunk(self._stream, batch, self._interner.take_fresh()))
@@ -97,7 +92,7 @@ class StraceParser:
         )
         return Opened(self._stream, info)
 
-    def _stamped(self, numbers: Sequence[int], rows: _Rows) -> tuple[list[int], _Rows]:
+    def _stamped(self, numbers: Sequence[int], rows: Rows) -> tuple[list[int], Rows]:
         kept_numbers, kept_rows = [], []
         for number, row in zip(numbers, rows, strict=True):
             line = Line(*row)
@@ -112,26 +107,8 @@ class StraceParser:
                 self._about.malformed(number, "the line has no time stamp", EXPECTED)
         return kept_numbers, kept_rows
 
-    def _completed(self, numbers: Sequence[int], rows: _Rows, starts: _Times) -> tuple[_Rows, _Times]:
-        """Keeps the completed calls, halves joined, with the times when they began."""
-        dropped = set(np.flatnonzero(starts < 0).tolist())
-        for at in sorted(dropped):
-            self._about.malformed(numbers[at], "the stamp is not of the first one's kind, or out of range", EXPECTED)
-        unclear = [at for at, row in enumerate(rows) if row[8] or row[6] or row[5] == b"?"]
-        for at in unclear:
-            if at not in dropped:
-                whole = self._assembler.whole(Line(*rows[at]), numbers[at], int(starts[at]))
-                if whole is None:
-                    dropped.add(at)
-                else:
-                    rows[at], starts[at] = whole
-        if not dropped:
-            return rows, starts
-        kept = [at for at in range(len(rows)) if at not in dropped]
-        return [rows[at] for at in kept], starts[kept]
-
-    def _batch(self, rows: _Rows, starts: _Times) -> EventBatch:
-        pids, _, calls, annotations, arguments, results, tails, durations, _, _ = zip(*rows, strict=True)
+    def _batch(self, rows: Rows, starts: Times) -> EventBatch:
+        pids, _, calls, annotations, arguments, results, durations, tails, _, _ = zip(*rows, strict=True)
         codes = self._codes.of(calls)
         files = self._files_of(codes, annotations, arguments, tails)
         keep = self._calls.is_io[codes] | (files > 0)
@@ -172,7 +149,10 @@ class StraceParser:
     ) -> npt.NDArray[np.uint32]:
         files = self._files.of(annotations)
         ways = self._calls.path_in[codes]
-        elsewhere = np.flatnonzero(ways != int(PathIn.DESCRIPTOR))
+        descriptor = ways == int(PathIn.DESCRIPTOR)
+        for at in np.flatnonzero(descriptor & (files == 0)).tolist():  # sockets and devices have more in their brackets
+            files[at] = self._interner.file(first_annotation(arguments[at]))
+        elsewhere = np.flatnonzero(~descriptor)
         result, last = int(PathIn.RESULT), int(PathIn.LAST_DESCRIPTOR)
         for at, way in zip(elsewhere.tolist(), ways[elsewhere].tolist(), strict=True):
             if way == last:
@@ -183,7 +163,7 @@ class StraceParser:
             files[at] = self._interner.file(path)
         return files
 
-    def _last_numbers(self, codes: npt.NDArray[np.uint32], arguments: Sequence[bytes]) -> tuple[_Times, _Times]:
+    def _last_numbers(self, codes: npt.NDArray[np.uint32], arguments: Sequence[bytes]) -> tuple[Times, Times]:
         """Returns the bytes asked for and the offset given, 0 and -1 where the call has none."""
         requested, offset = np.zeros(len(codes), np.int64), np.full(len(codes), -1, np.int64)
         ways = self._calls.numbers[codes]
@@ -191,8 +171,9 @@ class StraceParser:
             rows = np.flatnonzero(ways == int(way))
             texts = [arguments[at] for at in rows.tolist()]
             for name in reversed(columns):
-                texts, last = _split_last(texts)
-                (requested if name == "requested" else offset)[rows] = last
+                parts = [text.rpartition(b", ") for text in texts]
+                (requested if name == "requested" else offset)[rows] = _numbers([part[2] for part in parts])
+                texts = [part[0] for part in parts]
         return requested, offset
 
 
@@ -203,15 +184,12 @@ _COLUMNS_OF = {
 }
 
 
-def _split_last(arguments: list[bytes]) -> tuple[list[bytes], _Times]:
-    """Takes the last argument off each text; it is -1 where it is no number of sane size."""
-    ends = [text.rfind(b", ") for text in arguments]
-    tails = [text[end + 2 :] for text, end in zip(arguments, ends, strict=True)]
-    rest = [text[:end] for text, end in zip(arguments, ends, strict=True)]
+def _numbers(texts: list[bytes]) -> Times:
+    """Returns the number that each text is, -1 where it is none of sane size."""
     try:
-        return rest, np.fromiter(map(int, tails), np.int64, len(tails))
+        return np.fromiter(map(int, texts), np.int64, len(texts))
     except (ValueError, OverflowError):
-        return rest, np.array([int(tail) if tail.isdigit() and len(tail) < 19 else -1 for tail in tails], np.int64)
+        return np.array([int(text) if text.isdigit() and len(text) < 19 else -1 for text in texts], np.int64)
 
 
 def name_parts(name: str) -> tuple[str, str, int]:
@@ -224,7 +202,7 @@ def name_parts(name: str) -> tuple[str, str, int]:
     return parts[0], parts[1], int(rank) if rank.isascii() and rank.isdigit() and len(rank) < 10 else -1
 
 
-def _whole_numbers(results: Sequence[bytes]) -> _Times:
+def _whole_numbers(results: Sequence[bytes]) -> Times:
     try:
         return np.fromiter(map(int, results), np.int64, len(results))
     except ValueError:  # addresses, from mmap and the like
