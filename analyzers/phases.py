@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -65,96 +66,132 @@ class Regularity:
     intervals: Floats
 
 
-def runs(active: npt.NDArray[np.bool_], shortest_gap: float) -> tuple[Positions, Positions]:
-    """Finds stretches of true values; gaps shorter than ``shortest_gap`` do not end one.
-
-    Returns:
-        First position of each stretch, and one after its last, int64.
-    """
-    padded = np.zeros(len(active) + 2, np.int8)
-    padded[1:-1] = active
-    edges = np.flatnonzero(np.diff(padded))
-    first, stop = edges[::2], edges[1::2]
-    if len(first) > 1:
-        separate = first[1:] - stop[:-1] >= max(shortest_gap, 1)
-        first, stop = first[np.append(True, separate)], stop[np.append(separate, True)]
-    return first, stop
-
-
-def segment(values: Floats, period: float) -> Phases:
-    """Finds the phases of a signal of which the period is known roughly.
+class Segmenter:
+    """Cuts one signal into phases, for several hypotheses of its period.
 
     A bin belongs to a phase when the signal there, smoothed over a sixteenth of the period, is above the noise
     threshold, the mean V(T)/L(T) (seed 001, Section 3.3). Gaps below a quarter of the period are closed. Phases that
     move less than a fifth of a typical one are left out: loading of libraries, logs.
-
-    Args:
-        values: the signal, at least 0 everywhere.
-        period: rough period in bins.
     """
-    running = np.concatenate([[0.0], np.cumsum(values)])
-    threshold = float(running[-1]) / max(len(values), 1)
-    above = values > threshold
-    width = int(period * _SMOOTHING)
-    if width > 1:
-        low = np.clip(np.arange(len(values)) - width // 2, 0, None)
-        high = np.minimum(low + width, len(values))
-        first, stop = runs((running[high] - running[low]) / width > threshold, period * _MERGING)
-        bins = np.flatnonzero(above)
-        left, right = np.searchsorted(bins, first), np.searchsorted(bins, stop)
-        filled = right > left
-        first, stop = bins[left[filled]], bins[right[filled] - 1] + 1
-    else:
-        first, stop = runs(above, period * _MERGING)
-    if not len(first):
-        nothing = np.zeros(0)
-        return Phases(nothing, nothing, nothing, first, stop)
-    # a first or last bin that a phase fills in part may lie below the threshold
-    volume = running[np.minimum(stop + 1, len(values))] - running[np.maximum(first - 1, 0)]
-    start, end = _edges(values, first, stop, threshold)
-    phases = Phases(start, end, volume, first, stop)
-    return phases.select(volume >= _SMALLEST * _typical(volume))
+
+    def __init__(self, values: Floats) -> None:
+        """Prepares what all hypotheses share; the signal is at least 0 everywhere."""
+        self.values = values
+        self.running = np.zeros(len(values) + 1)
+        np.cumsum(values, out=self.running[1:])
+        self.total = float(self.running[-1])
+        self.threshold = self.total / max(len(values), 1)
+        above = values > self.threshold
+        self._above = np.flatnonzero(above)
+        self._runs = runs(above)
+        self.duty = len(self._above) / max(len(values), 1)
+        """Share of the bins above the threshold."""
+
+    @property
+    def pauses(self) -> Positions:
+        """Length of each stretch between two others above the threshold, bins."""
+        first, stop = self._runs
+        return first[1:] - stop[:-1]
+
+    def segment(self, period: float) -> Phases:
+        """Finds phases of a signal of which the period in bins is known roughly; edges are those of bins."""
+        width = int(period * _SMOOTHING)
+        if width > 1 and len(self.values) > width:
+            smooth = np.zeros(len(self.values), bool)
+            half = width // 2
+            smooth[half : half + len(self.values) - width + 1] = (
+                self.running[width:] - self.running[:-width] > width * self.threshold
+            )
+            first, stop = merge(*runs(smooth), period * _MERGING)
+            left, right = np.searchsorted(self._above, first), np.searchsorted(self._above, stop)
+            filled = right > left
+            first, stop = self._above[left[filled]], self._above[right[filled] - 1] + 1
+        else:
+            first, stop = merge(*self._runs, period * _MERGING)
+        # a first or last bin that a phase fills in part may lie below the threshold
+        volume = self.running[np.minimum(stop + 1, len(self.values))] - self.running[np.maximum(first - 1, 0)]
+        phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
+        return phases.select(volume >= _SMALLEST * _typical(volume)) if len(first) else phases
+
+    def refined(self, phases: Phases) -> Phases:
+        """Places starts and ends within their bins."""
+        if not len(phases):
+            return phases
+        start, end = _edges(self.values, phases.first, phases.stop, self.threshold)
+        return Phases(start, end, phases.volume, phases.first, phases.stop)
+
+    def segment_by_pauses(self, period: float) -> Phases:
+        """Finds phases that fill most of the time, by the pauses between them.
+
+        Pauses are sought as ``segment`` seeks phases, in how far the signal lies below its usual level. What comes
+        before the first pause is left out, since its start is not known; the last phase may still run.
+        """
+        dips = self._dips
+        pauses = dips.refined(dips.segment(period))
+        length = len(self.values)
+        first, stop = pauses.stop, np.append(pauses.first[1:], length)
+        end = np.append(pauses.start[1:], float(length))
+        last = len(pauses) - int(len(pauses) > 0 and first[-1] >= length)
+        rows = slice(0, last)
+        volume = self.running[stop[: len(first)]] - self.running[first]
+        return Phases(pauses.end[rows], end[rows], volume[rows], first[rows], stop[rows])
+
+    @cached_property
+    def _dips(self) -> Segmenter:
+        above = np.sort(self.values[self._above])
+        level = float(above[len(above) // 2]) if len(above) else 0.0
+        return Segmenter(np.maximum(level - self.values, 0.0))
 
 
-def segment_by_pauses(values: Floats, period: float) -> Phases:
-    """Finds phases that fill most of the time, by the pauses between them.
-
-    Pauses are sought as ``segment`` seeks phases, in how far the signal lies below its usual level. What comes before
-    the first pause is left out, since its start is not known; the last phase may still run.
-    """
-    above = values[values > values.mean()]
-    if not len(above):
-        return segment(values, period)
-    pauses = segment(np.maximum(float(np.median(above)) - values, 0.0), period)
-    running = np.concatenate([[0.0], np.cumsum(values)])
-    first, stop = pauses.stop, np.append(pauses.first[1:], len(values))
-    end = np.append(pauses.start[1:], float(len(values)))
-    last = len(pauses)
-    if last and first[-1] >= len(values):
-        last -= 1
-    volume = running[stop] - running[first]
-    return Phases(pauses.end, end, volume, first, stop).select(slice(0, last))
+def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:
+    """Finds stretches of true values; returns the first position of each and one after its last, int64."""
+    edges = np.flatnonzero(active[1:] != active[:-1]) + 1
+    if len(active) and active[0]:
+        edges = np.concatenate([[0], edges])
+    if len(edges) % 2:
+        edges = np.concatenate([edges, [len(active)]])
+    return edges[::2], edges[1::2]
 
 
-def regularity(phases: Phases) -> Regularity | None:
+def merge(first: Positions, stop: Positions, shortest_gap: float) -> tuple[Positions, Positions]:
+    """Joins stretches that a gap shorter than ``shortest_gap`` separates."""
+    if len(first) < 2:
+        return first, stop
+    separate = np.flatnonzero(first[1:] - stop[:-1] >= shortest_gap)
+    return first[np.concatenate([[0], separate + 1])], stop[np.concatenate([separate, [len(stop) - 1]])]
+
+
+def shortest_interval(period: float) -> float:
+    """Returns the shortest interval in bins that ``segment`` can find between phases: a bin and a pause."""
+    return 1 + max(period * _MERGING, 1.0)
+
+
+def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     """Measures the intervals between the phases' starts; None for fewer than two intervals.
 
     Those between their ends, or those without the first phase, are taken when they are far more regular: a start-up is
     no phase, and it may run into the first one. When intervals are alike but for a few that are a whole multiple,
     phases were missed there.
+
+    Args:
+        phases: the phases.
+        shortest: the shortest interval that their segmentation lets through, bins.
     """
     if len(phases) < 3:
         return None
-    found = _measure(np.diff(phases.start))
-    others = [_measure(np.diff(phases.end))]
+    found = _measure(phases.start[1:] - phases.start[:-1], shortest)
+    others = [_measure(phases.end[1:] - phases.end[:-1], shortest)]
     if len(phases) > 3:
-        others.append(_measure(found.intervals[1:]))
+        others.append(_measure(found.intervals[1:], shortest))
     best = min(others, key=lambda other: other.chance)
     if best.chance < _FAR_BETTER * found.chance:
         found = best
-    missed = np.maximum(np.rint(found.intervals / float(np.median(found.intervals))), 1)
-    if 0 < int((missed > 1).sum()) <= len(missed) / 4:
-        whole = _measure(np.repeat(found.intervals / missed, missed.astype(int)))
+    usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
+    if float(found.intervals.max()) < 1.5 * usual:
+        return found
+    missed = np.maximum(np.rint(found.intervals / usual), 1)
+    if int((missed > 1).sum()) <= len(missed) / 4:
+        whole = _measure(np.repeat(found.intervals / missed, missed.astype(int)), shortest)
         if whole.spread < _IRREGULAR:
             return whole
     return found
@@ -176,11 +213,14 @@ def chance_of(spread: float, intervals: int) -> float:
     return math.exp(min(ball - simplex, 0.0))
 
 
-def _measure(intervals: Floats) -> Regularity:
-    period = float(intervals.mean())
+def _measure(intervals: Floats, shortest: float) -> Regularity:
+    n = len(intervals)
+    period = float(intervals.sum()) / n
+    off = intervals - period
     # no interval is known better than to a twelfth of a bin's square
-    spread = math.sqrt(float(intervals.var(ddof=1)) + 1 / 12) / period
-    return Regularity(period, spread, chance_of(spread, len(intervals)), intervals)
+    spread = math.sqrt(float(off @ off) / (n - 1) + 1 / 12) / period
+    free = max(1 - shortest / period, 1e-3)  # the share of an interval that chance has to itself
+    return Regularity(period, spread, chance_of(spread / free, n), intervals)
 
 
 def _typical(volume: Floats) -> float:
@@ -198,7 +238,7 @@ def _edges(values: Floats, first: Positions, stop: Positions, threshold: float) 
     """
     last = len(values) - 1
     quiet = values[values <= threshold]
-    background = float(np.median(quiet)) if len(quiet) else 0.0
+    background = float(np.partition(quiet, len(quiet) // 2)[len(quiet) // 2]) if len(quiet) else 0.0
     before = np.where(first > 0, np.maximum(values[np.maximum(first - 1, 0)] - background, 0.0), 0.0)
     after = np.where(stop <= last, np.maximum(values[np.minimum(stop, last)] - background, 0.0), 0.0)
     head, tail = values[first] - background, values[stop - 1] - background

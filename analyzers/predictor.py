@@ -138,6 +138,7 @@ class Predictor:
             start_s=first_ns / 1e9,
             now_s=now_s,
             begin=min(max((window_ns - first_ns) // bin_ns, 0), length),
+            expected_s=self._last_period_s,
             cut=self._observed_from_ns is not None and first_ns > self._observed_from_ns,
         )
 

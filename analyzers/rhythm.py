@@ -23,6 +23,7 @@ class View:
         bin_s: length of a bin, s.
         start_s: start of the first bin, s.
         now_s: the present; at or after the end of the last bin.
+        expected_s: the period found last, s; 0 where there is none.
         cut: True if the job was observed before the first bin already, so that a phase there may be incomplete.
     """
 
@@ -31,6 +32,7 @@ class View:
     start_s: float
     now_s: float
     begin: int = 0
+    expected_s: float = 0.0
     cut: bool = False
 
     @property

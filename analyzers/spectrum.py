@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,11 +79,9 @@ def z_scores(strength: Floats) -> Floats:
     """z_k = |p_k - mean(p)| / std(p), with the population's standard deviation (Eq. 5); 0 for a flat spectrum."""
     if not len(strength):
         return strength
-    spread = float(strength.std())
-    if spread <= 1e-12 * float(np.abs(strength).max()):
-        return np.zeros_like(strength)
-    scores: Floats = np.abs(strength - strength.mean()) / spread
-    return scores
+    off: Floats = np.abs(strength - strength.mean())
+    spread = math.sqrt(float(off @ off) / len(off))
+    return off / spread if spread > 1e-12 * float(strength.max()) else np.zeros_like(strength)
 
 
 def find_candidates(
@@ -107,7 +106,8 @@ def find_candidates(
     found = np.flatnonzero(near & outlying)
     kept = _fundamentals(found, spectrum, harmonics)
     counted = np.ones(len(z), bool)
-    counted[np.setdiff1d(found, kept)] = False
+    counted[found] = False
+    counted[kept] = True
     shares = [z[kept] / total for passed in (near, outlying) if (total := float(z[passed & counted].sum())) > 0]
     confidence = np.minimum(sum(shares, np.zeros(len(kept))) / 2, 1.0)
     return Candidates(kept, z, confidence, len(found) - len(kept))

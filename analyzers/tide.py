@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ..events.models import Estimate, Frequency
 from .intervals import interval_of
 from .next_phase import next_phase
-from .phases import Phases, Regularity, regularity, runs, segment, segment_by_pauses
+from .phases import Phases, Regularity, Segmenter, regularity, shortest_interval
 from .rhythm import Rhythm, View
 from .settings import DetectSettings
 from .spectrum import Floats, describe, find_candidates, spectrum_of
 
 _FEWEST_BINS: Final = 12
 _FEWEST_CYCLES: Final = 2.0
+_FEWEST_PHASES: Final = 3
 _HYPOTHESES: Final = 3
 _SHORTEST_BINS: Final = 3.0
 _AGREEMENT: Final = 0.1
 _EVEN: Final = 0.35
 _BACKED: Final = 1.5
+_SURE: Final = 0.9
+_BAND: Final = 4
+_TRIALS: Final = 10
 _FUNDAMENTAL: Final = 0.1
 _LEAST_CONFIDENCE: Final = 0.2
 _CHANCE_AT_HALF: Final = 0.01
@@ -69,15 +75,16 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     detrended = _without_trend(window)
     power, correlation = _transform(detrended)
     peaks = _peaks(power, len(window))
-    line = _line(detrended, power, correlation, peaks)
-    beat = _with_history(view, _best_beat(view, line, peaks), line, peaks)
+    segmenter = Segmenter(window)
+    line = _line(window, detrended, power, correlation, peaks)
+    beat = _with_history(view, _best_beat(view, segmenter, line, peaks), line)
     period, confidence, by_phases = _decide(line, beat)
     if beat is not None and by_phases:
         confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
     if confidence < _LEAST_CONFIDENCE:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
     if beat is not None and not by_phases:
-        beat = _beat(view, 0, period)
+        beat = _beat(view, segmenter, view.begin, period)
     return Rhythm(
         period_s=_period(view, period, beat, by_phases),
         confidence=confidence,
@@ -120,7 +127,7 @@ def _peaks(power: Floats, samples: int) -> list[float]:
     return [float(period) for period in padded / (at + shift)]
 
 
-def _line(values: Floats, power: Floats, correlation: Floats, peaks: list[float]) -> _Line | None:
+def _line(window: Floats, values: Floats, power: Floats, correlation: Floats, peaks: list[float]) -> _Line | None:
     """Refines the strongest line and asks the autocorrelation for it."""
     if not peaks:
         return None
@@ -134,8 +141,34 @@ def _line(values: Floats, power: Floats, correlation: Floats, peaks: list[float]
     if support <= 0:
         return None
     padded = 2 * (len(power) - 1)
-    excess = float(power[min(round(padded / peaks[0]), len(power) - 1)]) / max(float(power[1:].mean()), 1e-300)
-    return _Line(_refined(values, period), support, min(1.0, n / 2 * math.exp(-min(excess, 700.0))))
+    # bursts shake up to the inverse of their length only, so that the mean over the whole spectrum would say too little
+    band = power[1 : min(int(_BAND * padded / peaks[0]) + 1, len(power))]
+    excess = float(power[min(round(padded / peaks[0]), len(power) - 1)]) / max(float(band.mean()), 1e-300)
+    chance = min(1.0, len(band) * n / padded * math.exp(-min(excess, 700.0)))
+    period = _refined(values, period)
+    return _Line(period, support * _presence(window, period) * _prominence(power, padded / period), chance)
+
+
+def _presence(window: Floats, period: float) -> float:
+    """Returns the share of the periods in which I/O takes place, in [0, 1]; near 0 when it is in two of them at most.
+
+    Each period counts by what it moves, through the participation ratio (sum V)^2 / sum V^2.
+    """
+    folded, at = _folded(window, period)
+    component = complex(np.exp((2j * math.pi / period) * at) @ folded)
+    centre = math.atan2(component.imag, component.real) / (2 * math.pi) * period
+    cell = np.floor((at - centre) / period + 0.5).astype(np.intp)
+    moved = np.bincount(cell - cell[0], folded)
+    count = float(moved.sum()) ** 2 / float(moved @ moved)
+    return float(np.clip((count - 1.5) / 1.5, 0, 1)) * min(count / (len(window) / period), 1.0)
+
+
+def _prominence(power: Floats, at: float) -> float:
+    """Returns 1 for a line three times as strong as all below 0.6 of its frequency, 0 for one no stronger."""
+    below = power[1 : max(int(0.6 * at), 2)]
+    here = power[max(int(at) - 1, 1) : int(at) + 3]
+    ratio = float(here.max()) / max(float(below.max()), 1e-300)
+    return float(np.clip(math.log(max(ratio, 1.0)) / math.log(3), 0, 1))
 
 
 def _support(correlation: Floats, period: float) -> float:
@@ -148,25 +181,43 @@ def _support(correlation: Floats, period: float) -> float:
     return 0.5 * (at_one + (_local_maximum(correlation, 2 * period) or 0.0))
 
 
+def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
+    """Sums neighbouring bins, an eighth of a period at most, which keeps what moves at the period.
+
+    Returns:
+        The sums, and the position of each one's middle in bins.
+    """
+    fold = int(period / 8)
+    if fold > 1:
+        values = np.add.reduceat(
+            values[: max(len(values) // fold, 1) * fold], np.arange(0, len(values) - fold + 1, fold)
+        )
+    fold = max(fold, 1)
+    return values, np.asarray(np.arange(len(values)) * float(fold) + 0.5 * fold, np.float64)
+
+
+def _component(values: Floats, period: float) -> complex:
+    """Returns sum_n x_n exp(-2 pi j (n + 1/2) / period)."""
+    folded, at = _folded(values, period)
+    return complex(np.exp((-2j * math.pi / period) * at) @ folded)
+
+
 def _refined(values: Floats, period: float) -> float:
     """Maximises |X(f)| near a peak by a parabola through three points of the continuous transform, twice."""
-    fold = max(1, int(period / 8))
-    if fold > 1:
-        values = np.add.reduceat(values, np.arange(0, len(values), fold))
-        if len(values) > 8:
-            values = values[:-1]
-    at = np.arange(len(values)) * float(fold)
+    folded, at = _folded(values, period)
     frequency = 1 / period
-    step = 0.2 / (len(values) * fold)
-    for _ in range(2):
-        turn = np.exp((-2j * math.pi * frequency) * at) * values
-        shift = np.exp((-2j * math.pi * step) * at)
-        low, middle, high = (abs(complex(turn @ np.conj(shift))), abs(complex(turn.sum())), abs(complex(turn @ shift)))
+    step = 0.2 / len(values)
+    shift = np.exp((-2j * math.pi * step) * at)
+    turn = np.exp((-2j * math.pi * frequency) * at) * folded
+    for last in (False, True):
+        low, middle, high = abs(complex(turn @ np.conj(shift))), abs(complex(turn.sum())), abs(complex(turn @ shift))
         bend = low - 2 * middle + high
         if bend >= 0:
             break
-        move = 0.5 * (low - high) / bend
-        frequency += float(np.clip(move, -1.5, 1.5)) * step
+        move = min(max(0.5 * (low - high) / bend, -1.5), 1.5) * step
+        frequency += move
+        if not last:
+            turn *= np.exp((-2j * math.pi * move) * at)
     return 1 / frequency
 
 
@@ -184,79 +235,87 @@ def _local_maximum(correlation: Floats, lag: float) -> float | None:
     return height if height > valley + 0.05 and height > 0 else None
 
 
-def _best_beat(view: View, line: _Line | None, peaks: list[float]) -> _Beat | None:
-    hypotheses = [*([] if line is None else [line.period]), *peaks, *_by_pauses(view.window)]
-
-    def weight(beat: _Beat) -> float:
-        backed = line is not None and abs(math.log(beat.period / line.period)) < _AGREEMENT
-        return beat.confidence * (_BACKED if backed else 1.0)
-
-    crowded = 2 * int((view.window > view.window.mean()).sum()) > len(view.window)
+def _best_beat(view: View, segmenter: Segmenter, line: _Line | None, peaks: list[float]) -> _Beat | None:
+    hypotheses = [*([] if line is None else [line.period]), *peaks, *_by_pauses(segmenter.pauses)]
     best: _Beat | None = None
+    best_weight = 0.0
     tried: list[float] = []
     for hypothesis in hypotheses:
         if hypothesis > len(view.window) or any(abs(math.log(hypothesis / other)) < _AGREEMENT for other in tried):
             continue
         tried.append(hypothesis)
-        for by_pauses in (False, True) if crowded else (False,):
-            beat = _beat(view, view.begin, hypothesis, by_pauses=by_pauses)
-            if beat is not None and (best is None or weight(beat) > weight(best)):
-                best = beat
+        for by_pauses in (False, True) if segmenter.duty > 0.5 else (False,):
+            beat = _beat(view, segmenter, view.begin, hypothesis, by_pauses=by_pauses)
+            if beat is None:
+                continue
+            backed = line is not None and abs(math.log(beat.period / line.period)) < _AGREEMENT
+            weight = beat.confidence * (_BACKED if backed else 1.0)
+            if weight > best_weight:
+                best, best_weight = beat, weight
+        if best_weight > _BACKED * _SURE:
+            break
     return best
 
 
-def _with_history(view: View, beat: _Beat | None, line: _Line | None, peaks: list[float]) -> _Beat | None:
+def _with_history(view: View, beat: _Beat | None, line: _Line | None) -> _Beat | None:
     """Takes the phases before the window into account, unless they followed another rhythm.
 
     A window of three periods holds two whole intervals, which say little of regularity.
     """
-    if not view.begin:
+    if not view.begin or not view.expected_s:
         return beat
-    guides = [beat.period] if beat is not None else [line.period] if line is not None else peaks[:1]
+    guides = [beat.period] if beat is not None else [view.expected_s / view.bin_s]
+    if line is not None and beat is None:
+        guides.append(line.period)
+    segmenter = Segmenter(view.bandwidth)
     for guide in guides:
-        longer = _beat(view, 0, guide, by_pauses=beat is not None and beat.by_pauses)
+        longer = _beat(view, segmenter, 0, guide, by_pauses=beat is not None and beat.by_pauses)
         if longer is not None and (beat is None or longer.confidence > beat.confidence):
-            return longer
+            beat = longer
     return beat
 
 
-def _by_pauses(window: Floats) -> list[float]:
+def _by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
     """Splits the pauses at the largest ratio between neighbours by length; the period that merges the shorter ones."""
-    first, stop = runs(window > window.mean(), 1)
-    pauses = np.sort(first[1:] - stop[:-1])
-    if len(pauses) < 2:
-        return [4.0 * float(pause) * 0.9 for pause in pauses]
-    ratio = pauses[1:] / pauses[:-1]
-    widest = int(np.argmax(ratio))
-    return [4.0 * math.sqrt(float(pauses[widest]) * float(pauses[widest + 1])), 3.6 * float(pauses[0])]
+    if not len(pauses):
+        return []
+    pauses = np.sort(pauses)
+    shortest = 3.6 * float(pauses[0])
+    if len(pauses) == 1:
+        return [shortest]
+    widest = int((pauses[1:] / pauses[:-1]).argmax())
+    return [4.0 * math.sqrt(float(pauses[widest]) * float(pauses[widest + 1])), shortest]
 
 
-def _beat(view: View, begin: int, hypothesis: float, *, by_pauses: bool = False) -> _Beat | None:
+def _beat(view: View, segmenter: Segmenter, begin: int, hypothesis: float, *, by_pauses: bool = False) -> _Beat | None:
     """Segments the signal from bin ``begin`` on; None where there are too few phases, or the latest differ."""
-    values = view.bandwidth[begin:]
-    phases = segment_by_pauses(values, hypothesis) if by_pauses else segment(values, hypothesis)
+    phases = segmenter.segment_by_pauses(hypothesis) if by_pauses else segmenter.segment(hypothesis)
     if (view.cut or begin) and len(phases) and phases.first[0] == 0:
         phases = phases.select(slice(1, None))  # it may have begun before the first bin
-    phases = phases.shifted(begin)
-    measured = regularity(phases)
+    if len(phases) < _FEWEST_PHASES:
+        return None
+    if not by_pauses:
+        phases = segmenter.refined(phases)
+    measured = regularity(phases, shortest_interval(hypothesis))
     if measured is None or measured.period < _SHORTEST_BINS:
         return None
     period = measured.period
     if begin < view.begin:
         recent = max(int((phases.start >= view.begin).sum()), 2)
-        period = float(measured.intervals[-recent:].mean())
+        latest = measured.intervals[-recent:]
+        period = float(latest.sum()) / len(latest)
         if abs(math.log(period / measured.period)) > _AGREEMENT:
             return None
-    confidence = _even(measured.spread) * _certain(measured.chance) * math.sqrt(_contrast(values, phases, begin))
-    return _Beat(phases, period, measured, confidence, by_pauses)
+    confidence = _even(measured.spread) * _certain(_TRIALS * measured.chance) * _contrast(segmenter, phases)
+    return _Beat(phases.shifted(begin), period, measured, confidence, by_pauses)
 
 
-def _contrast(values: Floats, phases: Phases, begin: int) -> float:
+def _contrast(segmenter: Segmenter, phases: Phases) -> float:
     """Returns how much quieter it is between phases than within, in [0, 1]; each unrelated byte counts as between."""
-    inside = float(phases.volume.sum())
-    length = float((phases.stop - phases.first).sum())
-    outside = max(float(values[max(int(phases.first[0]) - begin, 0) :].sum()) - inside, 0.0)
-    rest = max(len(values) - (int(phases.first[0]) - begin) - length, 1.0)
+    begin = int(phases.first[0])
+    inside, length = float(phases.volume.sum()), float((phases.stop - phases.first).sum())
+    outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)
+    rest = max(len(segmenter.values) - begin - length, 1.0)
     return max(1 - (outside / rest) / (inside / max(length, 1.0)), 0.0)
 
 
@@ -265,7 +324,7 @@ def _even(spread: float) -> float:
 
 
 def _certain(chance: float) -> float:
-    return 1 / (1 + math.sqrt(chance / _CHANCE_AT_HALF))
+    return 1 / (1 + chance / _CHANCE_AT_HALF)
 
 
 def _line_confidence(line: _Line | None) -> float:
@@ -316,7 +375,7 @@ def _period(view: View, period: float, beat: _Beat | None, by_phases: bool) -> E
 def _dominant(view: View, period: float, confidence: float, z: Floats, listed: list[Frequency]) -> list[Frequency]:
     """Puts the answer first, then the spectral candidates that are more than a bin away from it."""
     values = view.window
-    component = complex(np.exp(-2j * math.pi / period * np.arange(len(values))) @ values)
+    component = _component(values, period) * cmath.exp(1j * math.pi / period)
     frequency = 1 / (period * view.bin_s)
     resolution = 1 / (len(values) * view.bin_s)
     nearest = min(max(round(len(values) / period) - 1, 0), len(z) - 1)
@@ -324,7 +383,7 @@ def _dominant(view: View, period: float, confidence: float, z: Floats, listed: l
         frequency_hz=frequency,
         period_s=period * view.bin_s,
         amplitude=2 * abs(component) / len(values),
-        phase_rad=float(np.angle(component)),
+        phase_rad=cmath.phase(component),
         z_score=float(z[nearest]),
         confidence=confidence,
     )
