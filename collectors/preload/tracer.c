@@ -332,7 +332,8 @@ __attribute__((destructor(101))) static void unload(void) {
 
 /* ---- the threads ---- */
 
-static bool claim_in(struct iotide_header *region) {
+/* Returns the slot's number, or -1 when none is free. */
+static int claim_in(struct iotide_header *region) {
     struct iotide_slot *slots = (struct iotide_slot *)((char *)region + region->slots_offset);
     for (uint32_t i = 0; i < SLOTS; i++) {
         struct iotide_slot *slot = &slots[i];
@@ -350,9 +351,9 @@ static bool claim_in(struct iotide_header *region) {
         self.generation = atomic_load(&generation);
         if (has_exit_key)
             pthread_setspecific(exit_key, slot);
-        return true;
+        return (int)i;
     }
-    return false;
+    return -1;
 }
 
 static bool extend(uint32_t count) {
@@ -379,10 +380,16 @@ static bool extend(uint32_t count) {
 
 static bool claim_slot(void) {
     uint32_t count = atomic_load(&region_count);
-    for (uint32_t i = 0; i < count; i++)
-        if (claim_in(atomic_load(&regions[i])))
-            return true;
-    return extend(count) && claim_in(atomic_load(&regions[count]));
+    for (uint32_t i = 0; i < count; i++) {
+        int slot = claim_in(atomic_load(&regions[i]));
+        if (slot < 0)
+            continue;
+        /* The next region is made while there is still room: a thread that comes meanwhile must not wait for it. */
+        if (i == count - 1 && slot >= SLOTS / 2)
+            extend(count);
+        return true;
+    }
+    return extend(count) && claim_in(atomic_load(&regions[count])) >= 0;
 }
 
 void iotide_put(const struct iotide_record *record) {

@@ -83,12 +83,11 @@ class PreloadSource:
         if self._closed:
             return []
         items: list[SourceItem] = []
-        ended: list[int] = []
-        for descriptor, _ in self._events.poll(0):
-            if descriptor == self._gate.fileno():
-                self._accept_all(items)
-            else:
-                ended.append(self._watched[descriptor])
+        ready = [descriptor for descriptor, _ in self._events.poll(0)]
+        # Who ended is looked up first: an exec seen below closes pidfds, whose numbers may then be used again.
+        ended = [self._watched[descriptor] for descriptor in ready if descriptor in self._watched]
+        if self._gate.fileno() in ready:
+            self._accept_all(items)
         for token in list(self._processes):
             self._drain(self._processes[token], items)
         for token in ended:

@@ -1,0 +1,98 @@
+"""Programs traced by the preload library, and what the collector saw of them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from iotide.collectors.launch import traced_environment
+from iotide.collectors.source import Chunk, Closed, Opened, Origin
+from iotide.collectors.sources.preload import PreloadSource
+from iotide.events import DefinitionTable, EventBatch, Kind, StreamInfo, concatenate
+
+from .commands import plain_environment
+from .waiting import wait_for
+
+
+class Tracing:
+    """A listening source and what it gave so far; a context manager."""
+
+    def __init__(self, folder: Path, ring_records: int | None = None) -> None:
+        self.socket = folder / "tracer.sock"
+        self.source = PreloadSource(self.socket, Origin(job="origin", host="node"))
+        self.ring_records = ring_records
+        self.info: dict[str, StreamInfo] = {}
+        self.tables: dict[str, DefinitionTable] = {}
+        self.batches: dict[str, list[EventBatch]] = {}
+        self.closed: list[str] = []
+
+    def __enter__(self) -> Tracing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.source.close()
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        return traced_environment(plain_environment(**extra), self.socket, "job", self.ring_records)
+
+    def poll(self) -> None:
+        for item in self.source.poll():
+            if isinstance(item, Opened):
+                self.info[item.stream] = item.info
+                self.tables[item.stream] = DefinitionTable()
+                self.batches[item.stream] = []
+            elif isinstance(item, Chunk):
+                self.tables[item.stream].apply(item.definitions)
+                self.batches[item.stream].append(item.batch)
+            elif isinstance(item, Closed):
+                self.closed.append(item.stream)
+
+    def run(
+        self, command: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program to its end while polling, and then until every process of it has ended."""
+        with subprocess.Popen(
+            [str(word) for word in command],
+            cwd=cwd,
+            env=env or self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
+            wait_for(self._polling(lambda: running.poll() is not None), 60, "the program's end")
+            out, err = running.communicate()
+        self.settle()
+        return subprocess.CompletedProcess(command, running.returncode, out, err)
+
+    def settle(self) -> None:
+        """Polls until every stream has closed."""
+        wait_for(self._polling(lambda: len(self.closed) == len(self.info)), 20, "the end of all streams")
+
+    def calls(self) -> Counter[str]:
+        """Counts events by call."""
+        counted: Counter[str] = Counter()
+        for stream, batch in self.events().items():
+            counted.update(self.tables[stream].string(number) for number in batch.call.tolist())
+        return counted
+
+    def events(self) -> dict[str, EventBatch]:
+        return {stream: concatenate(parts) for stream, parts in self.batches.items()}
+
+    def bytes_by_path(self, kind: Kind) -> Counter[str]:
+        """Sums bytes moved by path."""
+        moved: Counter[str] = Counter()
+        for stream, batch in self.events().items():
+            rows = batch.select(batch.kind == kind)
+            for number, amount in zip(rows.file.tolist(), rows.bytes.tolist(), strict=True):
+                moved[self.tables[stream].file(number).path] += amount
+        return moved
+
+    def _polling(self, condition: Callable[[], bool]) -> Callable[[], bool]:
+        def polled() -> bool:
+            self.poll()
+            return condition()
+
+        return polled
