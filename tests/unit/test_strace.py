@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.collectors.parser import Input
+from iotide.collectors.source import Origin
 from iotide.collectors.sources import strace
 from iotide.collectors.sources.strace import StraceParser, name_parts
 from iotide.events import Flag, Kind, Layer
@@ -266,8 +268,10 @@ def test_hostile_line_takes_linear_time(line: str) -> None:
 
 def test_pending_halves_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("iotide.collectors.sources._strace_halves.MAX_HALVES", 2)
-    lines = [f"{pid} 1795229276.1 close(3</x> <unfinished ...>" for pid in range(1, 6)]
-    _, about = parse(StraceParser, text_of(*lines))
+    parser = StraceParser(about := Input("a.st", Origin("j")))
+    parser.feed(text_of(*[f"{pid} 1795229276.1 close(3</x> <unfinished ...>" for pid in range(1, 6)]))
+    assert about.counters["calls_never_resumed"] == 3
+    parser.finish()
     assert about.counters["calls_never_resumed"] == 5
 
 

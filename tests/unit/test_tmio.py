@@ -175,10 +175,10 @@ def test_ragged_arrays_are_reported_and_their_common_part_is_used(arrays: Any, e
     assert error.expected == "arrays of equal length"
 
 
-def test_interval_that_ends_before_it_begins_is_reported() -> None:
-    streams, about = parse(
-        TmioParser, json.dumps(section(b_rank_avr=[1.0, 1], t_rank_s=[5.0, 6], t_rank_e=[4.0, 7])).encode()
-    )
+@pytest.mark.parametrize("rate", [1.0, -1.0])
+def test_interval_that_ends_before_it_begins_is_reported(rate: float) -> None:
+    record = section(b_rank_avr=[rate, 1], t_rank_s=[5.0, 6], t_rank_e=[4.0, 7])
+    streams, about = parse(TmioParser, json.dumps(record).encode())
     assert told(one(streams)) == [(6 * NS, NS, 1)]
     assert "from 5 s to 4 s" in about.problems.first[0].problem
 
