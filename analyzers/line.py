@@ -1,0 +1,187 @@
+"""The strongest line of a signal's spectrum, refined below a bin and checked on the autocorrelation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from .spectrum import Floats
+
+FEWEST_CYCLES: Final = 2.0
+SHORTEST_BINS: Final = 3.0
+_HYPOTHESES: Final = 3
+_FUNDAMENTAL: Final = 0.1
+_BAND: Final = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A spectral line.
+
+    Attributes:
+        period: in bins.
+        support: how alike the signal is to itself a period later, in [0, 1]; less where few periods move anything, or
+            where slower changes are as strong.
+        chance: probability that white noise has such a line.
+    """
+
+    period: float
+    support: float
+    chance: float
+
+
+def strongest_line(window: Floats) -> tuple[Line | None, list[float]]:
+    """Finds the strongest line of a signal.
+
+    Returns:
+        The line, None where the autocorrelation knows nothing of it; and the periods in bins of the strongest peaks of
+        the zero-padded spectrum, strongest first.
+    """
+    detrended = _without_trend(window)
+    power, correlation = _transform(detrended)
+    peaks = _peaks(power, len(window))
+    return _line(window, detrended, power, correlation, peaks), peaks
+
+
+def _without_trend(values: Floats) -> Floats:
+    at = np.arange(len(values)) - (len(values) - 1) / 2
+    slope = float(at @ values) / float(at @ at)
+    result: Floats = values - values.mean() - slope * at
+    return result
+
+
+def _transform(values: Floats) -> tuple[Floats, Floats]:
+    """Returns the power |X|^2 at a spacing of at most half a bin, and the autocorrelation (1 at lag 0, unbiased)."""
+    padded = 1 << (2 * len(values) - 1).bit_length()
+    transform = np.fft.rfft(values, padded)
+    power: Floats = np.square(transform.real) + np.square(transform.imag)
+    lags = np.fft.irfft(power, padded)[: len(values)]
+    lags /= np.arange(len(values), 0, -1) * max(lags[0] / len(values), 1e-300)
+    return power, lags
+
+
+def _peaks(power: Floats, samples: int) -> list[float]:
+    """Returns the periods, in bins, of the strongest local maxima of the spectrum with two cycles or more."""
+    padded = 2 * (len(power) - 1)
+    inner = power[1:-1]
+    is_peak = (inner > power[:-2]) & (inner >= power[2:])
+    is_peak[: math.ceil(0.9 * FEWEST_CYCLES * padded / samples) - 1] = False
+    is_peak[int(padded / SHORTEST_BINS) :] = False
+    at = np.flatnonzero(is_peak) + 1
+    if len(at) > _HYPOTHESES:
+        at = at[np.argpartition(-power[at], _HYPOTHESES)[:_HYPOTHESES]]
+    at = at[np.argsort(-power[at])]
+    left, middle, right = power[at - 1], power[at], power[at + 1]
+    shift = 0.5 * (left - right) / np.minimum(left - 2 * middle + right, -1e-300)
+    return [float(period) for period in padded / (at + shift)]
+
+
+def _line(window: Floats, values: Floats, power: Floats, correlation: Floats, peaks: list[float]) -> Line | None:
+    """Refines the strongest line and asks the autocorrelation for it."""
+    if not peaks:
+        return None
+    n = len(values)
+    period, support = peaks[0], _support(correlation, peaks[0])
+    for multiple in (2, 3):
+        # of sharp bursts a harmonic may be the strongest line; the bursts themselves repeat at the fundamental only
+        longer = _support(correlation, multiple * peaks[0]) if n >= FEWEST_CYCLES * multiple * peaks[0] else 0.0
+        if longer > support + _FUNDAMENTAL:
+            period, support = multiple * peaks[0], longer
+    if support <= 0:
+        return None
+    padded = 2 * (len(power) - 1)
+    # bursts shake up to the inverse of their length only, so that the mean over the whole spectrum would say too little
+    band = power[1 : min(int(_BAND * padded / peaks[0]) + 1, len(power))]
+    excess = float(power[min(round(padded / peaks[0]), len(power) - 1)]) / max(float(band.mean()), 1e-300)
+    chance = min(1.0, len(band) * n / padded * math.exp(-min(excess, 700.0)))
+    period = _refined(values, period)
+    return Line(period, support * _presence(window, period) * _prominence(power, padded / period), chance)
+
+
+def _presence(window: Floats, period: float) -> float:
+    """Returns the share of the periods in which I/O takes place, in [0, 1]; near 0 when it is in two of them at most.
+
+    Each period counts by what it moves, through the participation ratio (sum V)^2 / sum V^2.
+    """
+    folded, at = _folded(window, period)
+    component = complex(np.exp((2j * math.pi / period) * at) @ folded)
+    centre = math.atan2(component.imag, component.real) / (2 * math.pi) * period
+    cell = np.floor((at - centre) / period + 0.5).astype(np.intp)
+    moved = np.bincount(cell - cell[0], folded)
+    count = float(moved.sum()) ** 2 / float(moved @ moved)
+    return float(np.clip((count - 1.5) / 1.5, 0, 1)) * min(count / (len(window) / period), 1.0)
+
+
+def _prominence(power: Floats, at: float) -> float:
+    """Returns 1 for a line three times as strong as all below 0.6 of its frequency, 0 for one no stronger."""
+    below = power[1 : max(int(0.6 * at), 2)]
+    here = power[max(int(at) - 1, 1) : int(at) + 3]
+    ratio = float(here.max()) / max(float(below.max()), 1e-300)
+    return float(np.clip(math.log(max(ratio, 1.0)) / math.log(3), 0, 1))
+
+
+def _support(correlation: Floats, period: float) -> float:
+    """Returns how alike the signal is to itself one period later, and two where there are four; 0 without a peak."""
+    at_one = _local_maximum(correlation, period)
+    if at_one is None:
+        return 0.0
+    if len(correlation) < 4 * period:
+        return at_one
+    return 0.5 * (at_one + (_local_maximum(correlation, 2 * period) or 0.0))
+
+
+def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
+    """Sums neighbouring bins, an eighth of a period at most, which keeps what moves at the period.
+
+    Returns:
+        The sums, and the position of each one's middle in bins.
+    """
+    fold = int(period / 8)
+    if fold > 1:
+        values = np.add.reduceat(
+            values[: max(len(values) // fold, 1) * fold], np.arange(0, len(values) - fold + 1, fold)
+        )
+    fold = max(fold, 1)
+    return values, np.asarray(np.arange(len(values)) * float(fold) + 0.5 * fold, np.float64)
+
+
+def component(values: Floats, period: float) -> complex:
+    """Returns sum_n x_n exp(-2 pi j (n + 1/2) / period)."""
+    folded, at = _folded(values, period)
+    return complex(np.exp((-2j * math.pi / period) * at) @ folded)
+
+
+def _refined(values: Floats, period: float) -> float:
+    """Maximises |X(f)| near a peak by a parabola through three points of the continuous transform, twice."""
+    folded, at = _folded(values, period)
+    frequency = 1 / period
+    step = 0.2 / len(values)
+    shift = np.exp((-2j * math.pi * step) * at)
+    turn = np.exp((-2j * math.pi * frequency) * at) * folded
+    for last in (False, True):
+        low, middle, high = abs(complex(turn @ np.conj(shift))), abs(complex(turn.sum())), abs(complex(turn @ shift))
+        bend = low - 2 * middle + high
+        if bend >= 0:
+            break
+        move = min(max(0.5 * (low - high) / bend, -1.5), 1.5) * step
+        frequency += move
+        if not last:
+            turn *= np.exp((-2j * math.pi * move) * at)
+    return 1 / frequency
+
+
+def _local_maximum(correlation: Floats, lag: float) -> float | None:
+    """Returns the highest value within 10 % of a lag if the autocorrelation falls off on both sides of it."""
+    reach = max(0.1 * lag, 0.6)
+    low, high = max(math.ceil(lag - reach), 1), math.floor(lag + reach) + 1
+    if high >= len(correlation):
+        return None
+    top = low + int(np.argmax(correlation[low:high]))
+    height = float(correlation[top])
+    before = correlation[max(int(0.4 * lag), 0) : low + 1]
+    after = correlation[high - 1 : math.ceil(1.6 * lag) + 1]
+    valley = max(float(before.min()), float(after.min()))
+    return height if height > valley + 0.05 and height > 0 else None
