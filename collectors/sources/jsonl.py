@@ -193,10 +193,12 @@ def _times(lines: list[Any], keys: frozenset[str], key: str) -> npt.NDArray[np.i
     times = np.full(len(lines), -1, np.int64)
     if key in keys:
         seconds = np.fromiter(COLUMN_OF[key](lines), np.float64, len(lines))
-        missing = np.isnan(seconds)
-        if not (missing | ((seconds >= 0) & (seconds <= LATEST_S))).all():
-            raise OverflowError(key)
-        times = np.rint(np.where(missing, -1e-9, seconds) * 1e9).astype(np.int64)
+        if not (seconds.min(initial=0) >= 0 and seconds.max(initial=0) <= LATEST_S):  # false for NaN, "not given"
+            missing = np.isnan(seconds)
+            if not (missing | ((seconds >= 0) & (seconds <= LATEST_S))).all():
+                raise OverflowError(key)
+            seconds[missing] = -1e-9
+        times = np.rint(seconds * 1e9).astype(np.int64)
     if key + "_ns" in keys:
         exact = _column(lines, key + "_ns", np.int64)
         times = np.where(exact >= 0, exact, times)
