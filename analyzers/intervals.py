@@ -33,4 +33,5 @@ def interval_of(values: Floats, *, of_mean: bool = False, least: float = 0.0) ->
         return max(float(np.abs(values).max(initial=0.0)), least)
     t = _T[min(n - 1, len(_T)) - 1]
     scale = math.sqrt(1 / n if of_mean else 1 + 1 / n)
-    return max(t * scale * float(values.std(ddof=1)), least)
+    off = values - float(values.sum()) / n
+    return max(t * scale * math.sqrt(float(off @ off) / (n - 1)), least)

@@ -112,7 +112,7 @@ def _presence(window: Floats, period: float) -> float:
     cell = np.floor((at - centre) / period + 0.5).astype(np.intp)
     moved = np.bincount(cell - cell[0], folded)
     count = float(moved.sum()) ** 2 / float(moved @ moved)
-    return float(np.clip((count - 1.5) / 1.5, 0, 1)) * min(count / (len(window) / period), 1.0)
+    return min(max((count - 1.5) / 1.5, 0.0), 1.0) * min(count / (len(window) / period), 1.0)
 
 
 def _prominence(power: Floats, at: float) -> float:
@@ -120,7 +120,7 @@ def _prominence(power: Floats, at: float) -> float:
     below = power[1 : max(int(0.6 * at), 2)]
     here = power[max(int(at) - 1, 1) : int(at) + 3]
     ratio = float(here.max()) / max(float(below.max()), 1e-300)
-    return float(np.clip(math.log(max(ratio, 1.0)) / math.log(3), 0, 1))
+    return min(math.log(max(ratio, 1.0)) / math.log(3), 1.0)
 
 
 def _support(correlation: Floats, period: float) -> float:
@@ -134,12 +134,12 @@ def _support(correlation: Floats, period: float) -> float:
 
 
 def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
-    """Sums neighbouring bins, an eighth of a period at most, which keeps what moves at the period.
+    """Sums neighbouring bins, a sixth of a period at most, which keeps what moves at the period.
 
     Returns:
         The sums, and the position of each one's middle in bins.
     """
-    fold = int(period / 8)
+    fold = int(period / 6)
     if fold > 1:
         values = np.add.reduceat(
             values[: max(len(values) // fold, 1) * fold], np.arange(0, len(values) - fold + 1, fold)
@@ -179,8 +179,7 @@ def _local_maximum(correlation: Floats, lag: float) -> float | None:
     low, high = max(math.ceil(lag - reach), 1), math.floor(lag + reach) + 1
     if high >= len(correlation):
         return None
-    top = low + int(np.argmax(correlation[low:high]))
-    height = float(correlation[top])
+    height = float(correlation[low:high].max())
     before = correlation[max(int(0.4 * lag), 0) : low + 1]
     after = correlation[high - 1 : math.ceil(1.6 * lag) + 1]
     valley = max(float(before.min()), float(after.min()))

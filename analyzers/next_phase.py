@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ..events.models import Estimate, NextPhase
 from .intervals import interval_of
 from .phases import Floats, Phases, Regularity
@@ -49,6 +47,6 @@ def next_phase(view: View, phases: Phases, regularity: Regularity, period: float
 
 
 def _next_of(values: Floats, least: float) -> Estimate:
-    middle = float(np.mean(values))
+    middle = float(values.sum()) / len(values)
     reach = interval_of(values, least=least)
     return Estimate(value=middle, low=max(middle - reach, 0.0), high=middle + reach)

@@ -6,8 +6,6 @@ import cmath
 import math
 from typing import Final
 
-import numpy as np
-
 from ..events.models import Estimate, Frequency
 from .beat import AGREEMENT, Beat, best_beat, certain, find_beat, with_history
 from .intervals import interval_of
@@ -62,7 +60,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
 def _line_confidence(line: Line | None) -> float:
     if line is None:
         return 0.0
-    return certain(line.chance) * float(np.clip((line.support - 0.05) / 0.6, 0, 1))
+    return certain(line.chance) * min(max((line.support - 0.05) / 0.6, 0.0), 1.0)
 
 
 def _decide(line: Line | None, beat: Beat | None) -> tuple[float, float, bool]:
@@ -89,7 +87,7 @@ def _decide(line: Line | None, beat: Beat | None) -> tuple[float, float, bool]:
 
 def _patience(silence: float, period: float) -> float:
     """Falls from 1 to 0 as the next phase stays out for one and a half to four periods."""
-    return float(np.clip((4 - silence / period) / 2.5, 0, 1))
+    return min(max((4 - silence / period) / 2.5, 0.0), 1.0)
 
 
 def _period(view: View, period: float, beat: Beat | None, by_phases: bool) -> Estimate:

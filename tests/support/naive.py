@@ -62,7 +62,7 @@ def runs(active: Sequence[bool], shortest_gap: float) -> list[tuple[int, int]]:
     for position, value in enumerate(active):
         if not value:
             continue
-        if found and position - found[-1][1] < max(shortest_gap, 1):
+        if found and position - found[-1][1] < max(shortest_gap, 0.5):
             found[-1] = (found[-1][0], position + 1)
         else:
             found.append((position, position + 1))
