@@ -43,7 +43,7 @@ def command(
     """Reads, analyses, prints."""
     from ..analyzers.predictor import detect
     from ..clients.detection_text import print_detection
-    from ..events import InputError, Kind
+    from ..events import InputError
     from ..events.models import DetectionReport, InputProblem
     from .progress import reading_progress
     from .settings import detect_settings
@@ -63,8 +63,8 @@ def command(
         files=[str(path) for path in files],
         source=", ".join(sorted(set(trace.formats))),
         events=trace.events,
-        bytes_read=trace.bytes_of(Kind.READ),
-        bytes_written=trace.bytes_of(Kind.WRITE),
+        bytes_read=trace.bytes_of("read"),
+        bytes_written=trace.bytes_of("write"),
         prediction=detect(trace.batches(), settings, job),
         problems=[
             InputProblem(where=row.where, line=row.line, problem=row.problem, expected=row.expected)

@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 import click
 
 from .. import __version__
-from ..events.errors import ConfigError, InputError, IotideError
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -75,12 +74,14 @@ def main() -> None:
     """Runs the command line and maps iotide's errors to exit statuses."""
     try:
         group.main(standalone_mode=True)
-    except (ConfigError, InputError) as error:
+    except Exception as error:
+        # Imported here, because the vocabulary brings NumPy, and --help should be instant.
+        from ..events.errors import ConfigError, InputError, IotideError
+
+        if not isinstance(error, IotideError):
+            raise
         click.echo(f"iotide: {error}", err=True)
-        sys.exit(EXIT_USAGE)
-    except IotideError as error:
-        click.echo(f"iotide: {error}", err=True)
-        sys.exit(EXIT_FAILED)
+        sys.exit(EXIT_USAGE if isinstance(error, ConfigError | InputError) else EXIT_FAILED)
 
 
 if __name__ == "__main__":

@@ -220,7 +220,7 @@ async def _show(view: LiveView, server: Server, job: str) -> None:
         else:
             recent = session.signal(_VIEW_WINDOW_S)
             bandwidth = [read + written for read, written in zip(recent.read, recent.written, strict=True)]
-            view.tick(time.time(), session.totals.bytes_read + session.totals.bytes_written, bandwidth)
+            view.tick(time.time(), session.bytes_read + session.bytes_written, bandwidth)
         await asyncio.sleep(_VIEW_S)
 
 

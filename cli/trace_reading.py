@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ..analyzers.selection import counted
 from ..collectors.source import Chunk, Opened, Origin, Problems, Source
 from ..collectors.sources.registry import open_file
-from ..events import DefinitionTable, EventBatch, InputError, Kind, StreamInfo
+from ..events import DefinitionTable, EventBatch, InputError, StreamInfo
+from ..events.models import ModeName
 
 
 @dataclass(slots=True)
@@ -40,9 +42,9 @@ class Trace:
         """Number of events."""
         return sum(len(batch) for _, batch in self.chunks)
 
-    def bytes_of(self, kind: Kind) -> int:
-        """Returns the bytes that calls of one kind moved at depth 0, on any kind of file."""
-        return sum(int(batch.bytes[(batch.kind == kind) & (batch.depth == 0)].sum()) for _, batch in self.chunks)
+    def bytes_of(self, mode: ModeName) -> int:
+        """Returns the bytes that count towards the signal."""
+        return sum(int(batch.bytes[counted(batch, types, mode)].sum()) for batch, types in self.batches())
 
     def batches(self) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
         """Pairs each batch with the file types of its stream."""

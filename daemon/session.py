@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from ..analyzers.predictor import Predictor
+from ..analyzers.selection import counted
 from ..analyzers.totals import Totals
 from ..events import Definitions, EventBatch, Flag, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
@@ -38,6 +39,9 @@ class JobSession:
     communicator: int = 0
     events_skewed: int = 0
     """Events dropped because their stamps lie too far ahead of our clock."""
+    bytes_read: int = 0
+    """On files, by the rule of the signal: neither pipes, sockets, devices nor what a traced layer does below."""
+    bytes_written: int = 0
     first_ns: int | None = None
     last_ns: int | None = None
     streams: dict[str, StreamNames] = field(default_factory=dict)
@@ -166,8 +170,8 @@ class JobSession:
             "first_event_at_s": None if self.first_ns is None else self.first_ns / 1e9,
             "last_event_at_s": None if self.last_ns is None else self.last_ns / 1e9,
             "events": self.totals.events,
-            "bytes_read": self.totals.bytes_read,
-            "bytes_written": self.totals.bytes_written,
+            "bytes_read": self.bytes_read,
+            "bytes_written": self.bytes_written,
             "bandwidth": self.bandwidth(now_s),
             "events_dropped": self.events_skewed,
             "predictions": self.predictions,
@@ -186,6 +190,10 @@ class JobSession:
         first, last = int(batch.start.min()), int(batch.end.max())
         self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
         self.last_ns = last if self.last_ns is None else max(last, self.last_ns)
+        moved = batch.bytes[counted(batch, self.names.file_types, "both")]
+        read = batch.bytes[counted(batch, self.names.file_types, "read")]
+        self.bytes_read += int(read.sum())
+        self.bytes_written += int(moved.sum()) - int(read.sum())
         if not self.own_clock:
             self.lag_s = max(0.0, now_s - last / 1e9)
         if batch.rank.max() >= 0:

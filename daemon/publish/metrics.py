@@ -44,8 +44,8 @@ FAMILIES: Final[dict[str, Family]] = {
         GaugeMetricFamily, "How long the next I/O phase is expected to last.", _JOB
     ),
     "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
-    "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes read by the job.", _JOB),
-    "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes written by the job.", _JOB),
+    "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read from files.", _JOB),
+    "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote to files.", _JOB),
     "iotide_job_bandwidth_bytes_per_second": Family(
         GaugeMetricFamily, "Bandwidth of the job on files, mean over ten seconds.", _JOB
     ),
@@ -152,8 +152,8 @@ def make_registry(collector: AggregatorCollector) -> CollectorRegistry:
 
 def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     job = session.job
-    add("iotide_job_read_bytes_total", session.totals.bytes_read, job)
-    add("iotide_job_written_bytes_total", session.totals.bytes_written, job)
+    add("iotide_job_read_bytes_total", session.bytes_read, job)
+    add("iotide_job_written_bytes_total", session.bytes_written, job)
     add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
     add("iotide_job_events_total", session.totals.events, job)
     add("iotide_job_lag_seconds", session.lag_s, job)
