@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +15,10 @@ FEWEST_CYCLES: Final = 2.0
 SHORTEST_BINS: Final = 3.0
 _HYPOTHESES: Final = 3
 _FUNDAMENTAL: Final = 0.1
+_TWICE: Final = 2.0
 _BAND: Final = 4
+_EXPLAINED: Final = 0.4
+_UNEVEN: Final = 0.03
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +92,9 @@ def _line(window: Floats, values: Floats, power: Floats, correlation: Floats, pe
     for multiple in (2, 3):
         # of sharp bursts a harmonic may be the strongest line; the bursts themselves repeat at the fundamental only
         longer = _support(correlation, multiple * peaks[0]) if n >= FEWEST_CYCLES * multiple * peaks[0] else 0.0
-        if longer > support + _FUNDAMENTAL:
+        # between two bins, bursts shorter than a bin lose up to half of their likeness
+        clear = longer > _TWICE * support + _FUNDAMENTAL
+        if clear or (longer > support + _FUNDAMENTAL and _alternates(window, peaks[0], multiple)):
             period, support = multiple * peaks[0], longer
     if support <= 0:
         return None
@@ -101,18 +107,34 @@ def _line(window: Floats, values: Floats, power: Floats, correlation: Floats, pe
     return Line(period, support * _presence(window, period) * _prominence(power, padded / period), chance)
 
 
+def _cells(window: Floats, period: float) -> Floats:
+    """Returns what moves in each period, cut where it is quietest; the first and the last may be incomplete."""
+    folded, at = _folded(window, period)
+    wave = complex(np.exp((2j * math.pi / period) * at) @ folded)
+    centre = math.atan2(wave.imag, wave.real) / (2 * math.pi) * period
+    cell = np.floor((at - centre) / period + 0.5).astype(np.intp)
+    return np.bincount(cell - cell[0], folded).astype(np.float64, copy=False)
+
+
 def _presence(window: Floats, period: float) -> float:
     """Returns the share of the periods in which I/O takes place, in [0, 1]; near 0 when it is in two of them at most.
 
     Each period counts by what it moves, through the participation ratio (sum V)^2 / sum V^2.
     """
-    folded, at = _folded(window, period)
-    component = complex(np.exp((2j * math.pi / period) * at) @ folded)
-    centre = math.atan2(component.imag, component.real) / (2 * math.pi) * period
-    cell = np.floor((at - centre) / period + 0.5).astype(np.intp)
-    moved = np.bincount(cell - cell[0], folded)
+    moved = _cells(window, period)
     count = float(moved.sum()) ** 2 / float(moved @ moved)
     return min(max((count - 1.5) / 1.5, 0.0), 1.0) * min(count / (len(window) / period), 1.0)
+
+
+def _alternates(window: Floats, period: float, multiple: int) -> bool:
+    """Tells whether volumes of successive periods differ in turn, so that only ``multiple`` of them are alike."""
+    moved = _cells(window, period)[1:-1]
+    groups = len(moved) // multiple
+    if groups < 2:
+        return False
+    table = moved[: groups * multiple].reshape(groups, multiple)
+    explained, total = float(table.mean(axis=0).var()), float(table.var())
+    return explained > _EXPLAINED * total and math.sqrt(explained) > _UNEVEN * float(table.mean())
 
 
 def _prominence(power: Floats, at: float) -> float:
@@ -149,9 +171,12 @@ def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
 
 
 def component(values: Floats, period: float) -> complex:
-    """Returns sum_n x_n exp(-2 pi j (n + 1/2) / period)."""
-    folded, at = _folded(values, period)
-    return complex(np.exp((-2j * math.pi / period) * at) @ folded)
+    """Returns sum_n (x_n - mean) exp(-2 pi j n / period), the continuous Fourier transform at one frequency."""
+    folded, at = _folded(values - values.mean(), period)
+    summed = complex(np.exp((-2j * math.pi / period) * at) @ folded)
+    turn, fold = math.pi / period, 2 * float(at[0])
+    # summing bins damps the wave, and the middles of bins lie half a bin after their starts
+    return summed * fold * math.sin(turn) / math.sin(turn * fold) * cmath.exp(1j * turn)
 
 
 def _refined(values: Floats, period: float) -> float:

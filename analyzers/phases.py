@@ -16,6 +16,7 @@ _SMOOTHING = 1 / 16  # of the period: hides the gaps between single requests of 
 _MERGING = 1 / 4  # of the period: shorter gaps do not end a phase
 _SMALLEST = 0.2  # of the volume of the phase that holds the median byte: smaller ones are unrelated I/O
 _FAR_BETTER = 0.1  # ratio of chances that makes other intervals than those between all starts the better ones
+_MOST_MISSED = 3  # periods that an interval over missed phases may span
 _IRREGULAR = 0.1  # spread of intervals up to which one that is two periods long means that a phase was missed
 
 
@@ -82,9 +83,8 @@ class Segmenter:
         self.total = float(self.running[-1])
         self.threshold = self.total / max(len(values), 1)
         above = values > self.threshold
-        self._above = np.flatnonzero(above)
         self._runs = runs(above)
-        self.duty = len(self._above) / max(len(values), 1)
+        self.duty = float((self._runs[1] - self._runs[0]).sum()) / max(len(values), 1)
         """Share of the bins above the threshold."""
 
     @property
@@ -97,15 +97,16 @@ class Segmenter:
         """Finds phases of a signal of which the period in bins is known roughly; edges are those of bins."""
         width = int(period * _SMOOTHING)
         if width > 1 and len(self.values) > width:
-            smooth = np.zeros(len(self.values), bool)
-            half = width // 2
-            smooth[half : half + len(self.values) - width + 1] = (
-                self.running[width:] - self.running[:-width] > width * self.threshold
-            )
-            first, stop = merge(*runs(smooth), period * _MERGING)
-            left, right = np.searchsorted(self._above, first), np.searchsorted(self._above, stop)
-            filled = right > left
-            first, stop = self._above[left[filled]], self._above[right[filled] - 1] + 1
+            smooth = np.empty(len(self.values), bool)
+            low, high = width // 2, len(self.values) - width + width // 2
+            smooth[low : high + 1] = self.running[width:] - self.running[:-width] > width * self.threshold
+            smooth[:low], smooth[high + 1 :] = smooth[low], smooth[high]
+            begin, end = merge(*runs(smooth), period * _MERGING)
+            # smoothing moves the edges; those of the bins above the threshold are the true ones
+            left = np.searchsorted(self._runs[1], begin, side="right")
+            right = np.searchsorted(self._runs[0], end) - 1
+            filled = right >= left
+            first, stop = self._runs[0][left[filled]], self._runs[1][right[filled]]
         else:
             first, stop = merge(*self._runs, period * _MERGING)
         # a first or last bin that a phase fills in part may lie below the threshold
@@ -138,7 +139,7 @@ class Segmenter:
 
     @cached_property
     def _dips(self) -> Segmenter:
-        above = np.sort(self.values[self._above])
+        above = np.sort(self.values[self.values > self.threshold])
         level = float(above[len(above) // 2]) if len(above) else 0.0
         return Segmenter(np.maximum(level - self.values, 0.0))
 
@@ -190,7 +191,7 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     if float(found.intervals.max()) < 1.5 * usual:
         return found
     missed = np.maximum(np.rint(found.intervals / usual), 1)
-    if int((missed > 1).sum()) <= len(missed) / 4:
+    if float(missed.max()) <= _MOST_MISSED and int((missed > 1).sum()) <= len(missed) / 4:
         whole = _measure(np.repeat(found.intervals / missed, missed.astype(int)), shortest)
         if whole.spread < _IRREGULAR:
             return whole

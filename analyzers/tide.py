@@ -105,7 +105,7 @@ def _period(view: View, period: float, beat: Beat | None, by_phases: bool) -> Es
 def _dominant(view: View, period: float, confidence: float, z: Floats, listed: list[Frequency]) -> list[Frequency]:
     """Puts the answer first, then the spectral candidates that are more than a bin away from it."""
     values = view.window
-    wave = component(values, period) * cmath.exp(1j * math.pi / period)
+    wave = component(values, period)
     frequency = 1 / (period * view.bin_s)
     resolution = 1 / (len(values) * view.bin_s)
     nearest = min(max(round(len(values) / period) - 1, 0), len(z) - 1)

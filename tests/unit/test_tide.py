@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from iotide.analyzers.line import strongest_line
+from iotide.analyzers.rhythm import Rhythm, View
+from iotide.analyzers.settings import DetectSettings
+from iotide.analyzers.tide import estimate
+
+BIN_S = 0.1
+Signal = npt.NDArray[np.float64]
+
+
+def found(values: Signal, **view: float) -> Rhythm:
+    end = len(values) * BIN_S
+    return estimate(View(values, bin_s=BIN_S, start_s=0.0, now_s=end, **view), DetectSettings())  # type: ignore[arg-type]
+
+
+def bursts(starts: npt.ArrayLike, width: float, length: int) -> Signal:
+    edges = np.arange(length + 1.0)
+    values = np.zeros(length)
+    for start in np.asarray(starts, float):
+        values += np.diff(np.clip(edges, start, start + width))
+    return values * 1e6
+
+
+def rhythmic(period: float, width: float, length: int, jitter: float = 0.0, seed: int = 0) -> tuple[Signal, float]:
+    """A signal and the mean interval between its bursts, in bins."""
+    rng = np.random.default_rng(seed)
+    count = int((length - 5) / period)
+    starts = 3.3 + np.concatenate([[0.0], np.cumsum(period * (1 + jitter * rng.standard_normal(count)))])
+    starts = starts[starts + width < length]
+    return bursts(starts, width, length), float(np.diff(starts).mean())
+
+
+@pytest.mark.parametrize("period", [11.3, 37.77, 100.0, 213.9])
+@pytest.mark.parametrize("duty", [0.06, 0.3, 0.7])
+def test_even_bursts_give_the_period_below_a_bin(period: float, duty: float) -> None:
+    values, truth = rhythmic(period, duty * period, 1500)
+    rhythm = found(values)
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(truth * BIN_S, rel=0.003)
+    assert rhythm.confidence > 0.7
+    assert rhythm.dominant[0].period_s == rhythm.period_s.value
+
+
+def test_wave_gives_its_frequency_amplitude_and_phase() -> None:
+    at = np.arange(800) * BIN_S
+    values = 5e6 + 2e6 * np.cos(2 * np.pi * at / 7.31 + 0.5)
+    rhythm = found(values)
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(7.31, rel=0.005)
+    assert rhythm.confidence > 0.8
+    assert rhythm.dominant[0].amplitude == pytest.approx(2e6, rel=0.05)
+    assert rhythm.dominant[0].phase_rad == pytest.approx(0.5, abs=0.3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_jittered_bursts_give_the_mean_interval(seed: int) -> None:
+    values, truth = rhythmic(60, 6, 1200, jitter=0.1, seed=seed)
+    rhythm = found(values)
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(truth * BIN_S, rel=0.02)
+    assert rhythm.period_s.low <= truth * BIN_S <= rhythm.period_s.high
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_below_the_bursts_does_not_move_the_period(seed: int) -> None:
+    values, truth = rhythmic(80, 20, 1200, jitter=0.03, seed=seed)
+    noise = np.random.default_rng(seed).exponential(0.1e6, len(values))
+    rhythm = found(values + noise)
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(truth * BIN_S, rel=0.02)
+
+
+def test_sharp_bursts_give_the_fundamental_and_not_a_harmonic() -> None:
+    pairs = np.sort(np.concatenate([5 + 60.0 * np.arange(15), 5 + 60.0 * np.arange(15) + 20]))
+    values = bursts(pairs[::2], 2, 910) + 0.4 * bursts(pairs[1::2], 2, 910)
+    rhythm = found(values)
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(6.0, rel=0.01)
+
+
+def test_phases_of_many_requests_count_once() -> None:
+    starts = [10 + 100.0 * k + 6 * j for k in range(8) for j in range(5)]
+    rhythm = found(bursts(starts, 2, 820))
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(10.0, rel=0.01)
+
+
+def test_start_up_burst_does_not_move_the_period() -> None:
+    values = bursts(12 + 20.0 * np.arange(6), 1, 120)
+    values[:4] += 0.4e6
+    rhythm = found(values)
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(2.0, rel=0.03)
+
+
+def noise_like(kind: str, rng: np.random.Generator) -> Signal:
+    n = int(rng.integers(60, 1500))
+    at = np.arange(n, dtype=float)
+    makers: dict[str, Callable[[], Signal]] = {
+        "white noise": lambda: rng.exponential(1.0, n),
+        "noise on a level": lambda: 10 + rng.standard_normal(n),
+        "ramp": lambda: at,
+        "noisy ramp": lambda: 5 * at / n + rng.exponential(1.0, n),
+        "one burst": lambda: bursts([rng.integers(0, n - 40)], float(rng.integers(1, 30)), n),
+        "one long write": lambda: np.where((at > 0.2 * n) & (at < 0.8 * n), 5 + 0.3 * rng.random(n), 0.0),
+        "constant": lambda: np.full(n, 3.0),
+        "two bursts": lambda: bursts(rng.integers(0, n - 10, 2), 8, n),
+        "silence": lambda: np.zeros(n),
+    }
+    return makers[kind]()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["noise on a level", "ramp", "noisy ramp", "one burst", "one long write", "constant", "two bursts", "silence"],
+)
+def test_signal_without_rhythm_has_no_period(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    calls = [found(noise_like(kind, rng)) for _ in range(40)]
+    assert [call.period_s for call in calls if call.period_s is not None] == []
+
+
+def test_white_noise_and_random_bursts_are_hardly_ever_called_periodic() -> None:
+    rng = np.random.default_rng(6)
+    noise = [found(noise_like("white noise", rng)).confidence for _ in range(100)]
+    random = [found(bursts(rng.uniform(0, 990, rng.poisson(12) + 1), 5, 1000)).confidence for _ in range(100)]
+    assert sum(confidence > 0 for confidence in noise) <= 5
+    assert sum(confidence > 0.5 for confidence in noise + random) <= 4
+
+
+@pytest.mark.parametrize("length", [0, 1, 5, 11, 12, 13, 20])
+def test_short_signals_are_answered(length: int) -> None:
+    rng = np.random.default_rng(length)
+    for _ in range(20):
+        rhythm = found(rng.exponential(1.0, length) * (rng.random(length) < 0.4))
+        assert 0 <= rhythm.confidence <= 1
+
+
+def test_next_phase_continues_the_rhythm() -> None:
+    values = bursts(5 + 40.0 * np.arange(8), 6, 310)
+    rhythm = found(values)
+    assert rhythm.next_phase is not None
+    start = rhythm.next_phase.start_s
+    assert start.value == pytest.approx((5 + 320) * BIN_S, abs=0.05)
+    assert start.low <= start.value <= start.high
+    assert rhythm.next_phase.duration_s.value == pytest.approx(0.6, abs=0.05)
+    assert rhythm.next_phase.volume_bytes.value == pytest.approx(6 * 1e6 * BIN_S, rel=0.01)
+
+
+def test_late_phase_is_expected_now_and_a_skipped_one_a_period_later() -> None:
+    starts = 5 + 40.0 * np.arange(8)
+    late = found(bursts(starts, 6, 335))
+    assert late.next_phase is not None
+    assert late.next_phase.start_s.value == pytest.approx(33.5)
+    skipped = found(bursts(starts, 6, 350))
+    assert skipped.next_phase is not None
+    assert skipped.next_phase.start_s.value == pytest.approx((5 + 360) * BIN_S, abs=0.05)
+
+
+def test_phase_in_progress_is_not_predicted_again() -> None:
+    rhythm = found(bursts(5 + 40.0 * np.arange(8), 10, 290))  # the last one is half done
+    assert rhythm.next_phase is not None
+    assert rhythm.next_phase.start_s.value == pytest.approx((5 + 320) * BIN_S, abs=0.1)
+    assert rhythm.next_phase.volume_bytes.value == pytest.approx(10 * 1e6 * BIN_S, rel=0.01)
+
+
+def test_confidence_fades_when_the_phases_stay_out() -> None:
+    starts = 5 + 40.0 * np.arange(8)
+    confidence = [found(bursts(starts, 6, 300 + silence)).confidence for silence in (20, 60, 100, 250)]
+    assert confidence == sorted(confidence, reverse=True)
+    assert confidence[0] > 0.9
+    assert confidence[-1] < 0.2
+
+
+def test_history_before_the_window_tells_how_regular_the_phases_are() -> None:
+    values = bursts(5 + 40.0 * np.arange(12), 6, 485)
+    alone = found(values[365:])
+    informed = found(values, begin=365, expected_s=4.0)
+    assert informed.confidence > max(alone.confidence, 0.9)
+    assert informed.period_s is not None
+    assert informed.period_s.value == pytest.approx(4.0, rel=0.005)
+
+
+def test_history_of_another_rhythm_is_ignored() -> None:
+    starts = np.concatenate([5 + 25.0 * np.arange(12), 305 + 50.0 * np.arange(6)])
+    values = bursts(starts, 4, 600)
+    rhythm = found(values, begin=330, expected_s=2.5)
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(5.0, rel=0.02)
+
+
+def test_line_is_refined_below_the_resolution_of_the_window() -> None:
+    at = np.arange(400)
+    line, _ = strongest_line(1 + np.cos(2 * np.pi * at / 47.3))
+    assert line is not None
+    assert line.period == pytest.approx(47.3, rel=0.01)  # neighbouring bins are 13 % apart
+    assert line.support > 0.8
+
+
+@pytest.mark.parametrize("frequency", [9, 10, 11, 13, 20])
+@pytest.mark.parametrize("shift_s", [0.0, 0.01, 0.05])
+def test_answer_does_not_depend_on_the_sampling_frequency_or_the_window_start(frequency: int, shift_s: float) -> None:
+    period_s, bin_s = 3.17, 1 / frequency
+    starts = (1.0 + shift_s + period_s * np.arange(10)) / bin_s
+    values = bursts(starts, 0.5 / bin_s, int(33 / bin_s))
+    rhythm = estimate(View(values, bin_s=bin_s, start_s=0.0, now_s=len(values) * bin_s), DetectSettings())
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(period_s, rel=0.003)

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.analyzers.totals import OTHER, Totals
+from iotide.events import EventBatch, Flag, Kind, Layer, concatenate, make_batch
+from support.batches import rows
+
+event = st.tuples(
+    st.integers(0, 6),  # call
+    st.integers(0, 9),  # file
+    st.sampled_from([Kind.READ, Kind.WRITE, Kind.CREATE]),
+    st.integers(0, 2**60),  # bytes: beyond what a float holds exactly
+    st.integers(0, 10**12),  # duration
+    st.integers(0, 2),  # errno
+    st.integers(0, 1),  # depth
+)
+
+
+def batch_of(events: list[tuple[int, ...]]) -> EventBatch:
+    names = ("call", "file", "kind", "bytes", "duration", "errno", "depth")
+    columns = {name: np.array([row[i] for row in events]) for i, name in enumerate(names)}
+    return make_batch(len(events), {**columns, "layer": Layer.POSIX})
+
+
+@given(st.lists(event, max_size=7 * 3), st.integers(0, 20))
+@settings(deadline=None)
+def test_sums_are_exact_in_any_batching(events: list[tuple[int, ...]], cut: int) -> None:
+    totals = Totals()
+    for part in (events[:cut], events[cut:]):
+        totals.update(batch_of(part))
+    calls: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    files: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for call, file, kind, moved, duration, errno, depth in events:
+        for i, value in enumerate((1, int(errno != 0), moved, duration)):
+            calls[call][i] += value
+        if depth == 0:
+            read, written = moved * (kind == Kind.READ), moved * (kind == Kind.WRITE)
+            for i, value in enumerate((1, read, written, duration)):
+                files[file][i] += value
+    found_calls = {row.number: [row.calls, row.failed, row.bytes, round(row.seconds * 1e9)] for row in totals.calls()}
+    assert {key: value[:3] for key, value in found_calls.items()} == {key: value[:3] for key, value in calls.items()}
+    found_files = {row.number: [row.calls, row.bytes_read, row.bytes_written] for row in totals.files()}
+    assert found_files == {key: value[:3] for key, value in files.items()}
+    assert totals.events == len(events)
+    assert totals.bytes_read == sum(value[1] for value in files.values())
+    assert totals.bytes_written == sum(value[2] for value in files.values())
+
+
+def test_largest_come_first() -> None:
+    totals = Totals()
+    totals.update(
+        make_batch(4, {"call": np.array([1, 2, 3, 3]), "file": 1, "bytes": np.array([5, 9, 0, 0]), "kind": 7})
+    )
+    assert [row.number for row in totals.calls()] == [2, 1, 3]
+    assert [row.number for row in totals.calls(top=1)] == [2]
+
+
+def test_ids_beyond_the_bound_share_a_slot_and_are_counted() -> None:
+    totals = Totals(max_files=3)
+    totals.update(make_batch(5, {"file": np.array([1, 2, 3, 4, 2**32 - 1]), "bytes": 10, "kind": Kind.WRITE}))
+    written = {row.number: row.bytes_written for row in totals.files()}
+    assert written == {1: 10, 2: 10, 3: 10, OTHER: 20}
+    assert totals.overflowed == 2
+    assert totals.bytes_written == 50
+
+
+def test_failures_are_told_by_errno_or_flag() -> None:
+    totals = Totals()
+    totals.update(make_batch(3, {"call": 1, "errno": np.array([0, 2, 0]), "flags": np.array([0, 0, Flag.FAILED])}))
+    (row,) = totals.calls()
+    assert (row.calls, row.failed) == (3, 2)
+
+
+def test_call_keeps_its_layer() -> None:
+    totals = Totals()
+    totals.update(make_batch(2, {"call": np.array([1, 2]), "layer": np.array([Layer.MPIIO, Layer.STDIO])}))
+    assert {row.number: row.layer for row in totals.calls()} == {1: Layer.MPIIO, 2: Layer.STDIO}
+
+
+def test_empty_batch_changes_nothing_and_state_survives_pickling() -> None:
+    totals = Totals()
+    totals.update(make_batch(0, {}))
+    assert totals.calls() == []
+    totals.update(make_batch(2, {"call": 1, "file": 2, "bytes": 3, "kind": Kind.READ}))
+    copy = pickle.loads(pickle.dumps(totals))
+    copy.update(make_batch(1, {"call": 7, "file": 9, "bytes": 4, "kind": Kind.READ}))
+    assert [row.bytes_read for row in copy.files()] == [6, 4]
+    assert [row.bytes_read for row in totals.files()] == [6]
+
+
+def test_constant_columns_are_summed_like_others() -> None:
+    batch = make_batch(3, {"call": 4, "file": 4, "bytes": 10, "kind": Kind.WRITE, "duration": 5})
+    assert len(rows(concatenate([batch, batch]))) == 6
+    totals = Totals()
+    totals.update(concatenate([batch, batch]))
+    (row,) = totals.files()
+    assert (row.calls, row.bytes_written, row.seconds) == (6, 60, 30e-9)
