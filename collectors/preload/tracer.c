@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define SLOTS 32
+#define SLOTS 64
 #define DEFAULT_RECORDS (1u << 16)
 #define LOG_BYTES (1u << 20)
 #define MAX_EXTENTS 128
@@ -385,7 +385,7 @@ static bool claim_slot(void) {
         if (slot < 0)
             continue;
         /* The next region is made while there is still room: a thread that comes meanwhile must not wait for it. */
-        if (i == count - 1 && slot >= SLOTS / 2)
+        if (i == count - 1 && slot >= SLOTS / 4)
             extend(count);
         return true;
     }
