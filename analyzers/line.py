@@ -88,14 +88,17 @@ def _line(window: Floats, values: Floats, power: Floats, correlation: Floats, pe
     if not peaks:
         return None
     n = len(values)
-    period, support = peaks[0], _support(correlation, peaks[0])
+    period, height = peaks[0], _local_maximum(correlation, peaks[0]) or 0.0
     for multiple in (2, 3):
         # of sharp bursts a harmonic may be the strongest line; the bursts themselves repeat at the fundamental only
-        longer = _support(correlation, multiple * peaks[0]) if n >= FEWEST_CYCLES * multiple * peaks[0] else 0.0
+        if n < FEWEST_CYCLES * multiple * peaks[0]:
+            break
+        longer = _local_maximum(correlation, multiple * peaks[0]) or 0.0
         # between two bins, bursts shorter than a bin lose up to half of their likeness
-        clear = longer > _TWICE * support + _FUNDAMENTAL
-        if clear or (longer > support + _FUNDAMENTAL and _alternates(window, peaks[0], multiple)):
-            period, support = multiple * peaks[0], longer
+        clear = longer > _TWICE * height + _FUNDAMENTAL
+        if clear or (longer > height + _FUNDAMENTAL and _alternates(window, peaks[0], multiple)):
+            period, height = multiple * peaks[0], longer
+    support = _support(correlation, period)
     if support <= 0:
         return None
     padded = 2 * (len(power) - 1)
