@@ -113,6 +113,7 @@ def find_beat(
     measured = regularity(phases, shortest_interval(hypothesis))
     if measured is None or measured.period < SHORTEST_BINS:
         return None
+    phases = phases.select(slice(measured.since, None))
     period = measured.period
     if begin < view.begin:
         recent = max(int((phases.start >= view.begin).sum()), 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,9 @@ _MERGING = 1 / 4  # of the period: shorter gaps do not end a phase
 _SMALLEST = 0.2  # of the volume of the phase that holds the median byte: smaller ones are unrelated I/O
 _FAR_BETTER = 0.1  # ratio of chances that makes other intervals than those between all starts the better ones
 _MOST_MISSED = 3  # periods that an interval over missed phases may span
+_FEWEST_LATEST = 3  # intervals that can show a new rhythm
+_TRIED = 15  # by how much trying several stretches raises their chance
+_CHANGED = 0.01  # ratio of chances that tells a change of rhythm from a poor one
 _IRREGULAR = 0.1  # spread of intervals up to which one that is two periods long means that a phase was missed
 
 
@@ -59,12 +62,14 @@ class Regularity:
         spread: standard deviation of the intervals, as a share of the period.
         chance: probability that as many intervals between random moments are as regular as these.
         intervals: the intervals, bins; one over a missed phase counts as several of equal length.
+        since: number of the first phase that the intervals belong to; the rhythm before was another one.
     """
 
     period: float
     spread: float
     chance: float
     intervals: Floats
+    since: int = 0
 
 
 class Segmenter:
@@ -171,8 +176,9 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     """Measures the intervals between the phases' starts; None for fewer than two intervals.
 
     Those between their ends, or those without the first phase, are taken when they are far more regular: a start-up is
-    no phase, and it may run into the first one. When intervals are alike but for a few that are a whole multiple,
-    phases were missed there.
+    no phase, and it may run into the first one. Only the latest intervals are taken when these are regular beyond
+    chance and all together are not: the rhythm has changed. When intervals are alike but for a few that are a whole
+    multiple, phases were missed there.
 
     Args:
         phases: the phases.
@@ -187,6 +193,7 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     best = min(others, key=lambda other: other.chance)
     if best.chance < _FAR_BETTER * found.chance:
         found = best
+    found = _since_change(found, shortest)
     usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
     if float(found.intervals.max()) < 1.5 * usual:
         return found
@@ -194,8 +201,21 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     if float(missed.max()) <= _MOST_MISSED and int((missed > 1).sum()) <= len(missed) / 4:
         whole = _measure(np.repeat(found.intervals / missed, missed.astype(int)), shortest)
         if whole.spread < _IRREGULAR:
-            return whole
+            return replace(whole, since=found.since)
     return found
+
+
+def _since_change(found: Regularity, shortest: float) -> Regularity:
+    """Keeps the latest intervals if they are far more regular than all; that several were tried counts against them."""
+    count, total = _FEWEST_LATEST, len(found.intervals)
+    best = found
+    while count < total and found.spread > _IRREGULAR:
+        latest = _measure(found.intervals[-count:], shortest)
+        latest = replace(latest, chance=min(_TRIED * latest.chance, 1.0), since=total - count)
+        if latest.chance < min(_CHANGED * found.chance, best.chance):
+            best = latest
+        count += max(count // 4, 1)
+    return best
 
 
 def chance_of(spread: float, intervals: int) -> float:
