@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,7 @@ from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
 from ..collectors.settings import CollectorSettings
 from ..collectors.source import Origin
 from ..collectors.sources.preload import PreloadSource
+from ..daemon.aggregator import clean_job
 from ..daemon.server import Server
 from ..daemon.session import JobSession
 from ..daemon.settings import AggregatorSettings
@@ -65,7 +66,7 @@ def run_traced(plan: RunPlan) -> int:
         LaunchError: the command cannot be started.
         ConfigError: an endpoint cannot be used; the command was not started.
     """
-    return asyncio.run(_run(plan))
+    return asyncio.run(_run(replace(plan, job=clean_job(plan.job))))
 
 
 async def _run(plan: RunPlan) -> int:

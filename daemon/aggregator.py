@@ -6,7 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.models import JobSummary, Prediction
@@ -15,6 +15,7 @@ from .session import JobSession
 from .settings import AggregatorSettings
 
 _log = logging.getLogger(__name__)
+_LONGEST_JOB: Final = 256
 
 PredictionListener: TypeAlias = Callable[[Prediction], None]
 JobListener: TypeAlias = Callable[[JobSummary], None]
@@ -61,14 +62,15 @@ class Aggregator:
     def opened(self, stream: str, info: StreamInfo) -> None:
         """Takes in a stream; one of a job beyond ``max_jobs`` is counted and its events are dropped."""
         now = self._clock()
-        session = self.jobs.get(info.job)
+        job = clean_job(info.job)
+        session = self.jobs.get(job)
         if session is None:
             if len(self.jobs) >= self._settings.max_jobs:
                 self.counters["streams_refused:max_jobs"] += 1
                 return
-            session = self.jobs[info.job] = JobSession(info.job, self._settings, now)
+            session = self.jobs[job] = JobSession(job, self._settings, now)
             self._tell_job(session)
-        self._job_of[stream] = info.job
+        self._job_of[stream] = job
         session.open_stream(stream, info, now)
         self._move(session, Happening.EVENT)
 
@@ -186,3 +188,8 @@ class Aggregator:
             except Exception:
                 self.counters["listener_errors"] += 1
                 _log.exception("a listener raised")
+
+
+def clean_job(job: str) -> str:
+    """Returns a job id fit for paths, labels and terminals: printable, not empty, of bounded length."""
+    return "".join(letter if letter.isprintable() else "?" for letter in job[:_LONGEST_JOB]) or "unknown"

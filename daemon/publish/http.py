@@ -13,6 +13,7 @@ from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
+from starlette.exceptions import HTTPException as AnyHTTPException
 
 from ... import __version__
 from ...events import ConfigError
@@ -44,22 +45,27 @@ def make_application(
             raise HTTPException(404, {"error": f"no job {job!r}", "expected": "a job of /api/v1/jobs"})
         return session
 
-    @app.exception_handler(HTTPException)
-    async def explain(_: Request, error: HTTPException) -> JSONResponse:
-        detail = error.detail if isinstance(error.detail, dict) else {"error": str(error.detail), "expected": ""}
+    @app.exception_handler(AnyHTTPException)
+    async def explain(_: Request, error: AnyHTTPException) -> JSONResponse:
+        detail: object = error.detail
+        if not isinstance(detail, dict):
+            detail = {"error": str(detail), "expected": "a path of /api/v1/openapi.json"}
         return JSONResponse(detail, error.status_code)
 
-    @app.api_route("/metrics", methods=["GET", "HEAD"], include_in_schema=False)
+    @app.head("/metrics", include_in_schema=False)
+    @app.get("/metrics", include_in_schema=False)
     async def metrics(request: Request) -> Response:
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
         return Response(encode(registry), media_type=content_type)
 
-    @app.api_route("/healthz", methods=["GET", "HEAD"], response_class=PlainTextResponse)
+    @app.head("/healthz", include_in_schema=False)
+    @app.get("/healthz", response_class=PlainTextResponse)
     async def healthz() -> str:
         """Answers as long as the event loop turns."""
         return "ok\n"
 
-    @app.api_route("/readyz", methods=["GET", "HEAD"], response_class=PlainTextResponse)
+    @app.head("/readyz", include_in_schema=False)
+    @app.get("/readyz", response_class=PlainTextResponse)
     async def readyz() -> PlainTextResponse:
         """Says whether batches are taken in and predictions made."""
         reason = not_ready()

@@ -30,7 +30,7 @@ class Family(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-_JOB: Final = ("job",)
+_JOB: Final = ("job_id",)  # "job" is the label that Prometheus gives its targets
 FAMILIES: Final[dict[str, Family]] = {
     "iotide_build_info": Family(GaugeMetricFamily, "Version of iotide; always 1.", ("version",)),
     "iotide_job_period_seconds": Family(GaugeMetricFamily, "Period of the job's I/O; absent without a rhythm.", _JOB),

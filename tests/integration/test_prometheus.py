@@ -1,0 +1,68 @@
+"""A real Prometheus server scrapes a running job."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from support.programs import need
+from support.serving import PERIOD_S, Fed, feeding, serving
+
+CONFIG = """
+global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}
+scrape_configs:
+  - job_name: iotide
+    static_configs: [{{targets: ["{target}"]}}]
+"""
+
+
+async def query(client: httpx.AsyncClient, expression: str) -> list[dict[str, Any]]:
+    try:
+        answer = await client.get("/api/v1/query", params={"query": expression})
+    except httpx.TransportError:
+        return []
+    return list(answer.json()["data"]["result"]) if answer.status_code == 200 else []
+
+
+async def eventually(client: httpx.AsyncClient, expression: str, *, present: bool) -> list[dict[str, Any]]:
+    async with asyncio.timeout(40):
+        while bool(result := await query(client, expression)) is not present:
+            await asyncio.sleep(0.05)
+    return result
+
+
+async def test_prometheus_keeps_the_period_and_sees_the_job_vanish(tmp_path: Path) -> None:
+    prometheus = need("prometheus")
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port = reserved.getsockname()[1]
+    source = Fed()
+    async with serving(linger_s=0.0, retain_s=0.0) as server, feeding(server, source):
+        config = tmp_path / "prometheus.yml"
+        config.write_text(CONFIG.format(target=(server.http_url or "").removeprefix("http://")))
+        running = await asyncio.create_subprocess_exec(
+            prometheus,
+            f"--config.file={config}",
+            f"--storage.tsdb.path={tmp_path}/data",
+            f"--web.listen-address=127.0.0.1:{port}",
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+                source.open("s", "4711")
+                source.periodic("s")
+                (period,) = await eventually(client, 'iotide_job_period_seconds{job_id="4711"}', present=True)
+                assert float(period["value"][1]) == pytest.approx(PERIOD_S, rel=0.02)
+                (start,) = await eventually(
+                    client, 'iotide_job_next_phase_start_timestamp_seconds{job_id="4711"}', present=True
+                )
+                assert float(start["value"][1]) > 1.7e9
+                source.end("s")
+                await eventually(client, 'iotide_job_period_seconds{job_id="4711"}', present=False)
+        finally:
+            running.terminate()
+            await running.wait()

@@ -1,0 +1,104 @@
+"""A running aggregator, and collectors that feed it over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+
+import numpy as np
+from iotide.collectors.agent import Agent
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.source import Chunk, Closed, Opened, Problems, SourceItem
+from iotide.daemon.server import Server
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
+
+PERIOD_S = 5.0
+
+
+def periodic_batch(interner: Interner, *, periods: int = 12, until_s: float | None = None) -> EventBatch:
+    """Writes of 1 MB for a second of every five, the last burst just over."""
+    end = time.time() if until_s is None else until_s
+    starts = [end - 1.0 - PERIOD_S * back + 0.1 * step for back in range(periods - 1, -1, -1) for step in range(10)]
+    count = len(starts)
+    return make_batch(
+        count,
+        {
+            "start": (np.array(starts) * 1e9).astype(np.int64),
+            "duration": 100_000_000,
+            "call": interner.string("write"),
+            "kind": int(Kind.WRITE),
+            "layer": 1,
+            "file": interner.file("/scratch/out"),
+            "bytes": 1_000_000,
+        },
+    )
+
+
+class Fed:
+    """A source that gives what a test puts into it."""
+
+    def __init__(self) -> None:
+        self.problems = Problems()
+        self.counters: Counter[str] = Counter()
+        self.finished = False
+        self.closed = False
+        self._waiting: list[SourceItem] = []
+        self._interners: dict[str, Interner] = {}
+
+    def open(self, stream: str, job: str, **facts: object) -> None:
+        self._interners[stream] = Interner()
+        self._waiting.append(Opened(stream, StreamInfo(**({"job": job, "source": "test"} | facts))))  # type: ignore[arg-type]
+
+    def periodic(self, stream: str, **options: object) -> None:
+        batch = periodic_batch(self._interners[stream], **options)  # type: ignore[arg-type]
+        self._waiting.append(Chunk(stream, batch, self._interners[stream].take_fresh()))
+
+    def end(self, stream: str) -> None:
+        self._waiting.append(Closed(stream))
+
+    def poll(self) -> list[SourceItem]:
+        items, self._waiting = self._waiting, []
+        return items
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@contextlib.asynccontextmanager
+async def serving(**options: object) -> AsyncIterator[Server]:
+    """Runs an aggregator on ports that the system chooses."""
+    values = {"ingest": "tcp://127.0.0.1:*", "http": "127.0.0.1:0", "publish": "tcp://127.0.0.1:*"}
+    server = Server(AggregatorSettings.model_validate(values | {"prediction_interval_s": 0.05} | options))
+    await server.start()
+    running = asyncio.create_task(server.run())
+    try:
+        yield server
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+        await server.stop()
+
+
+@contextlib.asynccontextmanager
+async def feeding(server: Server, *sources: Fed, **options: object) -> AsyncIterator[Agent]:
+    """Runs a collector that ships the sources to the aggregator."""
+    settings = CollectorSettings.model_validate({"endpoint": server.ingest_endpoint, "heartbeat_s": 0.1} | options)
+    agent = Agent(sources, settings)
+    running = asyncio.create_task(agent.run())
+    try:
+        yield agent
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+        agent.close()
+
+
+async def until(condition: Callable[[], object], deadline_s: float = 20.0) -> None:
+    """Lets the loop turn until the condition holds."""
+    async with asyncio.timeout(deadline_s):
+        while not condition():
+            await asyncio.sleep(0.005)

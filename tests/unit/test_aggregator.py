@@ -1,0 +1,221 @@
+"""Jobs and their lives, without sockets and with a clock of the test's own."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.life import TRANSITIONS, Happening, State, after
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
+from iotide.events.models import JobSummary, Prediction
+from support.serving import PERIOD_S, periodic_batch
+
+NOW = 1_700_000_000.0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make(**options: object) -> tuple[Aggregator, Clock]:
+    clock = Clock()
+    return Aggregator(AggregatorSettings.model_validate(options), clock), clock
+
+
+def feed(aggregator: Aggregator, stream: str = "s", job: str = "job", until_s: float = NOW) -> Interner:
+    interner = Interner()
+    aggregator.opened(stream, StreamInfo(job=job, source="test", host="n1", rank=0, ranks=4))
+    batch = periodic_batch(interner, until_s=until_s)
+    aggregator.batch(stream, batch, interner.take_fresh())
+    return interner
+
+
+@pytest.mark.parametrize(("state", "happening"), list(itertools.product(State, Happening)))
+def test_only_the_transitions_of_the_table_change_a_state(state: State, happening: Happening) -> None:
+    assert after(state, happening) is TRANSITIONS.get((state, happening), state)
+
+
+def test_every_state_can_be_reached_and_only_removal_is_final() -> None:
+    reached = {target for _, target in TRANSITIONS.items()}
+    assert reached == set(State)
+    assert {source for source, _ in TRANSITIONS} == set(State) - {State.REMOVED}
+
+
+def test_periodic_job_is_predicted() -> None:
+    aggregator, _ = make()
+    heard: list[Prediction] = []
+    aggregator.on_prediction(heard.append)
+    feed(aggregator)
+    aggregator.tick()
+    (prediction,) = heard
+    assert prediction.period_s is not None
+    assert prediction.period_s.value == pytest.approx(PERIOD_S, rel=0.02)
+    assert prediction.next_phase is not None
+    assert prediction.next_phase.start_s.value >= NOW
+
+
+def test_job_goes_through_its_life_and_vanishes() -> None:
+    aggregator, clock = make(idle_after_s=10, linger_s=5, retain_s=100)
+    states: list[JobSummary] = []
+    aggregator.on_job(states.append)
+    feed(aggregator)
+    clock.now += 11
+    aggregator.tick()
+    aggregator.closed("s")
+    clock.now += 6
+    aggregator.tick()
+    assert aggregator.jobs["job"].state is State.ENDED
+    clock.now += 101
+    aggregator.tick()
+    assert not aggregator.jobs
+    assert [summary.state for summary in states] == ["running", "idle", "ended", "ended"]
+
+
+def test_job_with_a_silent_open_stream_ends_at_last() -> None:
+    aggregator, clock = make(end_after_s=50)
+    feed(aggregator)
+    clock.now += 51
+    aggregator.tick()
+    assert aggregator.jobs["job"].state is State.ENDED
+
+
+def test_late_process_of_an_ended_job_brings_it_back() -> None:
+    aggregator, clock = make(linger_s=1)
+    feed(aggregator, "a")
+    aggregator.closed("a")
+    clock.now += 2
+    aggregator.tick()
+    feed(aggregator, "b", until_s=clock.now)
+    assert aggregator.jobs["job"].state is State.RUNNING
+    assert aggregator.jobs["job"].totals.events == 240
+
+
+def test_end_of_a_job_is_predicted_from_the_whole_run() -> None:
+    aggregator, _ = make()
+    feed(aggregator)
+    for _ in range(5):
+        aggregator.jobs["job"].predict(NOW)
+    assert aggregator.jobs["job"].prediction.window.adapted  # type: ignore[union-attr]
+    aggregator.end_job("job")
+    last = aggregator.jobs["job"].prediction
+    assert last is not None
+    assert not last.window.adapted
+
+
+def test_jobs_beyond_the_bound_are_counted_and_dropped() -> None:
+    aggregator, _ = make(max_jobs=1)
+    feed(aggregator, "a", "one")
+    feed(aggregator, "b", "two")
+    aggregator.closed("b")
+    assert set(aggregator.jobs) == {"one"}
+    assert aggregator.counters["streams_refused:max_jobs"] == 1
+    assert aggregator.counters["events_dropped:no_job"] == 120
+
+
+def test_listener_that_raises_costs_nobody_else() -> None:
+    aggregator, _ = make()
+    heard: list[Prediction] = []
+
+    def broken(_: Prediction) -> None:
+        raise RuntimeError("broken")
+
+    aggregator.on_prediction(broken)
+    aggregator.on_prediction(heard.append)
+    feed(aggregator)
+    aggregator.tick()
+    assert len(heard) == 1
+    assert aggregator.counters["listener_errors"] == 1
+
+
+def test_streams_of_one_job_share_its_names_and_totals() -> None:
+    aggregator, _ = make()
+    feed(aggregator, "a")
+    other = Interner()
+    other.string("something else")  # so that the numbers of the two streams differ
+    other.file("/other")
+    aggregator.opened("b", StreamInfo(job="job", source="test", host="n2", rank=1))
+    aggregator.batch("b", periodic_batch(other, until_s=NOW), other.take_fresh())
+    detail = aggregator.jobs["job"].detail(NOW)
+    assert [(row.path, row.calls) for row in detail.files] == [("/scratch/out", 240)]
+    assert [(row.call, row.calls) for row in detail.calls] == [("write", 240)]
+    assert detail.hosts == ["n1", "n2"]
+    assert detail.ranks == 4
+
+
+def test_pipes_and_terminals_are_in_the_totals_but_not_in_the_bytes() -> None:
+    aggregator, _ = make()
+    aggregator.opened("s", StreamInfo(job="job", source="test"))
+    definitions = Definitions(
+        [(1, "write")], [(1, FileInfo("pipe:[1]", FileType.PIPE)), (2, FileInfo("/f", FileType.REGULAR))]
+    )
+    batch = make_batch(
+        2, {"start": int(NOW * 1e9), "call": 1, "file": [1, 2], "kind": int(Kind.WRITE), "bytes": [7, 11]}
+    )
+    aggregator.batch("s", batch, definitions)
+    detail = aggregator.jobs["job"].detail(NOW)
+    assert detail.bytes_written == 11
+    assert detail.events == 2
+
+
+def test_undefined_numbers_count_as_unknown_and_lose_nobody() -> None:
+    aggregator, _ = make()
+    aggregator.opened("s", StreamInfo(job="job", source="test"))
+    aggregator.batch(
+        "s", make_batch(3, {"start": int(NOW * 1e9), "call": [1, 99, 0], "file": 5}), Definitions([(1, "read")], [])
+    )
+    session = aggregator.jobs["job"]
+    assert session.totals.events == 3
+    assert session.streams["s"].undefined == 4
+
+
+def test_contradicting_definitions_are_refused() -> None:
+    aggregator, _ = make()
+    interner = feed(aggregator)
+    interner.string("x")
+    with pytest.raises(ProtocolError):
+        aggregator.batch("s", make_batch(1, {}), Definitions([(1, "another meaning")], []))
+
+
+def test_stamps_from_the_future_are_dropped_and_counted() -> None:
+    aggregator, _ = make(clock_skew_s=60)
+    aggregator.opened("s", StreamInfo(job="job", source="test"))
+    starts = [int(NOW * 1e9), int((NOW + 3600) * 1e9)]
+    aggregator.batch("s", make_batch(2, {"start": starts}), Definitions([], []))
+    session = aggregator.jobs["job"]
+    assert session.totals.events == 1
+    assert session.events_skewed == 1
+
+
+def test_trace_with_a_clock_of_its_own_is_predicted_from_its_end() -> None:
+    aggregator, _ = make()
+    interner = Interner()
+    aggregator.opened("s", StreamInfo(job="job", source="tmio", clock_offset_ns=None))
+    batch = periodic_batch(interner, until_s=100.0).replace(flags=int(Flag.AGGREGATE))
+    aggregator.batch("s", batch, interner.take_fresh())
+    aggregator.tick()
+    prediction = aggregator.jobs["job"].prediction
+    assert prediction is not None
+    assert prediction.period_s is not None
+    assert prediction.window.end_s == pytest.approx(100.0, abs=0.2)
+
+
+def test_silent_collectors_counts_stay_in_the_sum() -> None:
+    aggregator, _ = make()
+    aggregator.heartbeat("c", "n1", {"events_dropped:ring_full": 5})
+    aggregator.lost("c")
+    aggregator.heartbeat("d", "n1", {"events_dropped:ring_full": 2})
+    assert aggregator.collector_counters()["events_dropped:ring_full"] == 7
+
+
+def test_job_id_that_cannot_be_shown_is_cleaned() -> None:
+    aggregator, _ = make()
+    feed(aggregator, "a", "line\nbreak\x1b[2J")
+    feed(aggregator, "b", "")
+    feed(aggregator, "c", "x" * 10_000)
+    assert list(aggregator.jobs) == ["line?break?[2J", "unknown", "x" * 256]
