@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .line import SHORTEST_BINS, Line
-from .phases import Phases, Regularity, Segmenter, regularity, shortest_interval
+from .phases import Floats, Phases, Regularity, Segmenter, regularity, shortest_interval
 from .rhythm import View
 
 AGREEMENT: Final = 0.1
 """Periods whose logarithms are nearer than this are the same."""
 _FEWEST_PHASES: Final = 3
 _EVEN: Final = 0.35
+_ALIKE: Final = 0.4
 _BACKED: Final = 1.5
 _SURE: Final = 0.9
 _TRIALS: Final = 10
@@ -46,7 +47,8 @@ def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
     """Segments the window by several hypotheses of the period; returns the most regular outcome.
 
     The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses. An outcome
-    that agrees with the line counts half as much again.
+    that agrees with the line counts half as much again, one whose phases differ in volume counts less: of two phases
+    run together one has twice the volume.
     """
     hypotheses = [*([] if line is None else [line.period]), *peaks, *_by_pauses(segmenter.pauses)]
     best: Beat | None = None
@@ -61,7 +63,7 @@ def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
             if beat is None:
                 continue
             backed = line is not None and abs(math.log(beat.period / line.period)) < AGREEMENT
-            weight = beat.confidence * (_BACKED if backed else 1.0)
+            weight = beat.confidence * _alike(beat.phases.volume) * (_BACKED if backed else 1.0)
             if weight > best_weight:
                 best, best_weight = beat, weight
         if best_weight > _BACKED * _SURE:
@@ -136,6 +138,12 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
 
 def _even(spread: float) -> float:
     return math.exp(-((spread / _EVEN) ** 2))
+
+
+def _alike(volume: Floats) -> float:
+    mean = float(volume.sum()) / len(volume)
+    off = volume - mean
+    return math.exp(-float(off @ off) / len(volume) / (_ALIKE * mean) ** 2)
 
 
 def certain(chance: float) -> float:

@@ -1,0 +1,93 @@
+"""Runs ftio-hpc on requests in a process of its own, and times its steps.
+
+Its interpreter is the one that FTIO_PYTHON names, or ours where ftio is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+Requests = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]
+"""Start and end in seconds, and bandwidth in bytes/s."""
+
+_CHILD = """
+import contextlib, io, json, sys, time
+import numpy as np
+from ftio.parse.args import parse_args
+from ftio.parse.bandwidth import overlap
+from ftio.freq.discretize import sample_data
+from ftio.cli.ftio_core import core
+data = np.load(sys.argv[1])
+answers = []
+quiet = io.StringIO()
+for number in [0, *range(int(data["count"]))]:  # the first is run twice: it compiles
+    start, end, bandwidth = (data[f"{name}{number}"] for name in ("start", "end", "bandwidth"))
+    args = parse_args(["-f", sys.argv[2], "-e", "no"], "ftio")
+    with contextlib.redirect_stdout(quiet):
+        best = [float("inf")] * 3
+        for _ in range(int(sys.argv[3])):
+            at = [time.perf_counter()]
+            b, t = overlap(bandwidth, start, end)
+            b, t = np.array(b), np.array(t)
+            at.append(time.perf_counter())
+            sample_data(b, t, args)
+            at.append(time.perf_counter())
+            found, _ = core({"bandwidth": b, "time": t, "total_bytes": 0, "ranks": 32}, args)
+            at.append(time.perf_counter())
+            best = [min(old, later - earlier) for old, earlier, later in zip(best, at, at[1:])]
+    which = int(np.argmax(found.conf)) if len(found.dominant_freq) else None
+    period = None if which is None else 1 / float(found.dominant_freq[which])
+    answers.append({"overlap_s": best[0], "sample_s": best[1], "analysis_s": best[2], "period_s": period})
+print(json.dumps(answers[1:]))
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What ftio-hpc says of one trace, and the least time that each step took; the analysis samples once more."""
+
+    overlap_s: float
+    sample_s: float
+    analysis_s: float
+    period_s: float | None
+
+
+def interpreter() -> str | None:
+    """Returns the Python that has ftio, None where there is none."""
+    if given := os.environ.get("FTIO_PYTHON"):
+        return given
+    return sys.executable if importlib.util.find_spec("ftio") else None
+
+
+def analyse(traces: Sequence[Requests], frequency_hz: float, repeats: int = 1) -> list[Answer] | None:
+    """Returns ftio-hpc's answers, None where it is not installed."""
+    python = interpreter()
+    if python is None:
+        print("ftio-hpc is absent (name an interpreter that has it in FTIO_PYTHON); no peer", file=sys.stderr)
+        return None
+    columns: dict[str, npt.NDArray[np.float64]] = {"count": np.array(len(traces))}
+    for number, (start, end, bandwidth) in enumerate(traces):
+        columns |= {f"start{number}": start, f"end{number}": end, f"bandwidth{number}": bandwidth}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "requests.npz"
+        np.savez(path, **columns)
+        done = subprocess.run(
+            [python, "-c", _CHILD, str(path), str(frequency_hz), str(repeats)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=folder,
+            timeout=600,
+        )
+    return [Answer(**row) for row in json.loads(done.stdout.splitlines()[-1])]
