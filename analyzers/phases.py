@@ -17,6 +17,7 @@ _MERGING = 1 / 4  # of the period: shorter gaps do not end a phase
 _SMALLEST = 0.2  # of the volume of the phase that holds the median byte: smaller ones are unrelated I/O
 _FAR_BETTER = 0.1  # ratio of chances that makes other intervals than those between all starts the better ones
 _MOST_MISSED = 3  # periods that an interval over missed phases may span
+_SAMPLE = 512  # bins that suffice for a median
 _FEWEST_LATEST = 3  # intervals that can show a new rhythm
 _TRIED = 15  # by how much trying several stretches raises their chance
 _CHANGED = 0.01  # ratio of chances that tells a change of rhythm from a poor one
@@ -259,7 +260,8 @@ def _edges(values: Floats, first: Positions, stop: Positions, threshold: float) 
     """
     last = len(values) - 1
     quiet = values[values <= threshold]
-    background = float(np.partition(quiet, len(quiet) // 2)[len(quiet) // 2]) if len(quiet) else 0.0
+    quiet = np.sort(quiet[:: len(quiet) // _SAMPLE + 1])
+    background = float(quiet[len(quiet) // 2]) if len(quiet) else 0.0
     before = np.where(first > 0, np.maximum(values[np.maximum(first - 1, 0)] - background, 0.0), 0.0)
     after = np.where(stop <= last, np.maximum(values[np.minimum(stop, last)] - background, 0.0), 0.0)
     head, tail = values[first] - background, values[stop - 1] - background

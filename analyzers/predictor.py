@@ -131,13 +131,16 @@ class Predictor:
     def _view(self, from_ns: int, window_ns: int, to_ns: int, *, now_s: float) -> View:
         parts = self._aligned(self._signals(), from_ns, to_ns)
         first_ns, bin_ns = parts[0].first_ns, parts[0].bin_ns
-        length = len(parts[0].volume)
+        bandwidth = parts[0].volume
+        for part in parts[1:]:
+            bandwidth += part.volume
+        bandwidth *= 1e9 / bin_ns
         return View(
-            np.sum([part.bandwidth for part in parts], axis=0),
+            bandwidth,
             bin_s=bin_ns / 1e9,
             start_s=first_ns / 1e9,
             now_s=now_s,
-            begin=min(max((window_ns - first_ns) // bin_ns, 0), length),
+            begin=min(max((window_ns - first_ns) // bin_ns, 0), len(bandwidth)),
             expected_s=self._last_period_s,
             cut=self._observed_from_ns is not None and first_ns > self._observed_from_ns,
         )

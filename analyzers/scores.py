@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 
 import numpy as np
 
 from ..events.models import Scores
+from .line import component
 from .spectrum import Floats
 
 
@@ -40,27 +42,33 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
     time_ratio = float(substantial.mean())
     length = float(substantial.sum()) * bin_s
     edges = _cuts(volume, period)
-    cells = np.arange(len(volume) + 1)
-    moved, busy, moved_busy = (
-        np.diff(np.interp(edges, cells, np.concatenate([[0.0], np.cumsum(column)])))
-        for column in (volume, substantial.astype(float), volume * substantial)
-    )
+    share = substantial.astype(np.float64)
+    above = volume * share
+    moved, busy, moved_busy = (_between(edges, column) for column in (volume, share, above))
     sigma_vol = float(np.std(moved / moved.max())) if moved.max() > 0 else 0.0
     sigma_time = math.sqrt(float(np.mean((busy / period - time_ratio) ** 2)))
     return Scores(
         sigma_vol=sigma_vol,
         sigma_time=sigma_time,
         time_ratio=time_ratio,
-        bandwidth=float((volume * substantial).sum()) / length,
+        bandwidth=float(above.sum()) / length,
         bytes_per_phase=float(moved_busy.mean()),
         periodicity=float(np.clip(1 - sigma_vol - sigma_time, 0, 1)),
     )
 
 
+def _between(edges: Floats, values: Floats) -> Floats:
+    """Sums values between each two edges, partial bins by their share."""
+    running = np.zeros(len(values) + 1)
+    np.cumsum(values, out=running[1:])
+    whole = np.minimum(edges.astype(np.intp), len(values) - 1)
+    at: Floats = running[whole] + (edges - whole) * values[whole]
+    return at[1:] - at[:-1]
+
+
 def _cuts(volume: Floats, period: float) -> Floats:
     """Returns the edges of the sub-traces in bins: half a period away from where volume gathers."""
-    at = np.arange(len(volume)) + 0.5
-    gathered = np.angle(complex(np.exp(2j * math.pi / period * at) @ volume)) / (2 * math.pi) * period
+    gathered = -cmath.phase(component(volume, period)) / (2 * math.pi) * period + 0.5
     begin = float((gathered + period / 2) % period)
     whole = int((len(volume) - begin) / period + 1e-9)
     if whole < 1:

@@ -122,7 +122,10 @@ class BandwidthSignal:
         volume = np.zeros(high - low)
         begin, stop = max(low, self._oldest), min(high, self._newest + 1)
         if begin < stop:
-            volume[begin - low : stop - low] = self._ring[np.arange(begin, stop) % len(self._ring)]
+            at, length = begin % len(self._ring), stop - begin
+            straight = min(length, len(self._ring) - at)
+            volume[begin - low : begin - low + straight] = self._ring[at : at + straight]
+            volume[begin - low + straight : stop - low] = self._ring[: length - straight]
         return Samples(low * self.bin_ns, self.bin_ns, volume)
 
     def _place(self, start: Times, end: Times, volume: Numbers, first: Times, last: Times) -> None:
