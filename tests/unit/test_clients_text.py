@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import json
 import os
@@ -17,6 +18,7 @@ from iotide.clients.lines import prediction_line, sparkline
 from iotide.clients.report import write_report
 from iotide.clients.status_area import StatusArea
 from support.results import make_prediction, make_signal, make_summary
+from support.waiting import wait_for
 
 
 @pytest.mark.parametrize("module", [units, lines])
@@ -73,7 +75,15 @@ def test_status_area_reserves_rows_and_gives_them_back(monkeypatch: pytest.Monke
         area.open()
         area.show(["one", "two"])
         area.close()
-        written = os.read(control, 65536).decode()
+        written = ""
+
+        def all_is_read() -> bool:
+            nonlocal written
+            with contextlib.suppress(BlockingIOError):
+                written += os.read(control, 65536).decode()
+            return "\x1b[r" in written and written.endswith("\x1b8")
+
+        wait_for(all_is_read, what="the last write")
     os.close(control)
     assert "\x1b[1;21r" in written
     assert written.index("\x1b[22;1H\x1b[2Kone") < written.index("\x1b[23;1H\x1b[2Ktwo")
