@@ -71,22 +71,24 @@ def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
     return best
 
 
-def with_history(view: View, beat: Beat | None, line: Line | None) -> Beat | None:
-    """Takes the phases before the window into account, unless they followed another rhythm.
+def with_history(view: View, segmenter: Segmenter, line: Line | None, peaks: list[float]) -> Beat | None:
+    """Takes the phases before the window into account as well, unless they followed another rhythm.
 
     A window of three periods holds two whole intervals, which say little of regularity.
     """
     if not view.begin or not view.expected_s:
-        return beat
-    guides = [beat.period] if beat is not None else [view.expected_s / view.bin_s]
-    if line is not None and beat is None:
-        guides.append(line.period)
-    segmenter = Segmenter(view.bandwidth)
-    for guide in guides:
-        longer = find_beat(view, segmenter, 0, guide, by_pauses=beat is not None and beat.by_pauses)
-        if longer is not None and (beat is None or longer.confidence > beat.confidence):
-            beat = longer
-    return beat
+        return best_beat(view, segmenter, line, peaks)
+    longer = Segmenter(view.bandwidth)
+    known = find_beat(view, longer, 0, view.expected_s / view.bin_s)
+    if known is not None and known.confidence > _SURE:
+        return known
+    beat = best_beat(view, segmenter, line, peaks)
+    found = [beat, known]
+    if beat is not None:
+        found.append(find_beat(view, longer, 0, beat.period, by_pauses=beat.by_pauses))
+    elif line is not None:
+        found.append(find_beat(view, longer, 0, line.period))
+    return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
 
 
 def _by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:

@@ -7,7 +7,7 @@ import math
 from typing import Final
 
 from ..events.models import Estimate, Frequency
-from .beat import AGREEMENT, Beat, best_beat, certain, find_beat, with_history
+from .beat import AGREEMENT, Beat, certain, find_beat, with_history
 from .intervals import interval_of
 from .line import Line, component, strongest_line
 from .next_phase import next_phase
@@ -40,7 +40,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         return Rhythm(harmonics_dropped=candidates.dropped)
     line, peaks = strongest_line(window)
     segmenter = Segmenter(window)
-    beat = with_history(view, best_beat(view, segmenter, line, peaks), line)
+    beat = with_history(view, segmenter, line, peaks)
     period, confidence, by_phases = _decide(line, beat)
     if beat is not None and by_phases:
         confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
