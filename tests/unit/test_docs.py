@@ -1,0 +1,71 @@
+"""Documents say what is true: options, links, commands, rules."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import iotide
+import pytest
+from iotide.cli.main import COMMANDS
+from iotide.collectors.settings import CollectorSettings
+from iotide.daemon.settings import AggregatorSettings
+from pydantic import BaseModel
+from support.programs import need
+
+ROOT = Path(iotide.__file__).parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def options_of(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str]]:
+    """Returns (dotted name, description) of all options."""
+    found: list[tuple[str, str]] = []
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            found += options_of(field.annotation, f"{prefix}{name}.")
+        else:
+            found.append((prefix + name, field.description or ""))
+    return found
+
+
+@pytest.mark.parametrize("model", [AggregatorSettings, CollectorSettings])
+def test_every_option_has_a_sentence_and_stands_in_the_reference(model: type[BaseModel]) -> None:
+    reference = (ROOT / "docs/configuration.md").read_text()
+    for name, description in options_of(model):
+        assert description, name
+        assert f"| `{name}` |" in reference, name
+        assert description in reference, name
+
+
+def test_the_reference_names_no_option_that_is_gone() -> None:
+    known = {name for model in (AggregatorSettings, CollectorSettings) for name, _ in options_of(model)}
+    named = set(re.findall(r"^\| `([a-z][a-z_.]*)` \|", (ROOT / "docs/configuration.md").read_text(), re.MULTILINE))
+    assert named == known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_examples_exist(page: Path) -> None:
+    for block in re.findall(r"^```\w*\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+        for name in re.findall(r"^(?:\$ )?iotide ([a-z]+)", block, re.MULTILINE):
+            assert name in COMMANDS, name
+
+
+def test_examples_are_valid_python() -> None:
+    for example in sorted((ROOT / "docs/examples").glob("*.py")):
+        ast.parse(example.read_text())
+
+
+def test_alert_rules_are_valid_and_use_metrics_that_exist() -> None:
+    from iotide.daemon.publish.metrics import FAMILIES
+
+    rules = ROOT / "deploy/prometheus/rules.yml"
+    subprocess.run([need("promtool"), "check", "rules", rules], check=True, capture_output=True)
+    assert set(re.findall(r"iotide_\w+", rules.read_text())) <= set(FAMILIES)
