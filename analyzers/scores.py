@@ -33,26 +33,25 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
         The scores; None when no whole period lies in the signal, or nothing moved.
     """
     period = period_s / bin_s
-    volume = bandwidth * bin_s
-    if len(volume) < period or not volume.any() or period <= 0:
+    total = float(bandwidth.sum())
+    if len(bandwidth) < period or period <= 0 or total <= 0:
         return None
-    substantial = bandwidth > bandwidth.mean()
-    if not substantial.any():
-        substantial = bandwidth > 0
-    time_ratio = float(substantial.mean())
-    length = float(substantial.sum()) * bin_s
-    edges = _cuts(volume, period)
-    share = substantial.astype(np.float64)
-    above = volume * share
-    moved, busy, moved_busy = (_between(edges, column) for column in (volume, share, above))
+    # a constant signal exceeds its mean nowhere, and is substantial throughout
+    threshold = total / len(bandwidth)
+    share = (bandwidth > (threshold if bandwidth.max() > threshold else 0.0)).astype(np.float64)
+    busy_bins = float(share.sum())
+    above = bandwidth * share
+    edges = _cuts(bandwidth, period)
+    moved, busy, moved_busy = (_between(edges, column) for column in (bandwidth, share, above))
+    time_ratio = busy_bins / len(bandwidth)
     sigma_vol = float(np.std(moved / moved.max())) if moved.max() > 0 else 0.0
     sigma_time = math.sqrt(float(np.mean((busy / period - time_ratio) ** 2)))
     return Scores(
         sigma_vol=sigma_vol,
         sigma_time=sigma_time,
         time_ratio=time_ratio,
-        bandwidth=float(above.sum()) / length,
-        bytes_per_phase=float(moved_busy.mean()),
+        bandwidth=float(above.sum()) / busy_bins,
+        bytes_per_phase=float(moved_busy.mean()) * bin_s,
         periodicity=float(np.clip(1 - sigma_vol - sigma_time, 0, 1)),
     )
 
@@ -66,11 +65,11 @@ def _between(edges: Floats, values: Floats) -> Floats:
     return at[1:] - at[:-1]
 
 
-def _cuts(volume: Floats, period: float) -> Floats:
+def _cuts(values: Floats, period: float) -> Floats:
     """Returns the edges of the sub-traces in bins: half a period away from where volume gathers."""
-    gathered = -cmath.phase(component(volume, period)) / (2 * math.pi) * period + 0.5
+    gathered = -cmath.phase(component(values, period)) / (2 * math.pi) * period + 0.5
     begin = float((gathered + period / 2) % period)
-    whole = int((len(volume) - begin) / period + 1e-9)
+    whole = int((len(values) - begin) / period + 1e-9)
     if whole < 1:
-        begin, whole = 0.0, int(len(volume) / period)
+        begin, whole = 0.0, int(len(values) / period)
     return np.asarray(begin + period * np.arange(whole + 1), np.float64)
