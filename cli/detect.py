@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,22 +35,18 @@ def command(
     files: tuple[Path, ...],
     format_name: str | None,
     as_json: bool,
-    frequency: float,
-    mode: str,
-    method: str,
-    sampling: str,
-    tolerance: float,
+    detection: dict[str, Any],
 ) -> None:
     """Reads, analyses, prints."""
     from ..analyzers.predictor import detect
+    from ..analyzers.settings import DetectSettings
     from ..clients.detection_text import print_detection
     from ..events import InputError
     from ..events.models import DetectionReport, InputProblem
     from .progress import reading_progress
-    from .settings import detect_settings
     from .trace_reading import read_traces
 
-    settings = detect_settings(frequency=frequency, mode=mode, method=method, sampling=sampling, tolerance=tolerance)
+    settings = DetectSettings(**detection)
     job = files[0].stem if len(files) == 1 else f"{files[0].stem} and {len(files) - 1} more"
     with reading_progress(files) as progress:
         trace = read_traces(files, format_name=format_name, job=job, progress=progress)

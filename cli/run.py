@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -89,16 +90,12 @@ def command(
     publish: str | None,
     ring_records: int | None,
     quiet: bool,
-    frequency: float,
-    mode: str,
-    method: str,
-    sampling: str,
-    tolerance: float,
+    detection: dict[str, Any],
 ) -> None:
     """Runs the command under observation, then ends as it ended."""
+    from ..analyzers.settings import DetectSettings
     from .launch import LaunchError, end_like
     from .run_session import RunPlan, run_traced
-    from .settings import detect_settings
 
     name = job or default_job(cmd, os.environ)
     plan = RunPlan(
@@ -111,7 +108,7 @@ def command(
         listen=listen,
         publish=publish,
         ring_records=ring_records,
-        detect=detect_settings(frequency=frequency, mode=mode, method=method, sampling=sampling, tolerance=tolerance),
+        detect=DetectSettings(**detection),
     )
     try:
         returncode = run_traced(plan)

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -28,24 +27,48 @@ class SubscriptionTimeoutError(IotideError):
     """No prediction came within the time allowed."""
 
 
-class Subscriber:
-    """Receives predictions in a thread of its own or any other; reconnects by itself.
+class _Subscription:
+    """What both subscribers share: which jobs are wanted, how long to wait, what was not understood."""
+
+    def __init__(self, jobs: Iterable[str] | None, timeout_s: float | None) -> None:
+        self.malformed = 0
+        """Messages that are no predictions of a version that we know; they are skipped."""
+        self._wanted = None if jobs is None else frozenset(jobs)
+        self._timeout_s = timeout_s
+
+    @property
+    def _timeout_ms(self) -> int | None:
+        return None if self._timeout_s is None else int(self._timeout_s * 1000)
+
+    def _late(self) -> SubscriptionTimeoutError:
+        return SubscriptionTimeoutError(f"no prediction within {self._timeout_s} s")
+
+    def _accept(self, frames: Sequence[bytes]) -> Prediction | None:
+        try:
+            prediction = prediction_of(frames)
+        except ProtocolError:
+            self.malformed += 1
+            return None
+        # ZeroMQ subscribes to prefixes: job 47 would also get what job 4711 does.
+        return prediction if self._wanted is None or prediction.job in self._wanted else None
+
+
+class Subscriber(_Subscription):
+    """Receives predictions in any one thread; reconnects by itself. A context manager, and iterable.
 
     Args:
         endpoint: where the aggregator publishes.
         jobs: only these; None for all.
         timeout_s: longest wait for one prediction; None for ever.
 
-    Iterating yields predictions and raises SubscriptionTimeoutError when none comes in time. Messages that are no
-    predictions of a version that we know are counted in ``malformed`` and skipped.
+    Raises:
+        ConfigError: the endpoint is malformed.
     """
 
     def __init__(
         self, endpoint: str = DEFAULT_ENDPOINT, *, jobs: Iterable[str] | None = None, timeout_s: float | None = None
     ) -> None:
-        self.malformed = 0
-        self._wanted = None if jobs is None else frozenset(jobs)
-        self._timeout_s = timeout_s
+        super().__init__(jobs, timeout_s)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._wanted)
 
@@ -55,17 +78,10 @@ class Subscriber:
         Raises:
             SubscriptionTimeoutError: none came in time.
         """
-        while True:
-            if not self._socket.poll(None if self._timeout_s is None else int(self._timeout_s * 1000)):
-                raise SubscriptionTimeoutError(f"no prediction within {self._timeout_s} s")
-            frames = self._socket.recv_multipart()
-            try:
-                prediction = prediction_of(frames)
-            except ProtocolError:
-                self.malformed += 1
-                continue
-            if self._wanted is None or prediction.job in self._wanted:
+        while self._socket.poll(self._timeout_ms):
+            if (prediction := self._accept(self._socket.recv_multipart())) is not None:
                 return prediction
+        raise self._late()
 
     def close(self) -> None:
         """Closes the connection."""
@@ -79,19 +95,17 @@ class Subscriber:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-class AsyncSubscriber:
+class AsyncSubscriber(_Subscription):
     """The same for asyncio: ``async with`` and ``async for``."""
 
     def __init__(
         self, endpoint: str = DEFAULT_ENDPOINT, *, jobs: Iterable[str] | None = None, timeout_s: float | None = None
     ) -> None:
-        self.malformed = 0
-        self._wanted = None if jobs is None else frozenset(jobs)
-        self._timeout_s = timeout_s
+        super().__init__(jobs, timeout_s)
         self._context = zmq.asyncio.Context()
         self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._wanted)
 
@@ -101,17 +115,10 @@ class AsyncSubscriber:
         Raises:
             SubscriptionTimeoutError: none came in time.
         """
-        while True:
-            if not await self._socket.poll(None if self._timeout_s is None else int(self._timeout_s * 1000)):
-                raise SubscriptionTimeoutError(f"no prediction within {self._timeout_s} s")
-            frames = await self._socket.recv_multipart()
-            try:
-                prediction = prediction_of(frames)
-            except ProtocolError:
-                self.malformed += 1
-                continue
-            if self._wanted is None or prediction.job in self._wanted:
+        while await self._socket.poll(self._timeout_ms):
+            if (prediction := self._accept(await self._socket.recv_multipart())) is not None:
                 return prediction
+        raise self._late()
 
     def close(self) -> None:
         """Closes the connection."""
@@ -125,7 +132,7 @@ class AsyncSubscriber:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.close()
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ..analyzers.settings import DetectSettings
 from ..events import ConfigError
@@ -55,6 +55,12 @@ class AggregatorSettings(BaseModel):
     bounds: IngestSettings = Field(default_factory=IngestSettings, description="Bounds of what collectors may send.")
     detect: DetectSettings = Field(default_factory=DetectSettings, description="How periods are looked for.")
 
+    @model_validator(mode="after")
+    def _samples_as_a_running_job_can_be(self) -> Self:
+        if self.detect.sampling == "point":
+            raise ConfigError("sampling at points needs a finished trace; a running job is sampled by volume")
+        return self
+
 
 def load_settings(path: Path | None, environment: Mapping[str, str], **given: Any) -> AggregatorSettings:
     """Reads the settings: the defaults, over them a TOML file, over it ``IOTIDE_SERVE_*``, over it ``given``.
@@ -77,6 +83,8 @@ def load_settings(path: Path | None, environment: Mapping[str, str], **given: An
             inner = values
             for table in tables:
                 inner = inner.setdefault(table, {})
+                if not isinstance(inner, dict):
+                    raise ConfigError(f"{name}: {table} is no table")
             inner[last] = None if text.lower() == "none" else text
     values.update({name: value for name, value in given.items() if value is not None})
     for name in ("http", "publish"):

@@ -153,9 +153,12 @@ def test_report_that_cannot_be_written_is_said_and_changes_no_status(tmp_path: P
     assert "cannot write the report to taken/report" in done.stderr
 
 
-def test_bad_listen_address_is_refused_before_the_program_starts(tmp_path: Path) -> None:
-    done = iotide("run", "--listen", "0.0.0.0:0", "--", "touch", "started", cwd=tmp_path)
+@pytest.mark.parametrize("option", [("--listen", "0.0.0.0:0"), ("--sampling", "point"), ("--publish", "nonsense")])
+def test_option_that_cannot_work_is_refused_before_the_program_starts(tmp_path: Path, option: tuple[str, str]) -> None:
+    done = iotide("run", *option, "--", "touch", "started", cwd=tmp_path)
     assert done.returncode == 2
+    assert done.stderr.startswith("iotide: ")
+    assert "Traceback" not in done.stderr
     assert not (tmp_path / "started").exists()
 
 

@@ -1,0 +1,55 @@
+"""The collector's agent around sources that misbehave."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from iotide.collectors.source import Problems, SourceItem
+from support.serving import Fed, feeding, serving, until
+
+
+class Broken:
+    """A source that raises."""
+
+    def __init__(self) -> None:
+        self.problems = Problems()
+        self.counters: Counter[str] = Counter(events=3)
+        self.finished = False
+        self.closed = False
+
+    def poll(self) -> list[SourceItem]:
+        raise RuntimeError("out of order")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+async def test_source_that_raises_is_closed_and_the_others_go_on() -> None:
+    broken, good = Broken(), Fed()
+    async with serving(http=None) as server, feeding(server, broken, good) as agent:  # type: ignore[arg-type]
+        good.open("s", "job")
+        good.periodic("s")
+        await until(lambda: "job" in server.aggregator.jobs and server.aggregator.jobs["job"].totals.events == 120)
+        assert broken.closed
+        assert agent.counters()["sources_failed"] == 1
+        assert agent.counters()["events"] == 3
+        assert "out of order" in str(agent.problems.first[0])
+
+
+async def test_drain_closes_streams_and_waits_for_the_last_acknowledgement() -> None:
+    source = Fed()
+    async with serving(http=None, linger_s=0.0) as server, feeding(server, source) as agent:
+        source.open("s", "job")
+        source.periodic("s")
+        assert await agent.drain(10)
+        assert source.closed
+        assert agent.finished
+        assert server.aggregator.jobs["job"].totals.events == 120
+        assert not server.aggregator.jobs["job"].streams
+
+
+async def test_drops_reach_the_aggregators_counters() -> None:
+    source = Fed()
+    async with serving(http=None) as server, feeding(server, source):
+        source.counters["events_dropped:ring_full"] = 42
+        await until(lambda: server.aggregator.collector_counters()["events_dropped:ring_full"] == 42)

@@ -1,0 +1,52 @@
+"""The aggregator's settings: where they come from and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from iotide.daemon.settings import load_settings
+from iotide.events import ConfigError
+
+
+def test_later_sources_win(tmp_path: Path) -> None:
+    file = tmp_path / "serve.toml"
+    file.write_text(
+        'prediction_interval_s = 5\nidle_after_s = 7\nlinger_s = 9\nhttp = "none"\n[detect]\nmode = "read"\n'
+    )
+    environment = {
+        "IOTIDE_SERVE_IDLE_AFTER_S": "8",
+        "IOTIDE_SERVE_LINGER_S": "10",
+        "IOTIDE_SERVE_DETECT__MODE": "write",
+    }
+    settings = load_settings(file, environment, linger_s=11)
+    assert (settings.prediction_interval_s, settings.idle_after_s, settings.linger_s) == (5, 8, 11)
+    assert settings.detect.mode == "write"
+    assert settings.http is None
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("speed = 3", "speed"),
+        ("prediction_interval_s = 0", "prediction_interval_s"),
+        ("[detect]\nmode = 'sideways'", "mode"),
+        ("[detect]\nsampling = 'point'\nmethod = 'reference'", "sampling"),
+        ("not toml at all", "serve.toml"),
+    ],
+)
+def test_wrong_value_is_named(tmp_path: Path, text: str, named: str) -> None:
+    file = tmp_path / "serve.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=named):
+        load_settings(file, {})
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"absent\.toml"):
+        load_settings(tmp_path / "absent.toml", {})
+
+
+def test_wrong_environment_is_named() -> None:
+    with pytest.raises(ConfigError, match="max_jobs"):
+        load_settings(None, {"IOTIDE_SERVE_MAX_JOBS": "many"})
