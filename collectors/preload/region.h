@@ -1,0 +1,24 @@
+/* Making regions of shared memory and handing them to the collector. */
+#ifndef IOTIDE_REGION_H
+#define IOTIDE_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ring.h"
+
+#define IOTIDE_SLOTS 64
+#define IOTIDE_LOG_BYTES (1u << 20)
+
+extern uint32_t iotide_ring_records; /* of each slot; a power of two */
+
+/* Reads where the collector is and how long rings are; false: this process is not to be traced. */
+bool iotide_read_environment(void);
+
+/* Returns a mapped region, and its descriptor in *fd, or NULL: then the process (or thread) goes untraced. */
+struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *fd);
+
+/* Returns 0 when the collector has the region, else an errno. No descriptor stays open, and nothing waits. */
+int iotide_hand_over(const struct iotide_header *region, int fd);
+
+#endif
