@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.predictor import Predictor, detect
 from iotide.analyzers.settings import DetectSettings
-from iotide.events import ConfigError, FileType, empty_batch, make_batch
+from iotide.events import ConfigError, EventBatch, FileType, empty_batch, make_batch
 from iotide.events.models import Prediction
+from support.batches import batches
 from support.rhythms import TYPES, UNIX_S, Program, checkpointing
 
 
@@ -237,3 +238,20 @@ def test_point_samples_of_an_endless_trace_are_refused() -> None:
     batch = make_batch(2, {"start": np.array([0, 2**60]), "duration": 5, "bytes": 1, "kind": 8})
     with pytest.raises(ConfigError, match="lower the sampling frequency"):
         detect([(batch, TYPES)], DetectSettings(sampling="point"), "trace")
+
+
+@given(st.lists(batches(), max_size=4), st.integers(0, 2**62))
+@settings(deadline=None, max_examples=50)
+def test_any_valid_events_are_answered(parts: list[EventBatch], now_ns: int) -> None:
+    predictor = Predictor("job", DetectSettings(ring_bins=500))
+    for part in parts:
+        predictor.update(part, TYPES)
+    for _ in range(4):
+        row = predictor.predict(now_ns)
+        assert 0 <= row.confidence <= 1
+        assert row.window.samples <= 500
+    series = predictor.series(0, now_ns)
+    assert len(series.read) == len(series.written) <= 500
+    for method in ("tide", "reference"):
+        chosen = DetectSettings.model_validate({"method": method, "trace_bins": 1000})
+        assert detect([(part, TYPES) for part in parts], chosen, "trace").window.samples <= 1000
