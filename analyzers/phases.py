@@ -17,6 +17,7 @@ _MERGING = 1 / 4  # of the period: shorter gaps do not end a phase
 _SMALLEST = 0.2  # of the volume of the phase that holds the median byte: smaller ones are unrelated I/O
 _FAR_BETTER = 0.1  # ratio of chances that makes other intervals than those between all starts the better ones
 _MOST_MISSED = 3  # periods that an interval over missed phases may span
+_ROUNDING = 1e-9
 _SAMPLE = 512  # bins that suffice for a median
 _FEWEST_LATEST = 3  # intervals that can show a new rhythm
 _TRIED = 15  # by how much trying several stretches raises their chance
@@ -87,7 +88,8 @@ class Segmenter:
         self.running = np.zeros(len(values) + 1)
         np.cumsum(values, out=self.running[1:])
         self.total = float(self.running[-1])
-        self.threshold = self.total / max(len(values), 1)
+        # rounding must not cut a constant signal into phases
+        self.threshold = self.total / max(len(values), 1) * (1 + _ROUNDING)
         above = values > self.threshold
         self._runs = runs(above)
         self.duty = float((self._runs[1] - self._runs[0]).sum()) / max(len(values), 1)
@@ -196,7 +198,7 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         found = best
     found = _since_change(found, shortest)
     usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
-    if float(found.intervals.max()) < 1.5 * usual:
+    if usual <= 0 or float(found.intervals.max()) < 1.5 * usual:
         return found
     missed = np.maximum(np.rint(found.intervals / usual), 1)
     if float(missed.max()) <= _MOST_MISSED and int((missed > 1).sum()) <= len(missed) / 4:
@@ -237,7 +239,7 @@ def chance_of(spread: float, intervals: int) -> float:
 
 def _measure(intervals: Floats, shortest: float) -> Regularity:
     n = len(intervals)
-    period = float(intervals.sum()) / n
+    period = max(float(intervals.sum()) / n, 1e-9)
     off = intervals - period
     # no interval is known better than to a twelfth of a bin's square
     spread = math.sqrt(float(off @ off) / (n - 1) + 1 / 12) / period

@@ -126,7 +126,9 @@ class Predictor:
         """Reads the stretch that all signals still hold."""
         reach = max(signal.last_ns or 0 for signal in signals) - self.settings.bin_ns * self.settings.ring_bins
         from_ns = max(from_ns, reach, to_ns - self.settings.bin_ns * (self.settings.ring_bins - 1))
-        return [signal.read(min(from_ns, to_ns), to_ns) for signal in signals]
+        parts = [signal.read(min(from_ns, to_ns), to_ns) for signal in signals]
+        begin = max(part.first_ns for part in parts)
+        return [Samples(begin, part.bin_ns, part.volume[(begin - part.first_ns) // part.bin_ns :]) for part in parts]
 
     def _view(self, from_ns: int, window_ns: int, to_ns: int, *, now_s: float) -> View:
         parts = self._aligned(self._signals(), from_ns, to_ns)
