@@ -29,17 +29,14 @@ def command(as_json: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode({"healthy": healthy, "checks": findings})).decode())
     else:
         from rich.console import Console
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+        marks = {True: "[green]ok[/green]", False: "[yellow]no[/yellow]"}
         for finding in findings:
-            mark = (
-                "[green]ok[/green]"
-                if finding.works
-                else ("[red]FAIL[/red]" if finding.necessary else "[yellow]no[/yellow]")
-            )
-            table.add_row(
-                mark, finding.name, finding.detail if finding.works else f"{finding.detail}; {finding.remedy}"
-            )
+            mark = "[red]FAIL[/red]" if finding.necessary and not finding.works else marks[finding.works]
+            said = finding.detail if finding.works else f"{finding.detail}; {finding.remedy}"
+            table.add_row(mark, finding.name, escape(said))
         Console(highlight=False).print(table)
     sys.exit(0 if healthy else 1)
