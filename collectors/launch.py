@@ -43,6 +43,7 @@ def traced_environment(
         UnavailableError: the tracer library is missing.
         ConfigError: the socket's path is too long for a Unix socket.
     """
+    socket = socket.absolute()  # the program may change its folder
     if len(os.fsencode(socket)) > LONGEST_SOCKET_PATH:
         raise ConfigError(f"a Unix socket's path has at most {LONGEST_SOCKET_PATH} bytes: {socket}")
     others = base.get("LD_PRELOAD", "")

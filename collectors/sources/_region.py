@@ -83,9 +83,11 @@ class Region:
         self._slots = np.frombuffer(self._memory, _SLOT, slots, int(facts["slots_offset"]))
         self._rings = np.frombuffer(self._memory, RECORD, slots * self._records, int(facts["rings_offset"]))
         self._tails = self._slots["tail"].copy()
+        self._next = 0
         self._log_offset = int(facts["log_offset"])
         self._log_bytes = int(facts["log_bytes"])
         self._log_tail = int(facts["log_tail"])
+        self._log_broken = False
         calls = np.frombuffer(self._memory, _CALL, int(facts["call_count"]), int(facts["calls_offset"]))
         self.calls = [bytes(name).decode(errors="replace") for name in calls["name"]]
 
@@ -99,6 +101,8 @@ class Region:
         records = int(facts["ring_records"])
         if records & (records - 1):
             raise ProtocolError(f"ring_records is a power of two, not {records}")
+        if int(facts["log_bytes"]) % _ENTRY.size or int(facts["log_tail"]) % _ENTRY.size:
+            raise ProtocolError(f"the log consists of pieces of {_ENTRY.size} bytes")
         slots = int(facts["slot_count"])
         for start, length in (
             ("calls_offset", int(facts["call_count"]) * _CALL.itemsize),
@@ -110,32 +114,58 @@ class Region:
             if at % 8 or at < HEADER_BYTES or at + length > size:
                 raise ProtocolError(f"{start} lies outside the region")
 
-    def drain(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-        """Yields (tid, records copied out of one ring) and frees what it yields; touches only rings with news."""
+    def drain(self, most: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yields (tid, records copied out of one ring) and frees what it yields, ``most`` records in all.
+
+        Touches only rings with news; begins after the ring that it came to last, so that none is starved.
+        """
         heads = self._slots["head"].copy()
-        for slot in np.flatnonzero(heads != self._tails).tolist():
+        news = np.flatnonzero(heads != self._tails)
+        for slot in np.roll(news, -int(np.searchsorted(news, self._next))).tolist():
+            if most <= 0:
+                return
+            self._next = slot + 1
             tail, head = int(self._tails[slot]), int(heads[slot])
-            waiting = head - tail
-            if not 0 < waiting <= self._records:
+            if not 0 < head - tail <= self._records:
                 # Only a producer that breaks the layout gets here; its ring starts anew at its own head.
                 self._tails[slot] = self._slots["tail"][slot] = head
                 continue
+            head = min(head, tail + most)
             base, first = slot * self._records, tail & (self._records - 1)
-            until = min(first + waiting, self._records)
+            until = min(first + head - tail, self._records)
             taken = self._rings[base + first : base + until]
-            rest = waiting - len(taken)
+            rest = head - tail - len(taken)
             taken = np.concatenate([taken, self._rings[base : base + rest]]) if rest else taken.copy()
             tid = int(self._slots["tid"][slot])
             self._tails[slot] = self._slots["tail"][slot] = head
+            most -= len(taken)
             yield tid, taken
 
+    @property
+    def drained(self) -> bool:
+        """True when no ring holds a record."""
+        return bool((self._slots["head"] == self._tails).all())
+
+    def log_head(self) -> int:
+        """Returns the position up to which definitions have been begun; all that use them follow it in time."""
+        return int(self._header["log_head"][0])
+
+    def has_read(self, position: int) -> bool:
+        """Tells whether ``definitions`` has come to a position of the log, or never will."""
+        return self._log_broken or self._log_tail >= position
+
     def definitions(self) -> Iterator[tuple[int, str]]:
-        """Yields (file number, path) of the log's committed entries and frees them.
+        """Yields (file number, path) of the log's entries, up to the first that is still being written; frees them.
 
         Raises:
             ProtocolError: an entry breaks the layout; the log is not read any further.
         """
-        head = int(self._header["log_head"][0])
+        head = self.log_head()
+        if self._log_broken or head == self._log_tail:
+            return
+        if not 0 < head - self._log_tail <= self._log_bytes:
+            self._log_broken = True
+            raise ProtocolError(f"process {self.pid} moved the log's head to {head}, from {self._log_tail}")
         while self._log_tail < head:
             at = self._log_offset + self._log_tail % self._log_bytes
             room = self._log_offset + self._log_bytes - at
@@ -143,7 +173,7 @@ class Region:
             if size == 0:
                 return  # reserved, and not committed yet
             if size % _ENTRY.size or size > room or (kind == _ENTRY_FILE and length > size - _ENTRY.size):
-                self._log_tail = head
+                self._log_broken = True
                 raise ProtocolError(f"process {self.pid} wrote a definition that breaks the layout")
             text = self._memory[at + _ENTRY.size : at + _ENTRY.size + length] if kind == _ENTRY_FILE else b""
             self._memory[at : at + size] = bytes(size)

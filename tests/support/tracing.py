@@ -71,6 +71,12 @@ class Tracing:
         """Polls until every stream has closed."""
         wait_for(self._polling(lambda: len(self.closed) == len(self.info)), 20, "the end of all streams")
 
+    def settle_events(self, count: int) -> None:
+        """Polls until so many events have come."""
+        wait_for(
+            self._polling(lambda: sum(len(batch) for batch in self.events().values()) >= count), 20, f"{count} events"
+        )
+
     def calls(self) -> Counter[str]:
         """Counts events by call."""
         counted: Counter[str] = Counter()

@@ -1,0 +1,323 @@
+"""What the collector reads from a traced process's memory, when that is in order and when it is not."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.collectors.launch import traced_environment
+from iotide.collectors.sources._region import Region
+from iotide.events import ConfigError, ProtocolError
+from support.regions import PAGE, MadeRegion, connected
+from support.tracing import Tracing
+
+
+@pytest.fixture
+def tracing(tmp_path: Path) -> Iterator[Tracing]:
+    with Tracing(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def made() -> Iterator[MadeRegion]:
+    with MadeRegion() as region:
+        yield region
+
+
+def paths(tracing: Tracing) -> list[str]:
+    (stream,) = tracing.batches
+    table = tracing.tables[stream]
+    return [table.file(number).path for number in tracing.events()[stream].file.tolist()]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 16)), max_size=40))
+def test_records_come_out_once_and_in_order_whatever_the_bursts(bursts: list[tuple[int, int]]) -> None:
+    with MadeRegion(records=16) as made:
+        region = Region(made.descriptor)
+        seen: dict[int, list[int]] = {0: [], 1: []}
+        made.slots["tid"] = [0, 1]
+        for slot, count in bursts:
+            made.put(count, slot)
+            for tid, rows in region.drain(1 << 20):
+                seen[tid] += rows["start"].tolist()
+        for slot in (0, 1):
+            assert seen[slot] == list(range(sum(count for place, count in bursts if place == slot)))
+            assert made.slots["tail"][slot] == made.slots["head"][slot]
+        region.close()
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.binary(min_size=1, max_size=300), max_size=60))
+def test_definitions_come_out_once_and_in_order_around_the_end_of_the_log(names: list[bytes]) -> None:
+    with MadeRegion() as made:
+        region = Region(made.descriptor)
+        for number, name in enumerate(names, 1):
+            made.define(number, name)
+            assert list(region.definitions()) == [(number, name.decode(errors="backslashreplace"))]
+        region.close()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"magic": 1},
+        {"layout": 2},
+        {"region_bytes": PAGE},
+        {"slot_count": 0},
+        {"slot_count": 5000},
+        {"ring_records": 3},
+        {"ring_records": 1 << 21},
+        {"call_count": 0},
+        {"log_bytes": PAGE + 8},
+        {"log_bytes": 1 << 25},
+        {"log_tail": 8},
+        {"calls_offset": 0},
+        {"slots_offset": 2**63},
+        {"rings_offset": 2**64 - 8},
+        {"log_offset": 4097},
+    ],
+)
+def test_header_that_breaks_the_layout_is_refused(made: MadeRegion, wrong: dict[str, int]) -> None:
+    made.set(**wrong)
+    with pytest.raises(ProtocolError):
+        Region(made.descriptor)
+
+
+def test_memory_that_can_shrink_under_us_is_refused() -> None:
+    with MadeRegion(sealed=False) as made, pytest.raises(ProtocolError, match="sealed"):
+        Region(made.descriptor)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_random_memory_never_breaks_the_collector(data: st.DataObject) -> None:
+    with MadeRegion(slots=2, records=16) as made:
+        region = Region(made.descriptor)
+        made.define(1, b"/before")
+        made.put(3)
+        for _ in range(data.draw(st.integers(1, 6))):
+            at = data.draw(st.integers(0, made.size - 8))
+            made.memory[at : at + 8] = data.draw(st.sampled_from([b"\xff" * 8, bytes(8), b"\x10" + bytes(7)]))
+        made.set(log_head=data.draw(st.integers(0, 2**64 - 1)))
+        made.slots["head"][1] = data.draw(st.integers(0, 2**64 - 1))
+        for _ in range(3):
+            for _, rows in region.drain(1 << 20):
+                assert len(rows) <= 16
+            with contextlib.suppress(ProtocolError):
+                assert len(list(region.definitions())) <= PAGE // 16
+            region.dropped()
+        region.close()
+
+
+def test_process_that_breaks_the_log_loses_its_own_names_only(tracing: Tracing, made: MadeRegion) -> None:
+    with MadeRegion() as neighbour:
+        made.hand_over(tracing.socket)
+        tracing.poll()
+        made.set(log_head=2**64 - 1)
+        made.put(5)
+        neighbour.set(token=78)
+        send_from_another_process(neighbour, tracing.socket)
+        neighbour.define(1, b"/good")
+        neighbour.put(1, file=1)
+        tracing.poll()
+        assert tracing.source.counters["definitions_malformed"] == 1
+        assert tracing.source.counters["events"] == 6
+
+
+def test_log_position_that_is_no_entry_of_the_log_is_refused_without_harm(tracing: Tracing, made: MadeRegion) -> None:
+    made.set(log_tail=made.log_bytes - 8, log_head=made.log_bytes + 8)
+    made.hand_over(tracing.socket)
+    tracing.poll()
+    assert tracing.source.counters["processes_refused"] == 1
+
+
+def test_event_waits_for_a_definition_that_another_thread_is_still_writing(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    size = made.define(1, b"/slow", committed=False)
+    made.define(2, b"/fast")
+    made.put(1, file=2)
+    tracing.poll()
+    made.commit(0, size)
+    tracing.poll()
+    assert paths(tracing) == ["/fast"]
+
+
+def test_definition_that_is_never_finished_does_not_hold_events_for_ever(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.define(1, b"/never", committed=False)
+    made.put(3)
+    tracing.settle_events(3)
+    assert paths(tracing) == ["", "", ""]
+
+
+def test_file_numbers_beyond_the_table_cost_their_names_alone(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    for number in (tracing.source.MOST_FILES + 1, 2**32 - 1, 1):
+        made.define(number, b"/file%d" % number)
+    made.put(1, file=1)
+    made.put(1, file=2**32 - 1)
+    tracing.poll()
+    assert paths(tracing) == ["/file1", ""]
+    assert tracing.source.counters["definitions_dropped"] == 2
+
+
+def test_values_that_no_call_can_have_are_counted_and_their_neighbours_kept(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.put(1, bytes=1)
+    for field, value in [("kind", 200), ("layer", 99), ("bytes", -1), ("duration", -5), ("start", -(2**60))]:
+        made.put(1, **{field: value})
+    made.put(1, bytes=2)
+    tracing.poll()
+    (batch,) = tracing.events().values()
+    assert batch.bytes.tolist() == [1, 2]
+    assert tracing.source.counters["events_dropped:malformed"] == 5
+
+
+def test_one_poll_gives_a_bounded_number_of_events_and_the_next_ones_the_rest(tracing: Tracing) -> None:
+    with MadeRegion(slots=3, records=1 << 16) as made:
+        made.hand_over(tracing.socket)
+        for slot in range(3):
+            made.put(1 << 16, slot)
+        tracing.poll()
+        assert 0 < len(next(iter(tracing.events().values()))) <= 65_536
+        for _ in range(2):
+            tracing.poll()
+        assert tracing.source.counters["events"] == 3 << 16
+
+
+def test_busy_ring_does_not_starve_the_others(tracing: Tracing) -> None:
+    with MadeRegion(slots=2, records=1 << 16) as made:
+        made.hand_over(tracing.socket)
+        made.slots["tid"] = [10, 11]
+        made.put(1, 1)
+        for _ in range(3):
+            made.put(1 << 16, 0)
+            tracing.poll()
+        (batch,) = tracing.events().values()
+        assert 11 in batch.tid.tolist()
+
+
+def test_drop_counters_of_a_hostile_process_stay_numbers_that_can_be_sent(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    tracing.poll()
+    made.slots["dropped_full"] = 2**64 - 1
+    made.set(dropped_no_slot=2**64 - 1, dropped_reentrant=5)
+    made.put(1)
+    tracing.poll()
+    made.set(dropped_no_slot=0, dropped_reentrant=3)
+    made.put(1)
+    tracing.poll()
+    assert tracing.source.counters["events_dropped:reentrant"] == 5
+    assert all(0 <= count < 2**63 for count in tracing.source.counters.values())
+    msgspec.msgpack.encode(tracing.source.counters)
+
+
+def test_peer_that_is_slow_to_speak_is_taken_and_nobody_waits_for_it(tracing: Tracing, made: MadeRegion) -> None:
+    with connected(tracing.socket) as slow, connected(tracing.socket):
+        tracing.poll()
+        assert not tracing.info
+        socket.send_fds(slow, [made.hello()], [made.descriptor])
+        tracing.poll()
+        assert len(tracing.info) == 1
+
+
+def test_silent_peers_are_bounded(tracing: Tracing, made: MadeRegion) -> None:
+    silent = [connected(tracing.socket) for _ in range(300)]
+    try:
+        for _ in range(3):
+            tracing.poll()
+        assert tracing.source.counters["processes_refused"] >= 300 - 256
+        made.hand_over(tracing.socket)
+        tracing.poll()
+        assert len(tracing.info) == 1
+    finally:
+        for peer in silent:
+            peer.close()
+
+
+SENDER = """
+import socket, sys
+gate = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+gate.connect(sys.argv[1])
+socket.send_fds(gate, [bytes.fromhex(sys.argv[2])], [int(sys.argv[3])])
+print("sent", flush=True)
+sys.stdin.read()
+"""
+_running: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def _end_senders() -> Iterator[None]:
+    yield
+    while _running:
+        with _running.pop() as sender:
+            sender.communicate()
+
+
+def send_from_another_process(made: MadeRegion, gate: Path) -> None:
+    """Hands a region over from a process that then lives until the test ends."""
+    words = [sys.executable, "-c", SENDER, str(gate), made.hello().hex(), str(made.descriptor)]
+    sender = subprocess.Popen(
+        words, pass_fds=[made.descriptor], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    _running.append(sender)
+    assert sender.stdout is not None
+    assert sender.stdout.readline() == "sent\n"
+
+
+def test_processes_of_two_containers_may_believe_to_have_the_same_pid(tracing: Tracing, made: MadeRegion) -> None:
+    with MadeRegion() as other:
+        other.set(token=78)
+        for region in (made, other):
+            send_from_another_process(region, tracing.socket)
+        tracing.poll()
+        assert len(tracing.info) == 2
+        assert not tracing.closed
+        made.put(1)
+        other.put(1)
+        tracing.poll()
+        for stream, batch in tracing.events().items():
+            assert batch.pid.tolist() == [tracing.info[stream].pid]
+
+
+def test_second_image_of_a_process_ends_the_first(tracing: Tracing, made: MadeRegion) -> None:
+    with MadeRegion() as after_exec:
+        made.hand_over(tracing.socket)
+        made.put(2)
+        tracing.poll()
+        made.put(1)
+        after_exec.set(token=78)
+        after_exec.hand_over(tracing.socket)
+        tracing.poll()
+        assert len(tracing.closed) == 1
+        assert len(tracing.events()[tracing.closed[0]]) == 3
+
+
+def test_extent_of_an_unknown_process_is_refused(tracing: Tracing, made: MadeRegion) -> None:
+    made.set(extent=1)
+    made.hand_over(tracing.socket)
+    tracing.poll()
+    assert tracing.source.counters["processes_refused"] == 1
+
+
+def test_environment_names_the_socket_wherever_the_program_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    library = tmp_path / "tracer.so"
+    library.touch()
+    base = {"LD_PRELOAD": "first.so", "IOTIDE_TRACER": str(library)}
+    environment = traced_environment(base, Path("t.sock"), "job")
+    assert environment["IOTIDE_SOCKET"] == str(tmp_path / "t.sock")
+    assert environment["LD_PRELOAD"] == f"{library}:first.so"
+    with pytest.raises(ConfigError):
+        traced_environment(base, tmp_path / ("long" * 40), "job")
