@@ -1,8 +1,10 @@
-"""LAMMPS under mpirun with a dump every 20 of 300 steps: its own log says how long a step took."""
+"""LAMMPS under mpirun with a dump every 20 of 300 steps: its own log says when each of them was."""
 
 from __future__ import annotations
 
+import itertools
 import re
+import statistics
 from pathlib import Path
 
 import pytest
@@ -24,9 +26,17 @@ pair_coeff 1 1 1.0 1.0 2.5
 neighbor 0.3 bin
 fix 1 all nve
 dump d all atom 20 dump.melt
+thermo 20
+thermo_style custom step cpu
 run 300
 """
-DUMPS = 300 / 20
+
+
+def between_dumps(log: str) -> list[float]:
+    """Returns the seconds between dumps, from the thermodynamic output at the same steps."""
+    clock = [float(cpu) for _, cpu in re.findall(r"^\s+(\d+)\s+([\d.]+)\s*$", log, re.MULTILINE)]
+    assert len(clock) == 300 // 20 + 1
+    return [later - earlier for earlier, later in itertools.pairwise(clock)]
 
 
 def test_period_of_the_dumps_is_that_of_the_programs_own_log(tmp_path: Path) -> None:
@@ -34,8 +44,6 @@ def test_period_of_the_dumps_is_that_of_the_programs_own_log(tmp_path: Path) -> 
     program = [need("mpirun"), "-n", "2", need("lmp"), "-in", "in.melt", "-log", "none"]
     done = iotide("run", "-o", "report", "-f", "20", "--mode", "write", "--", *program, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    loop = re.search(r"^Loop time of ([\d.]+) on 2 procs for 300 steps", done.stdout, re.MULTILINE)
-    assert loop is not None
     summary = RunSummary.model_validate_json((tmp_path / "report/summary.json").read_text())
     assert summary.job.ranks == 2
     assert summary.job.events_dropped == 0
@@ -43,4 +51,8 @@ def test_period_of_the_dumps_is_that_of_the_programs_own_log(tmp_path: Path) -> 
     assert dumped[str(tmp_path / "dump.melt")] == (tmp_path / "dump.melt").stat().st_size
     assert summary.prediction is not None
     assert summary.prediction.period_s is not None
-    assert summary.prediction.period_s.value == pytest.approx(float(loop[1]) / DUMPS, rel=0.1)
+    period_s, truth = summary.prediction.period_s.value, between_dumps(done.stdout)
+    # A machine that is busy with other things makes some of the distances longer; the period is one of them all the same.
+    assert min(truth) * 0.95 <= period_s <= max(truth) * 1.05
+    if max(truth) < 1.2 * min(truth):
+        assert period_s == pytest.approx(statistics.mean(truth), rel=0.05)
