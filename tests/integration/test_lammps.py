@@ -52,7 +52,7 @@ def test_period_of_the_dumps_is_that_of_the_programs_own_log(tmp_path: Path) -> 
     assert summary.prediction is not None
     assert summary.prediction.period_s is not None
     period_s, truth = summary.prediction.period_s.value, between_dumps(done.stdout)
-    # A machine that is busy with other things makes some of the distances longer; the period is one of them all the same.
+    # A busy machine makes some of the distances longer; the period lies among them all the same.
     assert min(truth) * 0.95 <= period_s <= max(truth) * 1.05
     if max(truth) < 1.2 * min(truth):
         assert period_s == pytest.approx(statistics.mean(truth), rel=0.05)
