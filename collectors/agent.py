@@ -7,13 +7,14 @@ import contextlib
 import os
 import secrets
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable
 from typing import Final
 
 import zmq
 
 from ..events import InputError
+from ..events.wire import Frame
 from .settings import CollectorSettings
 from .shipper import Shipper
 from .source import Closed, Opened, Problems, Source, SourceItem
@@ -51,6 +52,7 @@ class Agent:
         self._open: dict[int, set[str]] = {}
         self._finished: Counter[str] = Counter()
         self._quiet = 0
+        self._pending: deque[list[Frame]] = deque()
         for source in sources:
             self.add(source)
 
@@ -81,12 +83,16 @@ class Agent:
     async def drain(self, deadline_s: float) -> bool:
         """Reads all sources to their present end, closes them, and waits until everything is acknowledged.
 
+        A source that has no end is read for half of the time.
+
         Returns:
             False when that took longer than ``deadline_s``; what is left is lost when the agent closes.
         """
-        limit = time.monotonic() + deadline_s
-        while self._poll_all():
-            self.pump()
+        start = time.monotonic()
+        limit = start + deadline_s
+        while time.monotonic() < start + deadline_s / 2:
+            if not self.pump():
+                break
             await asyncio.sleep(0)
         for source in list(self._sources):
             self._retire(source)
@@ -103,11 +109,10 @@ class Agent:
         now = time.monotonic()
         self._receive(now)
         busy = self._poll_all()
-        for frames in self._shipper.outgoing(now, self._source_counters):
-            try:
-                self._socket.send_multipart(frames, flags=zmq.NOBLOCK, copy=False)
-            except zmq.Again:
-                break  # sent again when its acknowledgement is overdue
+        self._shipper.tick(now)
+        if self._send():
+            self._pending.extend(self._shipper.outgoing(now, self._source_counters))
+            self._send()
         return busy
 
     def close(self) -> None:
@@ -117,6 +122,14 @@ class Agent:
         self._socket.close()
         if self._own_context:
             self._context.term()
+
+    def _send(self) -> bool:
+        """Sends what is pending; returns whether all went. Nothing more is asked for until it has."""
+        with contextlib.suppress(zmq.Again):
+            while self._pending:
+                self._socket.send_multipart(self._pending[0], flags=zmq.NOBLOCK, copy=False)
+                self._pending.popleft()
+        return not self._pending
 
     def _receive(self, now_s: float) -> None:
         with contextlib.suppress(zmq.Again):
@@ -129,8 +142,7 @@ class Agent:
             try:
                 items = source.poll()
             except Exception as error:  # a source that breaks costs itself, not the others
-                self._finished["sources_failed"] += 1
-                self.problems.add(InputError(type(source).__name__, None, repr(error), "a source that does not raise"))
+                self._broken(source, error)
                 self._retire(source)
                 continue
             self._take(source, items)
@@ -150,13 +162,20 @@ class Agent:
 
     def _retire(self, source: Source) -> None:
         """Closes a source, and the streams that it leaves open."""
-        source.close()
+        try:
+            source.close()
+        except Exception as error:
+            self._broken(source, error)
         self._sources.remove(source)
         left = self._open.pop(id(source))
         self._shipper.take([Closed(stream) for stream in sorted(left)], time.monotonic())
         self._finished.update(source.counters)
         self.problems.total += source.problems.total
         self.problems.first.extend(source.problems.first[: self.problems.kept - len(self.problems.first)])
+
+    def _broken(self, source: Source, error: Exception) -> None:
+        self._finished["sources_failed"] += 1
+        self.problems.add(InputError(type(source).__name__, None, repr(error), "a source that does not raise"))
 
     def _source_counters(self) -> Counter[str]:
         total = Counter(self._finished)

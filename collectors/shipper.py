@@ -11,56 +11,18 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..events import Definitions, EventBatch, ProtocolError, StreamInfo, concatenate
-from ..events.wire import (
-    MAX_BATCH_EVENTS,
-    MAX_STREAM_ID,
-    Ack,
-    Bye,
-    Frame,
-    Heartbeat,
-    Hello,
-    Reject,
-    decode,
-    encode,
-    encode_batch,
-)
-from .backlog import Backlog
+from ..events import Definitions, EventBatch, ProtocolError, concatenate
+from ..events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Bye, Frame, Heartbeat, Reject, decode, encode
+from .backlog import Backlog, Waiting
 from .settings import CollectorSettings
-from .source import Chunk, Opened, SourceItem
+from .source import Chunk, Closed, Opened, SourceItem
+from .window import SendWindow, Sent, extend, spelled
 
 FIRST_CREDIT = 64
 """Batches that may be under way before the aggregator has said how many."""
 
-
-@dataclass(slots=True)
-class _Sent:
-    seq: int
-    frames: list[Frame]
-    events: int
-    size: int
-    definitions: Definitions
-    sent_s: float
-
-
-@dataclass(slots=True)
-class _Stream:
-    info: StreamInfo
-    wire_id: str
-    next_seq: int = 1
-    introduced: bool = False
-    ended: bool = False
-    """The source has closed it."""
-    refused: bool = False
-    """The aggregator takes no more streams, or speaks another version."""
-    bye_sent_s: float | None = None
-    waiting: int = 0
-    """Batches in the backlog."""
-    unsent: Definitions = field(default_factory=lambda: Definitions([], []))
-    """Definitions of dropped batches, for the next one."""
-    acknowledged: Definitions = field(default_factory=lambda: Definitions([], []))
-    """For an aggregator that has lost its memory."""
-    in_flight: deque[_Sent] = field(default_factory=deque)
+_MOST_STALLS = 5
+"""How often the patience with an aggregator that acknowledges nothing is doubled."""
 
 
 @dataclass(slots=True)
@@ -80,45 +42,56 @@ class Shipper:
         self.collector = collector
         self.counters: Counter[str] = Counter()
         self._settings = settings
-        self._prefix = hashlib.blake2b(collector.encode(), digest_size=6).hexdigest()
-        self._streams: dict[str, _Stream] = {}
-        self._by_wire_id: dict[str, str] = {}
-        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._prefix = hashlib.blake2b(collector.encode(errors="replace"), digest_size=6).hexdigest()
+        self._opened = 0
+        self._windows: dict[str, SendWindow] = {}  # by wire id
+        self._wire_id: dict[str, str] = {}  # of the streams that sources have open
+        self._open: OrderedDict[str, _Open] = OrderedDict()  # by wire id
         self._backlog = Backlog(settings.backlog_bytes)
         self._credit = FIRST_CREDIT
-        self._under_way = 0
         self._under_way_bytes = 0
+        self._under_way = 0
         self._last_heard_s: float | None = None
         self._next_heartbeat_s = 0.0
+        self._progress_s = 0.0
+        self._stalls = 0
+        self._latest_acknowledged_s = 0.0
         self._resends: deque[list[Frame]] = deque()
 
     # ---- what the sources give ----
 
     def take(self, items: Iterable[SourceItem], now_s: float) -> None:
-        """Takes in what sources gave."""
+        """Takes in what sources gave; what belongs to no open stream is dropped and counted."""
         for item in items:
             if isinstance(item, Opened):
-                wire_id = f"{self._prefix}:{item.stream}"[:MAX_STREAM_ID]
-                self._streams[item.stream] = _Stream(item.info, wire_id)
-                self._by_wire_id[wire_id] = item.stream
-            elif isinstance(item, Chunk):
-                self._merge(item, now_s)
+                self._close(item.stream, now_s)
+                self._opened += 1
+                # Sources name streams as they like, twice too; the number keeps ids apart that the bound cuts.
+                wire_id = f"{self._prefix}.{self._opened}:{spelled(item.stream)}"[:MAX_STREAM_ID]
+                self._wire_id[item.stream] = wire_id
+                self._windows[wire_id] = SendWindow(wire_id, item.info)
+            elif isinstance(item, Closed):
+                self._close(item.stream, now_s)
+            elif (wire_id := self._wire_id.get(item.stream, "")) in self._windows:
+                self._merge(wire_id, item, now_s)
             else:
-                self._queue_open(item.stream, now_s)
-                stream = self._streams[item.stream]
-                stream.ended = True
-                if stream.refused:
-                    self._remove_if_refused(item.stream, stream)
+                self.counters["events_dropped:no_stream"] += len(item.batch)
+
+    def tick(self, now_s: float) -> None:
+        """Ends the merging of what has waited long enough; called also while nothing can be sent."""
+        for wire_id, merging in list(self._open.items()):
+            if now_s - merging.since_s >= self._settings.linger_s:
+                self._queue_open(wire_id, now_s)
 
     def flush(self, now_s: float) -> None:
         """Sends what is being merged without waiting for more."""
-        for stream in list(self._open):
-            self._queue_open(stream, now_s)
+        for wire_id in list(self._open):
+            self._queue_open(wire_id, now_s)
 
     @property
     def flushed(self) -> bool:
         """True when everything taken in was acknowledged (or dropped and counted)."""
-        return not self._open and not len(self._backlog) and not self._under_way and not self._streams_to_end()
+        return not (self._open or len(self._backlog) or self._under_way or self._windows_to_end())
 
     # ---- the wire ----
 
@@ -129,11 +102,9 @@ class Shipper:
         except ProtocolError:
             self.counters["messages_malformed"] += 1
             return
-        if self._away(now_s) and self._last_heard_s is not None:
-            self._go_back_all(now_s)
         self._last_heard_s = now_s
         if isinstance(message, Ack):
-            self._acknowledged(message)
+            self._acknowledged(message, now_s)
         elif isinstance(message, Reject):
             self._rejected(message, now_s)
 
@@ -146,184 +117,147 @@ class Shipper:
         """
         out: list[list[Frame]] = []
         if now_s >= self._next_heartbeat_s:
-            counters = dict(source_counters() + self.counters)
+            counters = {name: int(count) for name, count in (source_counters() + self.counters).items()}
             out.append(encode(Heartbeat(collector=self.collector, host=self._settings.host, counters=counters)))
             self._next_heartbeat_s = now_s + self._settings.heartbeat_s
-        for name, merging in list(self._open.items()):
-            if now_s - merging.since_s >= self._settings.linger_s:
-                self._queue_open(name, now_s)
-        if self._away(now_s):
+        self.tick(now_s)
+        if self._last_heard_s is None or now_s - self._last_heard_s >= self._settings.away_after_s:
             return out  # everything else waits, bounded, until it is heard of
         self._time_out(now_s)
+        for window in self._windows.values():
+            if not window.introduced and not window.refused:
+                self._introduce(window, now_s)
         out.extend(self._resends)
         self._resends.clear()
-        for stream in self._streams.values():
-            self._introduce(stream, out)
-        while self._under_way < self._credit and (oldest := self._backlog.peek()) is not None:
-            self._backlog.pop()
-            self._send(oldest.stream, oldest.batch, oldest.definitions, oldest.size, now_s, out)
-        for stream in self._streams_to_end():
-            if not stream.introduced:
-                continue
-            if stream.bye_sent_s is None or now_s - stream.bye_sent_s >= self._settings.resend_after_s:
-                stream.bye_sent_s = now_s
-                out.append(encode(Bye(stream=stream.wire_id, last_seq=stream.next_seq - 1)))
+        while self._under_way < self._credit and len(self._backlog):
+            self._send(self._backlog.pop(), now_s, out)
+        for window in self._windows_to_end():
+            if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:
+                window.bye_sent_s = now_s
+                out.append(encode(Bye(stream=window.wire_id, last_seq=window.next_seq - 1)))
         return out
 
     # ---- inside ----
 
-    def _merge(self, chunk: Chunk, now_s: float) -> None:
-        merging = self._open.setdefault(chunk.stream, _Open(now_s))
-        _extend(merging.definitions, chunk.definitions)
+    def _merge(self, wire_id: str, chunk: Chunk, now_s: float) -> None:
+        merging = self._open.setdefault(wire_id, _Open(now_s))
+        extend(merging.definitions, chunk.definitions)
         if len(chunk.batch):
             merging.batches.append(chunk.batch)
             merging.events += len(chunk.batch)
         if merging.events >= self._settings.batch_events:
-            self._queue_open(chunk.stream, now_s)
+            self._queue_open(wire_id, now_s)
 
-    def _queue_open(self, name: str, now_s: float) -> None:
-        merging = self._open.pop(name, None)
-        if merging is None:
+    def _queue_open(self, wire_id: str, now_s: float) -> None:
+        merging = self._open.pop(wire_id, None)
+        window = self._windows.get(wire_id)
+        if merging is None or window is None:
             return
         events, definitions = concatenate(merging.batches), merging.definitions
         if not len(events):
-            _extend(self._streams[name].unsent, definitions)
-            return
+            extend(window.unsent, definitions)
         for at in range(0, len(events), MAX_BATCH_EVENTS):
             part = events.select(slice(at, at + MAX_BATCH_EVENTS)) if len(events) > MAX_BATCH_EVENTS else events
-            self._streams[name].waiting += 1
-            for gone in self._backlog.push(name, part, definitions, now_s, self._under_way_bytes):
+            window.waiting += 1
+            for gone in self._backlog.push(wire_id, part, definitions, now_s, self._under_way_bytes):
                 self.counters["events_dropped:shipper_full"] += len(gone.batch)
-                self._streams[gone.stream].waiting -= 1
-                _extend(self._streams[gone.stream].unsent, gone.definitions)
+                self._windows[gone.stream].waiting -= 1
+                extend(self._windows[gone.stream].unsent, gone.definitions)
             definitions = Definitions([], [])
 
-    def _introduce(self, stream: _Stream, out: list[list[Frame]]) -> None:
-        if stream.introduced or stream.refused:
-            return
-        stream.introduced = True
-        first = stream.in_flight[0].seq if stream.in_flight else stream.next_seq
-        out.append(
-            encode(
-                Hello(
-                    collector=self.collector,
-                    stream=stream.wire_id,
-                    info=stream.info,
-                    next_seq=first,
-                    definitions=stream.acknowledged,
-                )
-            )
-        )
+    def _close(self, name: str, now_s: float) -> None:
+        wire_id = self._wire_id.pop(name, "")
+        if window := self._windows.get(wire_id):
+            self._queue_open(wire_id, now_s)
+            window.ended = True
+            self._remove_if_refused(window)
 
-    def _send(
-        self, name: str, batch: EventBatch, definitions: Definitions, size: int, now_s: float, out: list[list[Frame]]
-    ) -> None:
-        stream = self._streams[name]
-        stream.waiting -= 1
-        if stream.refused:
-            self.counters["events_dropped:rejected"] += len(batch)
-            self._remove_if_refused(name, stream)
+    def _send(self, waiting: Waiting, now_s: float, out: list[list[Frame]]) -> None:
+        window = self._windows[waiting.stream]
+        window.waiting -= 1
+        if window.refused:
+            self.counters["events_dropped:rejected"] += len(waiting.batch)
+            self._remove_if_refused(window)
             return
-        fresh = Definitions([], [])
-        _extend(fresh, stream.unsent)
-        _extend(fresh, definitions)
-        stream.unsent = Definitions([], [])
-        frames = encode_batch(stream.wire_id, stream.next_seq, batch, fresh)
-        stream.in_flight.append(_Sent(stream.next_seq, frames, len(batch), size, fresh, now_s))
-        stream.next_seq += 1
-        self._under_way += 1
-        self._under_way_bytes += size
-        self.counters["batches_sent"] += 1
-        self.counters["events_sent"] += len(batch)
-        out.append(frames)
+        if not self._under_way:
+            self._progress_s = now_s
+        for sent in window.number(waiting.batch, waiting.definitions, waiting.size, now_s):
+            self._under_way += 1
+            self._under_way_bytes += sent.size
+            self.counters["batches_sent"] += 1
+            self.counters["events_sent"] += sent.events
+            out.append(sent.frames)
 
-    def _acknowledged(self, ack: Ack) -> None:
+    def _acknowledged(self, ack: Ack, now_s: float) -> None:
         self._credit = max(1, ack.credit)
-        name = self._by_wire_id.get(ack.stream)
-        if name is None:
+        if (window := self._windows.get(ack.stream)) is None:
             return
-        stream = self._streams[name]
-        while stream.in_flight and stream.in_flight[0].seq <= ack.seq:
-            self._forget(stream, stream.in_flight.popleft())
-        if stream.bye_sent_s is not None and not stream.in_flight and not stream.waiting:
-            del self._by_wire_id[stream.wire_id]
-            del self._streams[name]
+        self._forget(window.acknowledge(min(ack.seq, window.next_seq - 1)), now_s)
+        if window.to_end and window.bye_sent_s is not None and ack.seq >= window.next_seq:
+            del self._windows[window.wire_id]
 
     def _rejected(self, reject: Reject, now_s: float) -> None:
         self.counters[f"rejected:{reject.code}"] += 1
-        name = self._by_wire_id.get(reject.stream)
-        if name is None:
+        if (window := self._windows.get(reject.stream)) is None:
             return
-        stream = self._streams[name]
-        if reject.code in ("malformed", "failed"):
-            while stream.in_flight and stream.in_flight[0].seq <= reject.seq:
-                lost = stream.in_flight.popleft()
-                if lost.seq == reject.seq:
-                    self.counters["events_dropped:rejected"] += lost.events
-                self._forget(stream, lost)
+        if reject.code in ("malformed", "failed") and reject.seq:
+            done = window.acknowledge(reject.seq)
+            if done and done[-1].seq == reject.seq:
+                self.counters["events_dropped:rejected"] += done[-1].events
+            self._forget(done, now_s)
+        elif reject.code in ("version", "full", "malformed"):
+            lost = window.refuse()
+            self.counters["events_dropped:rejected"] += sum(sent.events for sent in lost)
+            self._forget(lost, now_s)
+            self._remove_if_refused(window)
         elif reject.code == "unknown_stream":
-            if not stream.in_flight:
-                stream.introduced = False
-                stream.bye_sent_s = None
-            elif reject.seq <= stream.in_flight[0].seq:  # of many under way, the first speaks for all
-                stream.introduced = False
-                self._go_back(stream, now_s)
+            if reject.seq <= window.oldest_seq:  # of many under way, the first speaks for all
+                self._introduce(window, now_s)
         elif reject.code == "gap":
-            self._go_back(stream, now_s)
-        elif reject.code in ("version", "full"):
-            for sent in list(stream.in_flight):
-                self.counters["events_dropped:rejected"] += sent.events
-                self._forget(stream, sent)
-            stream.in_flight.clear()
-            stream.refused = True
-            self._remove_if_refused(name, stream)
+            self._forget(window.acknowledge(min(reject.seq, window.next_seq) - 1), now_s)
+            if reject.seq < window.oldest_seq:  # another life of the aggregator had it
+                self._introduce(window, now_s)
+            else:
+                self._go_back(window, now_s)
 
-    def _remove_if_refused(self, name: str, stream: _Stream) -> None:
-        if stream.ended and not stream.waiting:
-            del self._by_wire_id[stream.wire_id]
-            del self._streams[name]
+    def _remove_if_refused(self, window: SendWindow) -> None:
+        if window.refused and window.ended and not window.waiting:
+            del self._windows[window.wire_id]
 
-    def _go_back(self, stream: _Stream, now_s: float) -> None:
-        if not stream.introduced:
-            self._introduce_again(stream)
-        for sent in stream.in_flight:
-            sent.sent_s = now_s
-            self._resends.append(sent.frames)
-            self.counters["batches_resent"] += 1
+    def _introduce(self, window: SendWindow, now_s: float) -> None:
+        before = len(window.in_flight)
+        self._resends.extend(window.hello(self.collector, now_s))
+        self._under_way += len(window.in_flight) - before
+        self._go_back(window, now_s)
 
-    def _introduce_again(self, stream: _Stream) -> None:
-        hello: list[list[Frame]] = []
-        self._introduce(stream, hello)
-        self._resends.extend(hello)
-
-    def _go_back_all(self, now_s: float) -> None:
-        for stream in self._streams.values():
-            if stream.in_flight:
-                self._go_back(stream, now_s)
+    def _go_back(self, window: SendWindow, now_s: float) -> None:
+        self._resends.extend(window.again(now_s))
+        self.counters["batches_resent"] += len(window.in_flight)
 
     def _time_out(self, now_s: float) -> None:
-        if self._away(now_s):
-            return  # resent at once when it is heard of again
-        for stream in self._streams.values():
-            if stream.in_flight and now_s - stream.in_flight[0].sent_s >= self._settings.resend_after_s:
-                self._go_back(stream, now_s)
+        """Sends again what is overdue: where something sent later was acknowledged, or where nothing is at all.
 
-    def _away(self, now_s: float) -> bool:
-        return self._last_heard_s is None or now_s - self._last_heard_s >= self._settings.away_after_s
+        The wire keeps the order, so silence about one batch while earlier ones are acknowledged means that the
+        aggregator is slow; sending again would make it slower.
+        """
+        stalled = now_s - self._progress_s >= self._settings.resend_after_s * 2**self._stalls
+        if stalled and self._under_way:
+            self._progress_s = now_s
+            self._stalls = min(self._stalls + 1, _MOST_STALLS)
+        for window in self._windows.values():
+            if not window.in_flight or now_s - window.in_flight[0].sent_s < self._settings.resend_after_s:
+                continue
+            if stalled or window.in_flight[0].sent_s < self._latest_acknowledged_s:
+                self._go_back(window, now_s)
 
-    def _forget(self, stream: _Stream, sent: _Sent) -> None:
-        _extend(stream.acknowledged, sent.definitions)
-        self._under_way -= 1
-        self._under_way_bytes -= sent.size
+    def _forget(self, done: list[Sent], now_s: float) -> None:
+        for sent in done:
+            self._under_way -= 1
+            self._under_way_bytes -= sent.size
+            self._latest_acknowledged_s = max(self._latest_acknowledged_s, sent.sent_s)
+        if done:
+            self._progress_s = now_s
+            self._stalls = 0
 
-    def _streams_to_end(self) -> list[_Stream]:
-        return [
-            stream
-            for stream in self._streams.values()
-            if stream.ended and not stream.refused and not stream.in_flight and not stream.waiting
-        ]
-
-
-def _extend(into: Definitions, more: Definitions) -> None:
-    into.strings.extend(more.strings)
-    into.files.extend(more.files)
+    def _windows_to_end(self) -> list[SendWindow]:
+        return [window for window in self._windows.values() if window.to_end]

@@ -91,6 +91,8 @@ def check_private(endpoint: str, *, allow: bool) -> None:
         ConfigError: the endpoint is malformed or not private.
     """
     parts = urlsplit(endpoint)
+    if endpoint.startswith("ipc://@") and not allow:
+        raise ConfigError(f"{endpoint} has no file whose mode keeps others out; name a file, or set allow_plaintext")
     if parts.scheme == "ipc" and endpoint != "ipc://":
         folder = Path(endpoint.removeprefix("ipc://")).parent
         if not folder.is_dir():

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ParamSpec, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,7 +24,7 @@ from ..events.wire import (
     Heartbeat,
     Hello,
     Reject,
-    decode,
+    decode_columns,
     decode_header,
     encode,
 )
@@ -32,6 +32,7 @@ from ..events.wire import (
 _log = logging.getLogger(__name__)
 
 Reply = tuple[bytes, list[Frame]]
+_P = ParamSpec("_P")
 
 
 class IngestSettings(BaseModel):
@@ -43,10 +44,13 @@ class IngestSettings(BaseModel):
         False, description="Listen in plain text beyond loopback (on a trusted network only)."
     )
     max_streams: int = Field(200_000, ge=1, description="Streams open at once; more are refused.")
-    max_collectors: int = Field(100_000, ge=1, description="Collectors known at once; more are not listed.")
+    max_collectors: int = Field(100_000, ge=1, description="Collectors known at once; streams of more are refused.")
     remembered_streams: int = Field(200_000, ge=0, description="Ended streams whose late repetitions are recognised.")
     credit: int = Field(256, ge=1, description="Batches that a collector may have unacknowledged.")
     lost_after_s: float = Field(10.0, gt=0, description="Silence after which a collector counts as lost, s.")
+    forget_after_s: float = Field(
+        3600.0, gt=0, description="Absence of a lost collector after which its streams are closed, s."
+    )
 
 
 class Sink(Protocol):
@@ -87,6 +91,8 @@ class IngestStats:
     bytes: int = 0
     duplicates: int = 0
     malformed: int = 0
+    failed: int = 0
+    """Times that the sink broke over news other than a batch."""
     rejected: Counter[str] = field(default_factory=Counter)
     streams: int = 0
     collectors: int = 0
@@ -108,19 +114,26 @@ class IngestCore:
         self._sink = sink
         self._settings = settings
         self._streams: dict[str, _Stream] = {}
+        self._streams_of: dict[str, set[str]] = {}  # by collector
         self._ended: OrderedDict[str, int] = OrderedDict()
         self._heard: dict[str, float] = {}
+        self._absent_since: dict[str, float] = {}
 
     def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
         """Takes in one message of the peer ``identity``; returns what is to be answered."""
         self.stats.messages += 1
         try:
-            message, events = decode(frames)
+            if not frames:
+                raise ProtocolError("a message has at least one frame")
+            message = decode_header(frames[0])
+            if len(frames) > 1 and not isinstance(message, Batch):
+                raise ProtocolError(f"only a batch has column frames, but {len(frames) - 1} follow")
         except ProtocolError as error:
-            return self._malformed(identity, frames, str(error))
-        if isinstance(message, Batch) and events is not None:
+            self.stats.malformed += 1
+            return self._reject(identity, "", 0, "malformed", str(error))
+        if isinstance(message, Batch):
             self.stats.bytes += sum(len(frame) for frame in frames)
-            return self._batch(identity, message, events)
+            return self._batch(identity, message, frames[1:])
         if isinstance(message, Hello):
             return self._hello(identity, message)
         if isinstance(message, Heartbeat):
@@ -131,96 +144,131 @@ class IngestCore:
         return []  # ACK and REJECT go the other way; answering could make two ends answer for ever
 
     def tick(self, now_s: float) -> None:
-        """Notices collectors that have fallen silent."""
+        """Notices collectors that have fallen silent, and closes the streams of those that stay so."""
         limit = now_s - self._settings.lost_after_s
         for collector in [name for name, heard in self._heard.items() if heard < limit]:
             del self._heard[collector]
-            self._sink.lost(collector)
+            self._tell(self._sink.lost, collector)
         self.stats.collectors = len(self._heard)
-
-    def _malformed(self, identity: bytes, frames: Sequence[Frame], problem: str) -> list[Reply]:
-        self.stats.malformed += 1
-        try:
-            header = decode_header(frames[0]) if frames else None
-        except ProtocolError:
-            header = None
-        if not isinstance(header, Batch):
-            return self._reject(identity, getattr(header, "stream", ""), 0, "malformed", problem)
-        stream = self._streams.get(header.stream)
-        if stream is not None and stream.expected == header.seq:
-            stream.expected += 1  # skipped: its sender forgets it, and goes on with the next
-        return self._reject(identity, header.stream, header.seq, "malformed", problem)
+        absent = [collector for collector in self._streams_of if collector not in self._heard]
+        self._absent_since = {collector: self._absent_since.get(collector, now_s) for collector in absent}
+        for collector, since in self._absent_since.items():
+            if now_s - since >= self._settings.forget_after_s:
+                for name in sorted(self._streams_of[collector]):
+                    self._remove(name)  # not remembered as ended: should it come back, it says HELLO again
 
     def _hello(self, identity: bytes, hello: Hello) -> list[Reply]:
-        stream = hello.stream
+        name = hello.stream
         if hello.version != PROTOCOL_VERSION:
-            return self._reject(identity, stream, 0, "version", f"this end speaks version {PROTOCOL_VERSION}")
-        if stream in self._streams or stream in self._ended:
-            return []  # said again; its batches are judged by their numbers
-        if len(self._streams) >= self._settings.max_streams:
-            return self._reject(identity, stream, 0, "full", f"at most {self._settings.max_streams} streams are open")
+            return self._reject(identity, name, 0, "version", f"this end speaks version {PROTOCOL_VERSION}")
         if hello.next_seq < 1:
-            return self._reject(identity, stream, 0, "malformed", "next_seq is at least 1")
-        self._streams[stream] = _Stream(hello.collector, hello.next_seq)
-        self.stats.streams = len(self._streams)
-        self._sink.opened(stream, hello.info)
+            self.stats.malformed += 1
+            return self._reject(identity, name, 0, "malformed", "next_seq is at least 1")
+        if name in self._ended:
+            return []  # said again; its batches are judged by their numbers
+        stream = self._streams.get(name)
+        if stream is None:
+            if full := self._full(hello.collector):
+                return self._reject(identity, name, 0, "full", full)
+            stream = self._streams[name] = _Stream(hello.collector, hello.next_seq)
+            self._streams_of.setdefault(hello.collector, set()).add(name)
+            self.stats.streams = len(self._streams)
+            self._tell(self._sink.opened, name, hello.info)
+        elif hello.next_seq <= stream.expected:
+            return []  # said again, too
+        stream.expected = hello.next_seq  # its sender has nothing before that, nor ever will
         if hello.definitions:
-            try:
-                self._sink.batch(stream, empty_batch(), hello.definitions)
-            except ProtocolError as error:
-                return self._reject(identity, stream, 0, "malformed", str(error))
+            self._define(name, hello.definitions)
         return []
 
-    def _batch(self, identity: bytes, header: Batch, events: EventBatch) -> list[Reply]:
-        stream = self._streams.get(header.stream)
+    def _batch(self, identity: bytes, header: Batch, columns: Sequence[Frame]) -> list[Reply]:
+        name, seq = header.stream, header.seq
+        stream = self._streams.get(name)
         if stream is None:
-            if header.stream in self._ended:
+            if name in self._ended:
                 self.stats.duplicates += 1
-                return self._ack(identity, header.stream, self._ended[header.stream])
-            return self._reject(identity, header.stream, header.seq, "unknown_stream", "say HELLO first")
-        if header.seq < stream.expected:
+                return self._ack(identity, name, self._ended[name])
+            return self._reject(identity, name, seq, "unknown_stream", "say HELLO first")
+        if seq < stream.expected:
             self.stats.duplicates += 1
-            return self._ack(identity, header.stream, stream.expected - 1)
-        if header.seq > stream.expected:
+            return self._ack(identity, name, stream.expected - 1)
+        if seq > stream.expected:
             if stream.gap_told == stream.expected:
                 return []
             stream.gap_told = stream.expected
-            return self._reject(identity, header.stream, stream.expected, "gap", f"{stream.expected} is missing")
-        stream.expected += 1
+            return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
+        stream.expected += 1  # also when it is refused: its sender forgets it, and goes on with the next
         stream.gap_told = 0
         try:
-            self._sink.batch(header.stream, events, header.definitions)
+            events = decode_columns(header, columns)
         except ProtocolError as error:
             self.stats.malformed += 1
-            return self._reject(identity, header.stream, header.seq, "malformed", str(error))
+            self._define(name, header.definitions)  # later batches build on them
+            return self._reject(identity, name, seq, "malformed", str(error))
+        try:
+            self._sink.batch(name, events, header.definitions)
+        except ProtocolError as error:
+            self.stats.malformed += 1
+            return self._reject(identity, name, seq, "malformed", str(error))
         except Exception as error:  # one batch that breaks an analyzer does not end the daemon
-            _log.exception("batch %d of stream %s failed", header.seq, header.stream)
-            return self._reject(identity, header.stream, header.seq, "failed", repr(error))
+            _log.exception("batch %d of stream %s failed", seq, name)
+            return self._reject(identity, name, seq, "failed", repr(error))
         self.stats.batches += 1
         self.stats.events += header.length
-        return self._ack(identity, header.stream, header.seq)
+        return self._ack(identity, name, seq)
 
     def _bye(self, identity: bytes, bye: Bye) -> list[Reply]:
-        stream = self._streams.get(bye.stream)
+        name = bye.stream
+        stream = self._streams.get(name)
         if stream is None:
-            if bye.stream in self._ended:
-                return self._ack(identity, bye.stream, self._ended[bye.stream])
-            return self._reject(identity, bye.stream, bye.last_seq, "unknown_stream", "say HELLO first")
+            if name in self._ended:
+                return self._ack(identity, name, self._ended[name])
+            return self._reject(identity, name, bye.last_seq, "unknown_stream", "say HELLO first")
         if bye.last_seq >= stream.expected:
-            return self._reject(identity, bye.stream, stream.expected, "gap", f"{stream.expected} is missing")
-        del self._streams[bye.stream]
-        self.stats.streams = len(self._streams)
-        self._ended[bye.stream] = stream.expected - 1
+            return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
+        self._ended[name] = stream.expected
         while len(self._ended) > self._settings.remembered_streams:
             self._ended.popitem(last=False)
-        self._sink.closed(bye.stream)
-        return self._ack(identity, bye.stream, stream.expected - 1)
+        self._remove(name)
+        return self._ack(identity, name, stream.expected)  # one more than its last batch: BYE itself
+
+    def _full(self, collector: str) -> str:
+        if len(self._streams) >= self._settings.max_streams:
+            return f"at most {self._settings.max_streams} streams are open"
+        if collector not in self._streams_of and len(self._streams_of) >= self._settings.max_collectors:
+            return f"at most {self._settings.max_collectors} collectors have streams open"
+        return ""
+
+    def _remove(self, name: str) -> None:
+        stream = self._streams.pop(name)
+        self.stats.streams = len(self._streams)
+        others = self._streams_of[stream.collector]
+        others.discard(name)
+        if not others:
+            del self._streams_of[stream.collector]
+        self._tell(self._sink.closed, name)
+
+    def _define(self, stream: str, definitions: Definitions) -> None:
+        try:
+            self._sink.batch(stream, empty_batch(), definitions)
+        except ProtocolError:
+            self.stats.malformed += 1
+        except Exception:
+            self.stats.failed += 1
+            _log.exception("the definitions of stream %s failed", stream)
+
+    def _tell(self, listener: Callable[_P, None], *news: _P.args, **more: _P.kwargs) -> None:
+        try:
+            listener(*news, **more)
+        except Exception:  # news that breaks the sink does not end the daemon
+            self.stats.failed += 1
+            _log.exception("the sink raised")
 
     def _heartbeat(self, identity: bytes, beat: Heartbeat, now_s: float) -> list[Reply]:
         if beat.collector in self._heard or len(self._heard) < self._settings.max_collectors:
             self._heard[beat.collector] = now_s
             self.stats.collectors = len(self._heard)
-            self._sink.heartbeat(beat.collector, beat.host, beat.counters)
+            self._tell(self._sink.heartbeat, beat.collector, beat.host, beat.counters)
         return [(identity, encode(Heartbeat()))]
 
     def _ack(self, identity: bytes, stream: str, seq: int) -> list[Reply]:

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import numpy as np
 
-from .batch import EventBatch, is_constant, make_batch
+from .batch import EventBatch, empty_batch, is_constant, make_batch
 from .definitions import Definitions
 from .errors import ProtocolError
 from .schema import COLUMNS, Kind, Layer
@@ -43,7 +43,7 @@ class Hello(msgspec.Struct, tag="hello", kw_only=True):
 
 
 class Batch(msgspec.Struct, tag="batch", kw_only=True):
-    """Header of a batch of events; the columns follow as frames."""
+    """Header of a batch of events; the columns follow as frames. Without events it carries definitions alone."""
 
     stream: str
     seq: int
@@ -64,7 +64,7 @@ class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
 
 
 class Bye(msgspec.Struct, tag="bye", kw_only=True):
-    """Ends a stream: nothing follows its last sequence number."""
+    """Ends a stream: nothing follows its last sequence number. Its ack has the number after that."""
 
     stream: str
     last_seq: int
@@ -143,7 +143,7 @@ def decode(frames: Sequence[Frame]) -> tuple[Message, EventBatch | None]:
         raise ProtocolError("a message has at least one frame")
     message = decode_header(frames[0])
     if isinstance(message, Batch):
-        return message, _decode_columns(message, frames[1:])
+        return message, decode_columns(message, frames[1:])
     if len(frames) > 1:
         raise ProtocolError(f"only a batch has column frames, but {len(frames) - 1} follow")
     return message, None
@@ -167,11 +167,20 @@ def decode_header(frame: Frame) -> Message:
     return message
 
 
-def _decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
-    if not 0 < header.length <= MAX_BATCH_EVENTS or header.seq < 1:
+def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
+    """Decodes the events of a batch from the frames after its header.
+
+    Raises:
+        ProtocolError: the frames are not what the header says, or a value is out of range.
+    """
+    if not 0 <= header.length <= MAX_BATCH_EVENTS or header.seq < 1:
         raise ProtocolError(
-            f"a batch has 1 to {MAX_BATCH_EVENTS} events and a seq from 1, not {header.length}, {header.seq}"
+            f"a batch has 0 to {MAX_BATCH_EVENTS} events and a seq from 1, not {header.length}, {header.seq}"
         )
+    if not header.length:
+        if header.columns or frames:
+            raise ProtocolError("a batch without events has no columns")
+        return empty_batch()
     waiting = iter(frames)
     columns: dict[str, Any] = {}
     for name, value in header.columns:

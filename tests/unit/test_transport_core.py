@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
-
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,56 +9,10 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.daemon.ingest_core import IngestCore, IngestSettings
-from iotide.events import Definitions, EventBatch, Interner, StreamInfo, make_batch
+from iotide.events import Definitions, Interner
 from iotide.events.wire import Batch, Bye, Frame, Hello, Reject, decode, encode, encode_batch
+from support.link import INFO, Link, numbered, pair
 from support.sinks import RememberingSink
-
-INFO = StreamInfo(job="job", source="test")
-
-
-def numbered(first: int, count: int) -> EventBatch:
-    return make_batch(count, {"start": np.arange(first, first + count), "duration": np.arange(count)})
-
-
-class Link:
-    """Carries messages between a shipper and an ingest core, badly where told to."""
-
-    def __init__(self, shipper: Shipper, core: IngestCore, seed: int = 0, trouble: float = 0.0) -> None:
-        self.shipper, self.core = shipper, core
-        self.random = random.Random(seed)
-        self.trouble = trouble
-        self.now = 0.0
-
-    def step(self, seconds: float = 0.06) -> None:
-        self.now += seconds
-        for message in self._carry(self.shipper.outgoing(self.now)):
-            for _, reply in self._carry(self.core.receive(b"peer", message, self.now)):
-                self.shipper.receive(reply, self.now)
-        self.core.tick(self.now)
-
-    def settle(self, steps: int = 2000) -> None:
-        for _ in range(steps):
-            if self.shipper.flushed:
-                return
-            self.step()
-        raise AssertionError("the shipper is not flushed")
-
-    def _carry(self, messages: Sequence) -> list:  # type: ignore[type-arg]
-        carried = []
-        for message in messages:
-            fate = self.random.random()
-            if fate < self.trouble:
-                continue
-            carried.append(message)
-            if fate < 2 * self.trouble:
-                carried.append(message)
-        if self.random.random() < self.trouble:
-            self.random.shuffle(carried)
-        return carried
-
-
-def pair(sink: RememberingSink, **options: object) -> tuple[Shipper, IngestCore]:
-    return Shipper("node:1:abc", CollectorSettings.model_validate(options)), IngestCore(sink, IngestSettings())
 
 
 @settings(deadline=None, max_examples=60)

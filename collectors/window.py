@@ -1,0 +1,190 @@
+"""What one stream has under way: numbered, sent, kept until it is acknowledged, and sent again when it was lost."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import msgspec
+
+from ..events import Definitions, EventBatch, StreamInfo, empty_batch
+from ..events.definitions import MAX_TEXT
+from ..events.wire import MAX_HEADER_BYTES, Frame, Hello, encode, encode_batch
+
+MAX_DEFINITION_BYTES = MAX_HEADER_BYTES // 2
+"""Most bytes of definitions that one message carries; the rest of its header is far smaller."""
+
+
+@dataclass(slots=True)
+class Sent:
+    """A message that was sent and may have to be sent again."""
+
+    seq: int
+    frames: list[Frame]
+    events: int
+    size: int
+    definitions: Definitions
+    """Empty where the aggregator is only told again."""
+    sent_s: float
+    told_again: bool = False
+
+
+class SendWindow:
+    """The sequence state of one stream at its sender.
+
+    Attributes:
+        next_seq: number of the next batch; given at first sending, so that what is dropped before leaves no gap.
+        introduced: HELLO was sent, and not contradicted since.
+        ended: the source has closed the stream.
+        refused: the aggregator does not take it; its events are dropped and counted.
+        bye_sent_s: when BYE was last sent.
+        waiting: batches in the backlog.
+        unsent: definitions of dropped batches; they go with the next one.
+        in_flight: what is not acknowledged, by number.
+    """
+
+    def __init__(self, wire_id: str, info: StreamInfo) -> None:
+        self.wire_id = wire_id
+        self.next_seq = 1
+        self.introduced = False
+        self.ended = False
+        self.refused = False
+        self.bye_sent_s: float | None = None
+        self.waiting = 0
+        self.unsent = Definitions([], [])
+        self.in_flight: deque[Sent] = deque()
+        self._info = readable_info(info)
+        self._acknowledged = Definitions([], [])  # for an aggregator that has lost its memory
+
+    @property
+    def to_end(self) -> bool:
+        """True when nothing but BYE is left to do."""
+        return self.ended and not self.refused and not self.in_flight and not self.waiting
+
+    @property
+    def oldest_seq(self) -> int:
+        """The lowest number that can still be sent."""
+        return self.in_flight[0].seq if self.in_flight else self.next_seq
+
+    def number(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> list[Sent]:
+        """Gives a batch its number and puts it under way; definitions too many for one message go ahead of it."""
+        fresh = extended(self.unsent, definitions)
+        self.unsent = Definitions([], [])
+        *ahead, last = packed(fresh)
+        sent = [self._put(empty_batch(), part, 0, now_s) for part in ahead]
+        return [*sent, self._put(batch, last, size, now_s)]
+
+    def hello(self, collector: str, now_s: float) -> list[list[Frame]]:
+        """Makes HELLO, and puts the definitions that do not fit into it under way again.
+
+        They take the numbers just before the oldest batch under way. There are enough of those: each number was a
+        message, and no message carried more than fits.
+        """
+        self.introduced = True
+        self.bye_sent_s = None
+        while self.in_flight and self.in_flight[0].told_again:
+            self.in_flight.popleft()
+        first, *more = packed(self._acknowledged)
+        seq = self.oldest_seq
+        for part in reversed(more):
+            seq -= 1
+            frames = _batch_frames(self.wire_id, seq, empty_batch(), part)
+            self.in_flight.appendleft(Sent(seq, frames, 0, 0, Definitions([], []), now_s, told_again=True))
+        message = Hello(collector=collector, stream=self.wire_id, info=self._info, next_seq=seq, definitions=first)
+        try:
+            return [encode(message)]
+        except UnicodeEncodeError:
+            message.definitions = readable(message.definitions)
+            return [encode(message)]
+
+    def acknowledge(self, seq: int) -> list[Sent]:
+        """Takes out what is acknowledged up to and including ``seq``."""
+        done = []
+        while self.in_flight and self.in_flight[0].seq <= seq:
+            done.append(self.in_flight.popleft())
+            extend(self._acknowledged, done[-1].definitions)
+        return done
+
+    def again(self, now_s: float) -> list[list[Frame]]:
+        """Returns all messages under way, to be sent again in order."""
+        for sent in self.in_flight:
+            sent.sent_s = now_s
+        return [sent.frames for sent in self.in_flight]
+
+    def refuse(self) -> list[Sent]:
+        """Gives the stream up; returns what was under way."""
+        self.refused = True
+        lost = list(self.in_flight)
+        self.in_flight.clear()
+        return lost
+
+    def _put(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> Sent:
+        frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions)
+        sent = Sent(self.next_seq, frames, len(batch), size, definitions, now_s)
+        self.in_flight.append(sent)
+        self.next_seq += 1
+        return sent
+
+
+def extend(into: Definitions, more: Definitions) -> None:
+    """Appends definitions to others."""
+    into.strings.extend(more.strings)
+    into.files.extend(more.files)
+
+
+def extended(first: Definitions, more: Definitions) -> Definitions:
+    """Joins definitions into new ones."""
+    return Definitions([*first.strings, *more.strings], [*first.files, *more.files])
+
+
+def packed(definitions: Definitions, most_bytes: int = MAX_DEFINITION_BYTES) -> list[Definitions]:
+    """Splits definitions, in order, into as few parts of bounded size as possible; at least one."""
+    parts = [Definitions([], [])]
+    room = most_bytes
+    for number, text in definitions.strings:
+        if (need := _bytes_of(text)) > room:
+            parts.append(Definitions([], []))
+            room = most_bytes
+        room -= need
+        parts[-1].strings.append((number, text))
+    for number, info in definitions.files:
+        if (need := _bytes_of(info.path) + _bytes_of(info.mount_point) + _bytes_of(info.filesystem)) > room:
+            parts.append(Definitions([], []))
+            room = most_bytes
+        room -= need
+        parts[-1].files.append((number, info))
+    return parts
+
+
+def readable(definitions: Definitions) -> Definitions:
+    """Spells out what UTF-8 cannot hold (bytes of file names that are not text)."""
+    files = [
+        (number, msgspec.structs.replace(info, path=spelled(info.path), mount_point=spelled(info.mount_point)))
+        for number, info in definitions.files
+    ]
+    return Definitions([(number, spelled(text)) for number, text in definitions.strings], files)
+
+
+def readable_info(info: StreamInfo) -> StreamInfo:
+    """Spells out what UTF-8 cannot hold, and cuts what is longer than a definition may be."""
+    values = msgspec.structs.asdict(info).items()
+    return msgspec.structs.replace(
+        info, **{name: spelled(text)[:MAX_TEXT] for name, text in values if type(text) is str}
+    )
+
+
+def _batch_frames(wire_id: str, seq: int, batch: EventBatch, definitions: Definitions) -> list[Frame]:
+    try:
+        return encode_batch(wire_id, seq, batch, definitions)
+    except UnicodeEncodeError:
+        return encode_batch(wire_id, seq, batch, readable(definitions))
+
+
+def spelled(text: str) -> str:
+    """Returns a text that UTF-8 can hold."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _bytes_of(text: str) -> int:
+    """At least the encoded size of a text with its number and its own header."""
+    return 16 + (len(text) if text.isascii() else 6 * len(text))  # a lone surrogate is spelled \udcff
