@@ -1,0 +1,262 @@
+"""Collector and ingest over real sockets: restarts, slowness, hostile peers, broken sources, and the end of it all."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import sys
+import time
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+
+import zmq
+import zmq.asyncio
+from iotide.collectors.agent import Agent
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.source import Chunk, SourceItem
+from iotide.daemon.ingest import Ingest
+from iotide.daemon.ingest_core import IngestSettings, Sink
+from iotide.events import Definitions, EventBatch
+from iotide.events.wire import Heartbeat, Hello, encode, encode_batch
+from support.link import INFO, numbered
+from support.serving import Fed, until
+from support.sinks import RememberingSink
+
+
+class Counting(Fed):
+    """A source whose events are numbered by their start stamps."""
+
+    def __init__(self, stream: str = "s") -> None:
+        super().__init__()
+        self.stream = stream
+        self.given = 0
+        self.open(stream, "job")
+
+    def give(self, count: int) -> None:
+        self._waiting.append(Chunk(self.stream, numbered(self.given, count), Definitions([], [])))
+        self.given += count
+
+
+@contextlib.asynccontextmanager
+async def ingesting(endpoint: str, sink: Sink, **bounds: object) -> AsyncIterator[Ingest]:
+    context = zmq.asyncio.Context()
+    ingest = Ingest(context, endpoint, sink, IngestSettings.model_validate(bounds))
+    ingest.bind()
+    running = asyncio.create_task(ingest.run())
+    try:
+        yield ingest
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+        ingest.close()
+        context.term()
+
+
+@contextlib.asynccontextmanager
+async def collecting(endpoint: str, sources: Iterable[Fed], **options: object) -> AsyncIterator[Agent]:
+    values = {"endpoint": endpoint, "heartbeat_s": 0.05, "away_after_s": 0.5, "resend_after_s": 0.2}
+    agent = Agent(sources, CollectorSettings.model_validate(values | options))
+    running = asyncio.create_task(agent.run())
+    try:
+        yield agent
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+        agent.close()
+
+
+def events_in(*sinks: RememberingSink) -> int:
+    return sum(len(starts) for sink in sinks for starts in sink.starts.values())
+
+
+async def test_events_counters_and_the_end_arrive(tmp_path: Path) -> None:
+    source, sink, endpoint = Counting(), RememberingSink(), f"ipc://{tmp_path}/in"
+    source.counters["events_dropped:ring_full"] = 5
+    async with ingesting(endpoint, sink), collecting(endpoint, [source]) as agent:
+        source.give(1000)
+        await until(lambda: events_in(sink) == 1000)
+        assert await agent.drain(20)
+        await until(lambda: any("events_sent" in counters for counters in sink.counters.values()))
+    assert next(iter(sink.starts.values())) == list(range(1000))
+    assert len(sink.closed_streams) == 1
+    assert source.closed
+    (counters,) = sink.counters.values()
+    assert counters["events_dropped:ring_full"] == 5
+
+
+async def test_first_events_do_not_wait_for_a_second_heartbeat(tmp_path: Path) -> None:
+    source, sink, endpoint = Counting(), RememberingSink(), f"ipc://{tmp_path}/in"
+    async with ingesting(endpoint, sink), collecting(endpoint, [source], heartbeat_s=60) as agent:
+        source.give(10)
+        assert await agent.drain(20)
+    assert events_in(sink) == 10
+
+
+async def test_aggregator_killed_and_bound_again_loses_and_repeats_nothing_while_it_remembers(tmp_path: Path) -> None:
+    """The sequence state survives here, as it will in a journal; only the connection dies, again and again."""
+    source, sink, endpoint = Counting(), RememberingSink(), f"ipc://{tmp_path}/in"
+    core = None
+    async with collecting(endpoint, [source], batch_events=64) as agent:
+        for turn in range(5):
+            async with ingesting(endpoint, sink) as ingest:
+                if core is not None:
+                    ingest.core = core
+                core = ingest.core
+                for _ in range(20):
+                    source.give(100)
+                    await asyncio.sleep(0)
+                await until(lambda: events_in(sink) > 2000 * turn)  # noqa: B023  (called before the next turn)
+                source.give(100)
+            source.give(1)
+        async with ingesting(endpoint, sink) as ingest:
+            assert core is not None
+            ingest.core = core
+            assert await agent.drain(20)
+    assert next(iter(sink.starts.values())) == list(range(source.given))
+
+
+class SlowSink(RememberingSink):
+    """Takes its time, as an analysis does."""
+
+    def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
+        time.sleep(0.01)
+        super().batch(stream, batch, definitions)
+
+
+async def test_slow_sink_gets_everything_once_and_little_again(tmp_path: Path) -> None:
+    source, sink, endpoint = Counting(), SlowSink(), f"ipc://{tmp_path}/in"
+    async with ingesting(endpoint, sink, credit=64), collecting(endpoint, [source], batch_events=10) as agent:
+        for _ in range(200):
+            source.give(10)
+        assert await agent.drain(60)
+        resent = agent.counters()["batches_resent"]
+    assert next(iter(sink.starts.values())) == list(range(2000))
+    assert resent < 200
+
+
+async def test_garbage_and_repetitions_hurt_no_other_collector(tmp_path: Path) -> None:
+    source, sink, endpoint = Counting(), RememberingSink(), f"ipc://{tmp_path}/in"
+    dice = random.Random(1)
+    async with ingesting(endpoint, sink) as ingest, collecting(endpoint, [source], batch_events=10) as agent:
+        context = zmq.asyncio.Context()
+        hostile = context.socket(zmq.DEALER)
+        hostile.linger = 0
+        hostile.connect(endpoint)
+        batch = encode_batch("mine", 1, numbered(10**6, 5), Definitions())
+        good = [encode(Hello(collector="hostile", stream="mine", info=INFO)), batch, encode(Heartbeat(collector="h"))]
+        for _ in range(300):
+            source.give(10)
+            message = [bytes(frame) for frame in dice.choice(good)]
+            await hostile.send_multipart(message)
+            at = dice.randrange(len(message))
+            message[at] = dice.randbytes(dice.randrange(40))
+            await hostile.send_multipart(message)
+            await hostile.send_multipart([dice.randbytes(5) for _ in range(dice.randrange(1, 5))])
+        assert await agent.drain(20)
+        await until(lambda: ingest.core.stats.malformed >= 300)
+        hostile.close()
+        context.term()
+    mine = [starts for stream, starts in sink.starts.items() if stream == "mine"]
+    assert mine == [list(range(10**6, 10**6 + 5))]
+    (others,) = [starts for stream, starts in sink.starts.items() if stream.endswith(":s")]
+    assert others == list(range(3000))
+
+
+async def test_collector_that_is_killed_is_reported_lost(tmp_path: Path) -> None:
+    sink, endpoint = RememberingSink(), f"ipc://{tmp_path}/in"
+    program = (
+        "import asyncio; from iotide.collectors.agent import Agent;"
+        "from iotide.collectors.settings import CollectorSettings as S;"
+        f"asyncio.run(Agent([], S(endpoint={endpoint!r}, host='node', heartbeat_s=0.1)).run())"
+    )
+    async with ingesting(endpoint, sink, lost_after_s=0.5):
+        collector = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
+        try:
+            await until(lambda: sink.counters)
+        finally:
+            collector.kill()
+            await collector.wait()
+        await until(lambda: sink.lost_collectors)
+    assert [name.split(":")[:2] for name in sink.lost_collectors] == [["node", str(collector.pid)]]
+
+
+class Broken(Counting):
+    """Raises at its second poll, and when it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__("broken")
+        self.polled = False
+
+    def poll(self) -> list[SourceItem]:
+        if self.polled:
+            raise OSError("the disk is gone")
+        self.polled = True
+        self.give(3)
+        return super().poll()
+
+    def close(self) -> None:
+        raise OSError("still gone")
+
+
+async def test_broken_source_costs_itself_only(tmp_path: Path) -> None:
+    source, broken, sink, endpoint = Counting(), Broken(), RememberingSink(), f"ipc://{tmp_path}/in"
+    async with ingesting(endpoint, sink), collecting(endpoint, [broken, source]) as agent:
+        await until(lambda: agent.problems.total == 2)
+        source.give(10)
+        assert await agent.drain(20)
+        assert agent.counters()["sources_failed"] == 2
+    assert "the disk is gone" in str(agent.problems.first[0])
+    assert sorted(map(len, sink.starts.values())) == [3, 10]
+    assert len(sink.closed_streams) == 2
+
+
+async def test_source_added_later_is_read(tmp_path: Path) -> None:
+    source, sink, endpoint = Counting(), RememberingSink(), f"ipc://{tmp_path}/in"
+    async with ingesting(endpoint, sink), collecting(endpoint, []) as agent:
+        agent.add(source)
+        source.give(10)
+        await until(lambda: events_in(sink) == 10)
+
+
+class Endless(Counting):
+    """Always has more."""
+
+    def poll(self) -> list[SourceItem]:
+        self.give(100)
+        return super().poll()
+
+
+async def test_source_without_an_end_does_not_keep_the_collector_from_ending(tmp_path: Path) -> None:
+    source, sink, endpoint = Endless(), RememberingSink(), f"ipc://{tmp_path}/in"
+    agent = Agent([source], CollectorSettings(endpoint=endpoint))
+    async with ingesting(endpoint, sink):
+        assert await asyncio.wait_for(agent.drain(2), 20)
+    agent.close()
+    assert source.closed
+    assert next(iter(sink.starts.values())) == list(range(source.given))
+
+
+async def test_collector_without_an_aggregator_ends_in_time_and_stays_within_its_bound(tmp_path: Path) -> None:
+    source = Counting()
+    agent = Agent([source], CollectorSettings(endpoint=f"ipc://{tmp_path}/nobody", backlog_bytes=1 << 16))
+    for _ in range(50):
+        source.give(20_000)
+        agent.pump()
+    assert not await agent.drain(0.1)
+    dropped = agent.counters()["events_dropped:shipper_full"]
+    agent.close()
+    assert dropped >= 48 * 20_000
+
+
+async def test_many_streams_at_once_all_arrive(tmp_path: Path) -> None:
+    """More than a socket holds at a time."""
+    sources = [Counting(f"s{number}") for number in range(2500)]
+    sink, endpoint = RememberingSink(), f"ipc://{tmp_path}/in"
+    for source in sources:
+        source.give(3)
+    async with ingesting(endpoint, sink), collecting(endpoint, sources, resend_after_s=2.0) as agent:
+        assert await agent.drain(60)
+        assert agent.counters()["batches_resent"] == 0
+    assert events_in(sink) == 7500
+    assert len(sink.closed_streams) == 2500
