@@ -67,6 +67,7 @@
     X(freopen, "freopen", STDIO, CREATE)                  \
     X(freopen64, "freopen", STDIO, CREATE)                \
     X(fclose, "fclose", STDIO, DESTROY)                   \
+    X(pclose, "pclose", STDIO, DESTROY)                   \
     X(fread, "fread", STDIO, READ)                        \
     X(fread_unlocked, "fread", STDIO, READ)               \
     X(__fread_chk, "fread", STDIO, READ)                  \
@@ -85,6 +86,8 @@
     X(puts, "puts", STDIO, WRITE)                         \
     X(vfprintf, "fprintf", STDIO, WRITE)                  \
     X(__vfprintf_chk, "fprintf", STDIO, WRITE)            \
+    X(vdprintf, "dprintf", STDIO, WRITE)                  \
+    X(__vdprintf_chk, "dprintf", STDIO, WRITE)            \
     X(vprintf, "printf", STDIO, WRITE)                    \
     X(__vprintf_chk, "printf", STDIO, WRITE)              \
     X(fseek, "fseek", STDIO, SEEK)                        \

@@ -61,6 +61,8 @@ static size_t path_of(int fd, char *to, size_t size) {
 static struct iotide_target define(int fd) {
     char path[PATH_MAX];
     size_t length = path_of(fd, path, sizeof path);
+    if (!length && fcntl(fd, F_GETFD) < 0)
+        return (struct iotide_target){0, 0}; /* no descriptor: the number may be one later */
     uint32_t file = length ? iotide_define_file(path, length) : 0;
     return (struct iotide_target){atomic_fetch_add(&next_handle, 1) + 1, file};
 }
@@ -80,7 +82,10 @@ struct iotide_target iotide_target_of(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
     uint64_t known = atomic_load_explicit(&table[fd], memory_order_relaxed);
-    return likely(known != 0) ? unpack(known) : iotide_opened(fd);
+    if (likely(known != 0))
+        return unpack(known);
+    /* What a number means in a vfork child says nothing of the parent, whose table this is. */
+    return iotide_same_process() ? iotide_opened(fd) : (struct iotide_target){0, 0};
 }
 
 struct iotide_target iotide_duplicated(int from, int to) {

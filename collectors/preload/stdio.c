@@ -15,6 +15,8 @@ size_t __fread_unlocked_chk(void *to, size_t room, size_t size, size_t count, FI
 char *__fgets_chk(char *to, size_t room, int size, FILE *file);
 char *__fgets_unlocked_chk(char *to, size_t room, int size, FILE *file);
 int __vfprintf_chk(FILE *file, int flag, const char *format, va_list values);
+int __vdprintf_chk(int fd, int flag, const char *format, va_list values);
+int __dprintf_chk(int fd, int flag, const char *format, ...);
 int __vprintf_chk(int flag, const char *format, va_list values);
 int __fprintf_chk(FILE *file, int flag, const char *format, ...);
 int __printf_chk(int flag, const char *format, ...);
@@ -67,17 +69,20 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
 FREOPEN(freopen)
 FREOPEN(freopen64)
 
-EXPORT int fclose(FILE *file) {
-    struct iotide_span span = iotide_enter();
-    int fd = -1;
-    struct iotide_target target = {0, 0};
-    if (span.start_ns && on_descriptor(file, &fd))
-        target = iotide_forget(fd);
-    int result = REAL(fclose)(file);
-    if (span.start_ns && fd >= 0)
-        iotide_leave(span, CALL_fclose, target, -1, 0, 0, result != 0);
-    return result;
-}
+#define CLOSE(symbol, failed)                                                \
+    EXPORT int symbol(FILE *file) {                                          \
+        struct iotide_span span = iotide_enter();                            \
+        int fd = -1;                                                         \
+        struct iotide_target target = {0, 0};                                \
+        if (span.start_ns && on_descriptor(file, &fd))                       \
+            target = iotide_forget(fd);                                      \
+        int result = REAL(symbol)(file);                                     \
+        if (span.start_ns && fd >= 0)                                        \
+            iotide_leave(span, CALL_##symbol, target, -1, 0, 0, failed);     \
+        return result;                                                       \
+    }
+CLOSE(fclose, result != 0)
+CLOSE(pclose, result == -1)
 
 static void moved(struct iotide_span span, enum iotide_call_id call, FILE *file, int64_t wanted, int64_t got,
                   bool failed) {
@@ -90,7 +95,8 @@ static void moved(struct iotide_span span, enum iotide_call_id call, FILE *file,
     EXPORT size_t symbol parameters {                                                                             \
         struct iotide_span span = iotide_enter();                                                                 \
         size_t got = REAL(symbol) arguments;                                                                      \
-        moved(span, CALL_##symbol, file, (int64_t)(size * count), (int64_t)(size * got), false);                  \
+        moved(span, CALL_##symbol, file, (int64_t)(size * count), (int64_t)(size * got),                          \
+              got == 0 && size * count > 0 && span.start_ns && ferror(file));                                     \
         return got;                                                                                               \
     }
 ITEMS(fread, (void *to, size_t size, size_t count, FILE *file), (to, size, count, file))
@@ -149,6 +155,18 @@ PUTS(puts, stdout, 1, (const char *text), (text))
     }
 FORMAT(vfprintf, file, (FILE *file, const char *format, va_list values), (file, format, values))
 FORMAT(__vfprintf_chk, file, (FILE *file, int flag, const char *format, va_list values), (file, flag, format, values))
+
+#define FORMAT_TO_DESCRIPTOR(symbol, parameters, arguments)                                                \
+    EXPORT int symbol parameters {                                                                         \
+        struct iotide_span span = iotide_enter();                                                          \
+        int result = REAL(symbol) arguments;                                                               \
+        if (span.start_ns)                                                                                 \
+            iotide_leave(span, CALL_##symbol, iotide_target_of(fd), -1, result > 0 ? result : 0, result,   \
+                         result < 0);                                                                      \
+        return result;                                                                                     \
+    }
+FORMAT_TO_DESCRIPTOR(vdprintf, (int fd, const char *format, va_list values), (fd, format, values))
+FORMAT_TO_DESCRIPTOR(__vdprintf_chk, (int fd, int flag, const char *format, va_list values), (fd, flag, format, values))
 FORMAT(vprintf, stdout, (const char *format, va_list values), (format, values))
 FORMAT(__vprintf_chk, stdout, (int flag, const char *format, va_list values), (flag, format, values))
 
@@ -162,6 +180,8 @@ FORMAT(__vprintf_chk, stdout, (int flag, const char *format, va_list values), (f
     }
 VARIADIC(fprintf, vfprintf, (FILE *file, const char *format, ...), file, format)
 VARIADIC(__fprintf_chk, __vfprintf_chk, (FILE *file, int flag, const char *format, ...), file, flag, format)
+VARIADIC(dprintf, vdprintf, (int fd, const char *format, ...), fd, format)
+VARIADIC(__dprintf_chk, __vdprintf_chk, (int fd, int flag, const char *format, ...), fd, flag, format)
 VARIADIC(printf, vprintf, (const char *format, ...), format)
 VARIADIC(__printf_chk, __vprintf_chk, (int flag, const char *format, ...), flag, format)
 

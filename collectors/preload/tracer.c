@@ -16,6 +16,7 @@
 
 #define MAX_EXTENTS 128
 #define RETRY_NS 10000000
+#define KNOWN_PATHS 4096
 
 const struct iotide_call iotide_calls[CALL_COUNT] = {
 #define X(symbol, shown, layer_, kind_) [CALL_##symbol] = {.name = shown, .layer = LAYER_##layer_, .kind = KIND_##kind_},
@@ -37,6 +38,7 @@ static _Atomic uint32_t region_count;
 static _Atomic uint32_t generation; /* counts the processes that this memory image has been: threads compare it */
 static _Atomic uint32_t next_file;
 static _Atomic bool extending;
+static _Atomic uint64_t known_paths[KNOWN_PATHS];
 static pid_t own_pid;
 static pthread_key_t exit_key;
 static bool has_exit_key;
@@ -52,13 +54,22 @@ struct thread {
     struct iotide_record *records;
     uint64_t head;
     uint64_t tail_seen;
+    int64_t refused_until;
     uint32_t generation;
     bool storing;
 };
 static __thread struct thread self __attribute__((tls_model("initial-exec")));
 
+/* Stands in for a call that this libc does not have, but that a program may find in us. */
+static long absent(void) {
+    errno = ENOSYS;
+    return -1;
+}
+
 void *iotide_resolve(enum iotide_call_id call) {
     void *real = dlsym(RTLD_NEXT, symbols[call]);
+    if (!real)
+        real = (void *)absent;
     atomic_store_explicit(&iotide_real[call], real, memory_order_relaxed);
     return real;
 }
@@ -83,16 +94,20 @@ static bool keep_pending(int fd) {
     return true;
 }
 
+/* The program may have closed it, or even have given the number to a file of its own. */
+static bool is_pending(int fd) {
+    struct stat identity;
+    return fstat(fd, &identity) == 0 && identity.st_ino == pending_identity.st_ino &&
+           identity.st_dev == pending_identity.st_dev;
+}
+
 static void retry_hand_over(int64_t now) {
     if (now - atomic_load(&pending_since) < RETRY_NS || atomic_exchange(&handing_over, true))
         return;
     int fd = atomic_load(&pending_fd);
-    struct stat identity;
     if (fd >= 0) {
         int failure = ENOENT;
-        /* The program may have closed it, or even have given the number to a file of its own. */
-        if (fstat(fd, &identity) == 0 && identity.st_ino == pending_identity.st_ino &&
-            identity.st_dev == pending_identity.st_dev) {
+        if (is_pending(fd)) {
             failure = iotide_hand_over(atomic_load(&regions[0]), fd);
             if (failure != EAGAIN)
                 syscall(SYS_close, fd);
@@ -122,7 +137,13 @@ static bool begin(void) {
         if (old)
             munmap(old, old->region_bytes);
     }
-    atomic_store(&pending_fd, -1);
+    int left = atomic_exchange(&pending_fd, -1);
+    if (left >= 0 && is_pending(left))
+        syscall(SYS_close, left);
+    /* The thread that was at these stayed in the parent. */
+    atomic_store(&handing_over, false);
+    atomic_store(&extending, false);
+    atomic_fetch_add(&generation, 1);
     own_pid = getpid();
     uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
     int fd;
@@ -140,13 +161,15 @@ static bool begin(void) {
     }
     iotide_reset_descriptors();
     atomic_store(&next_file, 0);
-    atomic_fetch_add(&generation, 1);
+    memset((void *)known_paths, 0, sizeof known_paths);
     atomic_store(&region_count, 1);
     return true;
 }
 
 bool iotide_start(void) {
     volatile uint32_t *alive = iotide_alive;
+    if (!alive) /* another thread has just given up */
+        return false;
     /* alive[0]: traced; alive[1]: somebody is at it. Both read 0 in a forked child. */
     if (__atomic_exchange_n((uint32_t *)&alive[1], 1, __ATOMIC_ACQ_REL))
         return alive[0] != 0;
@@ -209,7 +232,8 @@ static int claim_in(struct iotide_header *region) {
 }
 
 static bool extend(uint32_t count) {
-    if (count >= MAX_EXTENTS || atomic_exchange(&extending, true))
+    /* The collector knows extents only of processes whose first region it has. */
+    if (count >= MAX_EXTENTS || atomic_load(&pending_fd) >= 0 || atomic_exchange(&extending, true))
         return false;
     bool made = false;
     if (atomic_load(&region_count) == count) {
@@ -230,7 +254,10 @@ static bool extend(uint32_t count) {
     return made;
 }
 
-static bool claim_slot(void) {
+static bool claim_slot(int64_t now) {
+    /* After a failure calls are dropped at once for a while: making a region in vain costs tens of microseconds. */
+    if (self.generation == atomic_load(&generation) && now < self.refused_until)
+        return false;
     uint32_t count = atomic_load(&region_count);
     for (uint32_t i = 0; i < count; i++) {
         int slot = claim_in(atomic_load(&regions[i]));
@@ -241,7 +268,11 @@ static bool claim_slot(void) {
             extend(count);
         return true;
     }
-    return extend(count) && claim_in(atomic_load(&regions[count])) >= 0;
+    if (extend(count) && claim_in(atomic_load(&regions[count])) >= 0)
+        return true;
+    self.generation = atomic_load(&generation);
+    self.refused_until = now + RETRY_NS;
+    return false;
 }
 
 void iotide_put(const struct iotide_record *record) {
@@ -255,7 +286,7 @@ void iotide_put(const struct iotide_record *record) {
     if (unlikely(atomic_load_explicit(&pending_fd, memory_order_relaxed) >= 0))
         retry_hand_over(record->start_ns);
     if (unlikely(!thread->slot || thread->generation != atomic_load_explicit(&generation, memory_order_relaxed)) &&
-        !claim_slot()) {
+        !claim_slot(record->start_ns)) {
         atomic_fetch_add_explicit(&atomic_load(&regions[0])->dropped_no_slot, 1, memory_order_relaxed);
     } else {
         struct iotide_slot *slot = thread->slot;
@@ -275,7 +306,33 @@ void iotide_put(const struct iotide_record *record) {
 
 /* ---- definitions ---- */
 
+/* Numbers of paths met lately, by hash: upper half of the hash, and the number. A path that is opened over and over
+ * is defined once; with 44 bits compared, no two paths of a real program share a number. */
+
+static uint64_t hash_of(const char *path, size_t length) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
+    return hash ^ hash >> 29;
+}
+
+static uint32_t append_file(const char *path, size_t length);
+
 uint32_t iotide_define_file(const char *path, size_t length) {
+    if (!iotide_begun())
+        return 0;
+    uint64_t hash = hash_of(path, length);
+    _Atomic uint64_t *known = &known_paths[hash % KNOWN_PATHS];
+    uint64_t entry = atomic_load_explicit(known, memory_order_relaxed);
+    if (entry && entry >> 32 == hash >> 32)
+        return (uint32_t)entry;
+    uint32_t number = append_file(path, length);
+    if (number)
+        atomic_store_explicit(known, (hash & ~UINT64_C(0xffffffff)) | number, memory_order_relaxed);
+    return number;
+}
+
+static uint32_t append_file(const char *path, size_t length) {
     struct iotide_header *region = atomic_load(&regions[0]);
     char *log = (char *)region + region->log_offset;
     uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);

@@ -37,6 +37,11 @@ static inline void *iotide_real_of(enum iotide_call_id call) {
 /* tracer.c: is this process traced (it may start to be, in a forked child)? */
 bool iotide_start(void);
 extern volatile uint32_t *iotide_alive; /* a page that reads 0 in a forked child; NULL while untraced */
+/* A fork in a signal handler can end a call in the child that began in the parent: that must not be recorded. */
+static inline bool iotide_begun(void) {
+    volatile uint32_t *alive = iotide_alive;
+    return likely(alive != NULL && *alive != 0);
+}
 static inline bool iotide_active(void) {
     volatile uint32_t *alive = iotide_alive;
     if (unlikely(alive == NULL))
@@ -78,6 +83,8 @@ static inline struct iotide_span iotide_enter(void) {
 static inline void iotide_leave_as(struct iotide_span span, enum iotide_call_id call, uint8_t kind,
                                    struct iotide_target target, int64_t offset, int64_t requested, int64_t moved,
                                    bool failed) {
+    if (unlikely(!iotide_begun()))
+        return;
     int error = errno;
     struct iotide_record record = {
         .start_ns = span.start_ns,

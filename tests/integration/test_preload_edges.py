@@ -1,0 +1,87 @@
+"""Rare things that programs do, and what the preload library says of them."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from iotide.events import Kind
+from support.programs import need
+from support.tracing import Tracing
+from support.waiting import wait_for
+
+SOURCE = Path(__file__).parent.parent / "programs" / "edges.c"
+
+
+@pytest.fixture(scope="session")
+def edges(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("programs") / "edges"
+    subprocess.run([need("gcc"), "-O1", "-g", "-fno-builtin", "-pthread", "-o", program, SOURCE], check=True)
+    return program
+
+
+@pytest.fixture
+def tracing(tmp_path: Path) -> Iterator[Tracing]:
+    with Tracing(tmp_path) as made:
+        yield made
+
+
+NAMES = [
+    "bad-then-good",
+    "pipe-then-file",
+    "open-often",
+    "full-device",
+    "descriptor-print",
+    "fork-in-handler",
+    "untraceable-fork-in-handler",
+    "quiet-fork-in-handler",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_program_does_not_notice(edges: Path, tracing: Tracing, tmp_path: Path, name: str) -> None:
+    done = tracing.run([edges, name, tmp_path / "out"])
+    assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("bad-then-good", 1000), ("descriptor-print", 500), ("fork-in-handler", 2000)]
+)
+def test_every_byte_is_seen_on_its_file(edges: Path, tracing: Tracing, tmp_path: Path, name: str, size: int) -> None:
+    tracing.run([edges, name, tmp_path / "out"])
+    assert tracing.bytes_by_path(Kind.WRITE)[f"{tmp_path}/out"] == size
+
+
+def test_number_of_a_closed_pipe_is_not_taken_for_the_pipe(edges: Path, tracing: Tracing, tmp_path: Path) -> None:
+    tracing.run([edges, "pipe-then-file", tmp_path / "out"])
+    moved = tracing.bytes_by_path(Kind.WRITE)
+    assert [size for path, size in moved.items() if path.startswith(f"{tmp_path}/out.")] == [1000]
+
+
+def test_file_that_is_opened_very_often_keeps_its_name(edges: Path, tracing: Tracing, tmp_path: Path) -> None:
+    # Nobody polls while the program runs.
+    subprocess.run([edges, "open-often", tmp_path / "out"], env=tracing.environment(), check=False, timeout=60)
+    wait_for(lambda: (tracing.poll(), tracing.closed)[1], what="the stream's end")
+    assert tracing.source.counters["definitions_dropped"] == 0
+    (stream,) = tracing.events()
+    paths = [tracing.tables[stream].file(number).path for number in tracing.events()[stream].file.tolist()]
+    assert paths.count(f"{tmp_path}/out") == 30_000 + 1 + 30_000  # open, write, close
+
+
+def test_failed_stdio_calls_have_their_errno_and_no_bytes(edges: Path, tracing: Tracing, tmp_path: Path) -> None:
+    tracing.run([edges, "full-device", tmp_path / "out"])
+    (batch,) = tracing.events().values()
+    writes = batch.select((batch.kind == Kind.WRITE) & (batch.layer == 2))
+    assert writes.errno.tolist() == [errno.ENOSPC] * 2
+    assert writes.bytes.tolist() == [0, 0]
+
+
+def test_child_that_returns_into_its_parents_call_does_not_write_to_its_parents_ring(
+    edges: Path, tracing: Tracing, tmp_path: Path
+) -> None:
+    tracing.run([edges, "quiet-fork-in-handler", tmp_path / "out"])
+    interrupted = sum(int((batch.errno == errno.EINTR).sum()) for batch in tracing.events().values())
+    assert interrupted == 1
