@@ -42,7 +42,7 @@ class Link:
         for _ in range(steps):
             if self.shipper.flushed:
                 return
-            self.step()
+            self.step(0.5)  # resending backs off, so a bad link may take minutes of its own clock
         raise AssertionError("the shipper is not flushed")
 
     def _carry(self, messages: Sequence) -> list:  # type: ignore[type-arg]
