@@ -55,7 +55,10 @@ class Gate:
         events.register(self._socket, select.EPOLLIN)
 
     def arrivals(self, ready: Collection[int]) -> Iterator[Arrival | Exception]:
-        """Yields what came at the descriptors that epoll says are ready: regions, and why others were refused."""
+        """Yields what came at the descriptors that epoll says are ready.
+
+        That is regions, a ProtocolError for each that was refused, and an OSError when accepting is to be tried later.
+        """
         for descriptor in ready:
             if descriptor in self._silent:
                 yield self._take(self._forget(descriptor))
@@ -99,7 +102,7 @@ class Gate:
             try:
                 return _received(peer)
             except (ProtocolError, OSError, ValueError) as error:
-                return error
+                return ProtocolError(str(error))
 
 
 def _received(peer: socket.socket) -> Arrival:

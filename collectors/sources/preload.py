@@ -160,7 +160,7 @@ class PreloadSource:
         self._events.close()
 
     def _refuse(self, error: Exception) -> None:
-        self.counters["processes_refused"] += 1
+        self.counters["processes_refused" if isinstance(error, ProtocolError) else "accepts_failed"] += 1
         self.problems.add(InputError(str(self._path), None, str(error), "a traced process's region"))
 
     def _take(self, arrival: Arrival, items: list[SourceItem]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import socket
 import subprocess
 import sys
@@ -228,6 +229,20 @@ def test_peer_that_is_slow_to_speak_is_taken_and_nobody_waits_for_it(tracing: Tr
         socket.send_fds(slow, [made.hello()], [made.descriptor])
         tracing.poll()
         assert len(tracing.info) == 1
+
+
+def test_process_that_comes_while_descriptors_are_out_is_taken_later(tracing: Tracing, made: MadeRegion) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    made.hand_over(tracing.socket)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        tracing.poll()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert tracing.source.counters["accepts_failed"] == 1
+    tracing.poll()
+    assert len(tracing.info) == 1
+    assert tracing.source.counters["processes_refused"] == 0
 
 
 def test_silent_peers_are_bounded(tracing: Tracing, made: MadeRegion) -> None:
