@@ -38,6 +38,7 @@ static _Atomic uint32_t region_count;
 static _Atomic uint32_t generation; /* counts the processes that this memory image has been: threads compare it */
 static _Atomic uint32_t next_file;
 static _Atomic bool extending;
+static _Atomic int64_t no_region_until;
 static _Atomic uint64_t known_paths[KNOWN_PATHS];
 static pid_t own_pid;
 static pthread_key_t exit_key;
@@ -54,7 +55,6 @@ struct thread {
     struct iotide_record *records;
     uint64_t head;
     uint64_t tail_seen;
-    int64_t refused_until;
     uint32_t generation;
     bool storing;
 };
@@ -143,6 +143,7 @@ static bool begin(void) {
     /* The thread that was at these stayed in the parent. */
     atomic_store(&handing_over, false);
     atomic_store(&extending, false);
+    atomic_store(&no_region_until, 0);
     atomic_fetch_add(&generation, 1);
     own_pid = getpid();
     uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
@@ -231,7 +232,10 @@ static int claim_in(struct iotide_header *region) {
     return -1;
 }
 
-static bool extend(uint32_t count) {
+static bool extend(uint32_t count, int64_t now) {
+    /* Making a region in vain costs tens of microseconds: not again at each call. */
+    if (now < atomic_load_explicit(&no_region_until, memory_order_relaxed))
+        return false;
     /* The collector knows extents only of processes whose first region it has. */
     if (count >= MAX_EXTENTS || atomic_load(&pending_fd) >= 0 || atomic_exchange(&extending, true))
         return false;
@@ -250,14 +254,13 @@ static bool extend(uint32_t count) {
             }
         }
     }
+    if (!made && atomic_load(&region_count) == count)
+        atomic_store(&no_region_until, now + RETRY_NS);
     atomic_store(&extending, false);
     return made;
 }
 
 static bool claim_slot(int64_t now) {
-    /* After a failure calls are dropped at once for a while: making a region in vain costs tens of microseconds. */
-    if (self.generation == atomic_load(&generation) && now < self.refused_until)
-        return false;
     uint32_t count = atomic_load(&region_count);
     for (uint32_t i = 0; i < count; i++) {
         int slot = claim_in(atomic_load(&regions[i]));
@@ -265,14 +268,10 @@ static bool claim_slot(int64_t now) {
             continue;
         /* The next region is made while there is still room: a thread that comes meanwhile must not wait for it. */
         if (i == count - 1 && slot >= IOTIDE_SLOTS / 4)
-            extend(count);
+            extend(count, now);
         return true;
     }
-    if (extend(count) && claim_in(atomic_load(&regions[count])) >= 0)
-        return true;
-    self.generation = atomic_load(&generation);
-    self.refused_until = now + RETRY_NS;
-    return false;
+    return extend(count, now) && claim_in(atomic_load(&regions[count])) >= 0;
 }
 
 void iotide_put(const struct iotide_record *record) {
