@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any, Self, TypeVar
 
@@ -36,9 +38,8 @@ class _Subscription:
         self._wanted = None if jobs is None else frozenset(jobs)
         self._timeout_s = timeout_s
 
-    @property
-    def _timeout_ms(self) -> int | None:
-        return None if self._timeout_s is None else int(self._timeout_s * 1000)
+    def _deadline(self) -> float | None:
+        return None if self._timeout_s is None else time.monotonic() + self._timeout_s
 
     def _late(self) -> SubscriptionTimeoutError:
         return SubscriptionTimeoutError(f"no prediction within {self._timeout_s} s")
@@ -78,9 +79,12 @@ class Subscriber(_Subscription):
         Raises:
             SubscriptionTimeoutError: none came in time.
         """
-        while self._socket.poll(self._timeout_ms):
+        deadline = self._deadline()
+        while self._socket.poll(_left_ms(deadline)):
             if (prediction := self._accept(self._socket.recv_multipart())) is not None:
                 return prediction
+            if deadline is not None and time.monotonic() >= deadline:
+                break
         raise self._late()
 
     def close(self) -> None:
@@ -115,9 +119,12 @@ class AsyncSubscriber(_Subscription):
         Raises:
             SubscriptionTimeoutError: none came in time.
         """
-        while await self._socket.poll(self._timeout_ms):
+        deadline = self._deadline()
+        while await self._socket.poll(_left_ms(deadline)):
             if (prediction := self._accept(await self._socket.recv_multipart())) is not None:
                 return prediction
+            if deadline is not None and time.monotonic() >= deadline:
+                break
         raise self._late()
 
     def close(self) -> None:
@@ -148,6 +155,10 @@ def prediction_of(frames: Sequence[bytes]) -> Prediction:
         return Prediction.model_validate(msgspec.msgpack.decode(frames[1]))
     except (msgspec.DecodeError, ValidationError, UnicodeDecodeError) as error:
         raise ProtocolError(f"not a prediction that this version knows: {error}") from None
+
+
+def _left_ms(deadline: float | None) -> int | None:
+    return None if deadline is None else max(0, math.ceil((deadline - time.monotonic()) * 1000))
 
 
 def _subscribed(socket: _Socket, endpoint: str, jobs: frozenset[str] | None) -> _Socket:

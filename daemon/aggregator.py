@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.models import JobSummary, Prediction
+from .ingest_core import StreamForgottenError
 from .life import Happening, State, after
 from .session import JobSession
 from .settings import AggregatorSettings
 
 _log = logging.getLogger(__name__)
 _LONGEST_JOB: Final = 256
+_REMEMBERED_COLLECTORS: Final = 100_000
 
 PredictionListener: TypeAlias = Callable[[Prediction], None]
 JobListener: TypeAlias = Callable[[JobSummary], None]
@@ -42,10 +44,12 @@ class Aggregator:
         self._settings = settings
         self._clock = clock
         self._job_of: dict[str, str] = {}
+        self._forgotten: set[str] = set()
         self._predicted_at: dict[str, float] = {}
         self._on_prediction: list[PredictionListener] = []
         self._on_job: list[JobListener] = []
         self._past: Counter[str] = Counter()
+        self._lost: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
 
     # ---- listeners ----
 
@@ -79,7 +83,10 @@ class Aggregator:
 
         Raises:
             ProtocolError: the definitions contradict earlier ones.
+            StreamForgottenError: the stream's job was removed while it was silent.
         """
+        if stream in self._forgotten:
+            raise StreamForgottenError("its job was removed; say HELLO again")
         job = self._job_of.get(stream)
         if job is None:
             self.counters["events_dropped:no_job"] += len(batch)
@@ -91,17 +98,23 @@ class Aggregator:
 
     def closed(self, stream: str) -> None:
         """Takes in that a stream has ended."""
+        self._forgotten.discard(stream)
         if (job := self._job_of.pop(stream, None)) is not None:
             self.jobs[job].close_stream(stream, self._clock())
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
-        """Takes in a collector's counters."""
+        """Takes in a collector's counters; one that comes back goes on counting from where it was."""
+        if (before := self._lost.pop(collector, None)) is not None:
+            self._past.subtract(before)
         self.collectors[collector] = Collector(host, counters)
 
     def lost(self, collector: str) -> None:
         """Takes in that a collector is silent; its streams idle out with their jobs. Its counts stay in the sum."""
         if (gone := self.collectors.pop(collector, None)) is not None:
             self._past.update(gone.counters)
+            self._lost[collector] = gone.counters
+            while len(self._lost) > _REMEMBERED_COLLECTORS:
+                self._lost.popitem(last=False)
             self.counters["collectors_lost"] += 1
 
     def collector_counters(self) -> Counter[str]:
@@ -173,6 +186,7 @@ class Aggregator:
         self._predicted_at.pop(session.job, None)
         for stream in session.streams:
             self._job_of.pop(stream, None)
+            self._forgotten.add(stream)
         self.counters["jobs_removed"] += 1
         self.counters["events_dropped:clock_skew"] += session.events_skewed
 

@@ -14,7 +14,7 @@ from typing import ParamSpec, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..events import Definitions, EventBatch, ProtocolError, StreamInfo, empty_batch
+from ..events import Definitions, EventBatch, IotideError, ProtocolError, StreamInfo, empty_batch
 from ..events.wire import (
     PROTOCOL_VERSION,
     Ack,
@@ -53,6 +53,10 @@ class IngestSettings(BaseModel):
     )
 
 
+class StreamForgottenError(IotideError):
+    """The sink has let go of an open stream; its collector introduces it again and goes on."""
+
+
 class Sink(Protocol):
     """What takes the streams in."""
 
@@ -65,6 +69,7 @@ class Sink(Protocol):
 
         Raises:
             ProtocolError: the batch contradicts what came before; it is rejected and skipped.
+            StreamForgottenError: the stream is to be introduced again, and the batch sent again.
         """
         ...
 
@@ -207,6 +212,9 @@ class IngestCore:
             return self._reject(identity, name, seq, "malformed", str(error))
         try:
             self._sink.batch(name, events, header.definitions)
+        except StreamForgottenError as error:
+            self._remove(name)
+            return self._reject(identity, name, seq, "unknown_stream", str(error))
         except ProtocolError as error:
             self.stats.malformed += 1
             return self._reject(identity, name, seq, "malformed", str(error))

@@ -94,9 +94,13 @@ async def test_health_says_when_no_predictions_are_made() -> None:
         await until(lambda: not server.not_ready())
         assert (await client.get("/readyz")).text == "ready\n"
         assert (await client.head("/healthz")).status_code == 200
-        server._ticked_at -= 1000
+    # Started, and not run: it answers, and predicts nothing.
+    stuck = Server(AggregatorSettings(ingest="tcp://127.0.0.1:*", http="127.0.0.1:0", publish=None))
+    await stuck.start()
+    async with httpx.AsyncClient(base_url=stuck.http_url or "") as client:
         answer = await client.get("/readyz")
         assert (answer.status_code, answer.text) == (503, "the prediction loop is late\n")
+    await stuck.stop()
 
 
 async def test_openapi_document_names_every_path() -> None:

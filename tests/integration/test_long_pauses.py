@@ -1,0 +1,78 @@
+"""Streams, collectors and subscribers that are silent for longer than somebody waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+import zmq
+from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionTimeoutError
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.settings import AggregatorSettings
+from support.serving import Fed, feeding, serving, until
+
+
+async def test_stream_that_outlives_its_removed_job_loses_nothing() -> None:
+    source = Fed()
+    async with serving(end_after_s=0.2, retain_s=0.0) as server, feeding(server, source) as agent:
+        source.open("s", "slow")
+        source.periodic("s", periods=2)
+        await until(lambda: server.aggregator.counters["jobs_removed"])
+        source.periodic("s", periods=3)
+        await until(lambda: "slow" in server.aggregator.jobs and server.aggregator.jobs["slow"].totals.events)
+        session = server.aggregator.jobs["slow"]
+        assert session.totals.events == 30
+        assert session.detail(time.time()).files[0].path == "/scratch/out"
+        assert not server.aggregator.counters["events_dropped:no_job"]
+        assert not agent.counters()["events_dropped:rejected"]
+
+
+def test_counts_of_a_collector_that_comes_back_are_not_added_twice() -> None:
+    aggregator = Aggregator(AggregatorSettings(), time.time)
+    for dropped in (5, 7):
+        aggregator.heartbeat("c", "n1", {"events_dropped:ring_full": dropped})
+        aggregator.lost("c")
+    aggregator.heartbeat("c", "n1", {"events_dropped:ring_full": 8})
+    assert aggregator.collector_counters()["events_dropped:ring_full"] == 8
+
+
+@pytest.fixture
+def chatter() -> Iterator[str]:
+    """An endpoint that publishes what is no prediction every 20 ms, for 4 s."""
+    context, done = zmq.Context(), threading.Event()
+    socket = context.socket(zmq.PUB)
+    socket.linger = 0
+    port = socket.bind_to_random_port("tcp://127.0.0.1")
+
+    def publish() -> None:
+        for _ in range(200):
+            if done.wait(0.02):
+                return
+            socket.send_multipart([b"prediction.4711", msgspec.msgpack.encode({})])
+
+    thread = threading.Thread(target=publish)
+    thread.start()
+    yield f"tcp://127.0.0.1:{port}"
+    done.set()
+    thread.join()
+    socket.close()
+    context.term()
+
+
+def test_messages_that_are_not_wanted_do_not_prolong_the_wait(chatter: str) -> None:
+    with Subscriber(chatter, jobs=["47"], timeout_s=0.5) as predictions:
+        begun = time.monotonic()
+        with pytest.raises(SubscriptionTimeoutError):
+            predictions.receive()
+        assert time.monotonic() - begun < 2.5
+        assert predictions.malformed
+
+
+async def test_nor_do_they_with_asyncio(chatter: str) -> None:
+    async with AsyncSubscriber(chatter, jobs=["47"], timeout_s=0.5) as predictions, asyncio.timeout(2.5):
+        with pytest.raises(SubscriptionTimeoutError):
+            await predictions.receive()
