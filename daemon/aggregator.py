@@ -163,6 +163,7 @@ class Aggregator:
             prediction = session.predict(now, whole=whole)
         except Exception:  # a job that cannot be analysed costs its own predictions only
             self.counters["prediction_errors"] += 1
+            session.flushed = False
             _log.exception("job %s cannot be predicted", session.job)
             return
         if prediction is not None:

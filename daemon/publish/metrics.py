@@ -75,6 +75,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_listener_errors_total": Family(CounterMetricFamily, "Publishers that raised and were left out."),
 }
 _DROPPED: Final = "events_dropped:"
+_MOST_REASONS: Final = 50
 _MALFORMED: Final = ("lines_malformed", "definitions_malformed", "definitions_dropped", "processes_refused")
 
 
@@ -136,9 +137,13 @@ class AggregatorCollector(Collector):
         counters = self._aggregator.collector_counters() + self._aggregator.counters
         skewed = sum(session.events_skewed for session in self._aggregator.jobs.values())
         counters[f"{_DROPPED}clock_skew"] += skewed
-        for name in sorted(counters):
-            if name.startswith(_DROPPED):
-                add("iotide_events_dropped_total", counters[name], name.removeprefix(_DROPPED)[:64])
+        dropped = {name.removeprefix(_DROPPED): n for name, n in counters.items() if name.startswith(_DROPPED)}
+        # Collectors name the reasons; a broken one must not make series without bound.
+        shown = sorted(dropped, key=lambda reason: (-dropped[reason], reason))[:_MOST_REASONS]
+        for reason in sorted(shown):
+            add("iotide_events_dropped_total", dropped.pop(reason), reason)
+        if dropped:
+            add("iotide_events_dropped_total", sum(dropped.values()), "(other)")
         for name in _MALFORMED:
             add("iotide_input_malformed_total", counters[name], name)
 

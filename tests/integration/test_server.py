@@ -159,6 +159,17 @@ async def test_series_of_jobs_are_bounded() -> None:
         assert "iotide_jobs_without_series 3.0" in text
 
 
+async def test_reasons_of_drops_are_bounded() -> None:
+    async with serving() as server, httpx.AsyncClient(base_url=server.http_url or "") as client:
+        counters = {f"events_dropped:{'x' * 70}{number}": number for number in range(1, 101)}
+        server.aggregator.heartbeat("c", "n1", counters)
+        text = (await client.get("/metrics")).text
+    check_metrics(text)
+    found = re.findall(r'^iotide_events_dropped_total\{reason="([^"]*)"\} (\S+)$', text, re.MULTILINE)
+    assert len(found) == 51
+    assert sum(float(count) for _, count in found) == sum(range(1, 101))
+
+
 async def test_removed_job_vanishes_from_all_channels() -> None:
     source = Fed()
     async with (
