@@ -1,0 +1,99 @@
+"""A job session is a function of its ordered batches, and translates its streams to one numbering."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.daemon.numbering import JobNames, StreamNames
+from iotide.daemon.session import JobSession
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Definitions, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
+from support.serving import periodic_batch
+
+NOW = 1_700_000_000.0
+NAMES = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=30)
+
+
+def make(**options: object) -> JobSession:
+    session = JobSession("job", AggregatorSettings.model_validate(options), NOW)
+    session.open_stream("s", StreamInfo(job="job", source="test"), NOW)
+    return session
+
+
+def write(session: JobSession, interner: Interner, paths: list[str]) -> None:
+    columns = {
+        "start": int(NOW * 1e9),
+        "kind": int(Kind.WRITE),
+        "file": [interner.file(path, FileInfo(path, FileType.REGULAR)) for path in paths],
+        "bytes": 1,
+    }
+    session.update("s", make_batch(len(paths), columns), interner.take_fresh(), NOW)
+
+
+def test_same_batches_give_the_same_session() -> None:
+    answers = []
+    for _ in range(2):
+        session, interner = make(), Interner()
+        for back in (20.0, 10.0, 0.0):
+            session.update("s", periodic_batch(interner, until_s=NOW - back), interner.take_fresh(), NOW)
+            session.predict(NOW)
+        answers.append((session.detail(NOW), list(session.history)))
+    assert answers[0] == answers[1]
+
+
+@settings(deadline=None)
+@given(streams=st.lists(NAMES, min_size=1, max_size=4))
+def test_streams_agree_on_names_however_each_numbers_them(streams: list[list[str]]) -> None:
+    job = JobNames(100, 100)
+    for names in streams:
+        stream, interner = StreamNames(job), Interner()
+        numbers = [interner.file(name) for name in names]
+        stream.define(interner.take_fresh())
+        translated = stream.translate(make_batch(len(names), {"file": numbers}))
+        assert [job.files[number].path for number in translated.file] == names
+        assert stream.undefined == 0
+    assert len(job.files) == 1 + len({name for names in streams for name in names})
+
+
+@settings(deadline=None)
+@given(names=NAMES, bound=st.integers(1, 10))
+def test_files_beyond_the_bound_are_summed_up_and_counted(names: list[str], bound: int) -> None:
+    session = make(max_files=bound)
+    write(session, Interner(), names)
+    detail = session.detail(NOW, top=100)
+    told_apart = min(bound, len(set(names)))
+    assert len([row for row in detail.files if row.path != "(other)"]) == told_apart
+    assert sum(row.calls for row in detail.files) == len(names)
+    assert detail.bytes_written == len(names)
+    assert session.names.overflowed == len(set(names)) - told_apart
+
+
+def test_job_without_events_has_no_prediction_and_an_empty_signal() -> None:
+    session = make()
+    assert session.predict(NOW) is None
+    assert session.signal().written == []
+    assert session.summary(NOW).first_event_at_s is None
+    assert session.bandwidth(NOW) == 0.0
+
+
+def test_definitions_alone_do_not_count_as_activity() -> None:
+    session = make()
+    session.update("s", make_batch(0, {}), Definitions([(1, "write")], []), NOW + 100)
+    assert session.heard_at_s == NOW
+    assert session.last_ns is None
+
+
+def test_history_is_bounded_and_predictions_are_all_counted() -> None:
+    session = make(history=2)
+    interner = Interner()
+    session.update("s", periodic_batch(interner, until_s=NOW), interner.take_fresh(), NOW)
+    made = [session.predict(NOW + second) for second in range(4)]
+    assert list(session.history) == made[-2:]
+    assert session.summary(NOW).predictions == 4
+
+
+def test_bandwidth_is_the_mean_of_the_last_ten_seconds() -> None:
+    session, interner = make(), Interner()
+    write(session, interner, ["/f"] * 100)
+    assert session.bandwidth(NOW + 1) == 10.0
+    assert session.bandwidth(NOW + 60) == 0.0
