@@ -149,6 +149,13 @@ class Predictor:
 
 
 def detect(batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSettings, job: str) -> Prediction:
+    """Finds the rhythm of a finished trace, as ``examine`` does, and returns the prediction alone."""
+    return examine(batches, settings, job)[0]
+
+
+def examine(
+    batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSettings, job: str
+) -> tuple[Prediction, View]:
     """Finds the rhythm of a finished trace: the window is the trace, and the prediction is made at its end.
 
     The window reaches from the first event of any kind to the end of the last one. The reference's, and any with
@@ -160,7 +167,7 @@ def detect(batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSett
         job: the job's name in the result.
 
     Returns:
-        The prediction; without a period for an empty trace.
+        The prediction, without a period for an empty trace; and the signal that it was made from.
     """
     columns = [_counted_columns(batch, types, settings.mode) for batch, types in batches if len(batch)]
     start, end, volume = (
@@ -174,7 +181,7 @@ def detect(batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSett
         signal.add(start, end, volume)
         view = _trace_view(signal, [batch for batch, _ in batches if len(batch)], settings)
     rhythm = ESTIMATORS[settings.method](view, settings)
-    return _prediction(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error)
+    return _prediction(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error), view
 
 
 def _counted_columns(batch: EventBatch, file_types: FileTypes, mode: ModeName) -> tuple[Times, Times, Times, Flags]:

@@ -42,7 +42,7 @@ def command(
     from ..analyzers.settings import DetectSettings
     from ..clients.detection_text import print_detection
     from ..events import InputError
-    from ..events.models import DetectionReport, InputProblem
+    from ..events.analysis import DetectionReport, InputProblem
     from .progress import reading_progress
     from .trace_reading import read_traces
 

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..events.models import DetectionReport, Estimate, Prediction
+from ..events.analysis import DetectionReport
+from ..events.models import Estimate, Prediction
 from .units import byte_text, duration_text, rate_text
 
 

@@ -63,6 +63,10 @@ class Scores(Model):
     """B_IO: bytes/s during substantial I/O."""
     bytes_per_phase: float
     periodicity: float = Field(ge=0, le=1)
+    burst_width_s: float = 0.0
+    """Mean length of a phase of substantial I/O."""
+    duty_cycle: float = Field(0.0, ge=0, le=1)
+    """Burst width over the period."""
 
 
 class NextPhase(Model):
@@ -181,26 +185,3 @@ class RunSummary(Model):
     predictions: int
     report: str | None
     """Path of the HTML report."""
-
-
-class InputProblem(Model):
-    """One malformed piece of input that was skipped."""
-
-    where: str
-    line: int | None
-    problem: str
-    expected: str
-
-
-class DetectionReport(Model):
-    """The answer of ``iotide detect`` for one set of files."""
-
-    version: int = MODELS_VERSION
-    files: list[str]
-    source: str
-    events: int
-    bytes_read: int
-    bytes_written: int
-    prediction: Prediction
-    problems: list[InputProblem]
-    problems_total: int

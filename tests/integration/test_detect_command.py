@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from iotide.events.models import DetectionReport
+from iotide.events.analysis import DetectionReport
 from support.commands import iotide
 
 DATA = Path(__file__).parent.parent / "data"
