@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from .models import MODELS_VERSION, Model, Prediction
+from .replay import Replay
 
 GroupKind = Literal["rank", "host", "file", "job"]
 
@@ -124,6 +125,7 @@ class Analysis(Model):
     modes: list[Prediction] | None = None
     """Reads, writes and both, in this order, with ``--mode all``."""
     grouping: Grouping | None = None
+    replay: Replay | None = None
 
 
 class InputProblem(Model):

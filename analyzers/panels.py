@@ -1,0 +1,133 @@
+"""Gathers what the pictures of a finished trace show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events import EventBatch, Kind
+from ..events.errors import ConfigError
+from ..events.models import Prediction
+from ..events.panels import Panels, PhaseColumns, SpectrumColumns, TraceSignal
+from ..events.replay import Replay
+from .phase_list import list_phases, no_phases
+from .phases import Floats
+from .replay import replay
+from .selection import counted
+from .settings import DetectSettings
+from .signal import BandwidthSignal
+from .spectrum import find_candidates, spectrum_of
+
+Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]
+
+
+def panels_of(
+    batches: Batches, settings: DetectSettings, prediction: Prediction, *, every_s: float | None = None
+) -> Panels:
+    """Computes all panels of a trace.
+
+    Args:
+        batches: the events of all streams, each batch with the file types of its stream.
+        settings: as the prediction was made with.
+        prediction: what was found in the whole trace.
+        every_s: time between the replay's predictions; None for one a phase.
+    """
+    signal = signal_of(batches, settings, prediction)
+    phases = phases_of(signal, prediction)
+    notes: list[str] = []
+    replayed: Replay | None = None
+    try:
+        replayed = replay_of(batches, settings, prediction, phases, every_s=every_s)
+    except ConfigError as error:
+        notes.append(f"No replay: {error}")
+    return Panels(prediction, signal, phases, spectrum_columns(signal, settings), replayed, tuple(notes))
+
+
+def replay_of(
+    batches: Batches,
+    settings: DetectSettings,
+    prediction: Prediction,
+    phases: PhaseColumns | None = None,
+    *,
+    every_s: float | None = None,
+) -> Replay:
+    """Replays a trace of which the whole is known.
+
+    Args:
+        batches: the events of all streams, each batch with the file types of its stream.
+        settings: as the prediction was made with.
+        prediction: what was found in the whole trace.
+        phases: the phases of the whole trace; None to find them.
+        every_s: time between predictions; None for one a phase.
+
+    Raises:
+        ConfigError: the settings are fit for finished traces only.
+    """
+    if phases is None:
+        phases = phases_of(signal_of(batches, settings, prediction), prediction)
+    period_s = None if prediction.period_s is None else prediction.period_s.value
+    return replay(batches, settings, prediction.job, phases=phases, period_s=period_s, every_s=every_s)
+
+
+def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction) -> TraceSignal:
+    """Bins the volume of the window that a prediction used, at its sampling frequency, reads and writes apart."""
+    bin_ns = max(1, round(1e9 / prediction.sampling_frequency_hz))
+    window = prediction.window
+    parts = []
+    for kind in (Kind.READ, Kind.WRITE):
+        signal = BandwidthSignal(bin_ns, settings.trace_bins)
+        columns = [_moved(batch, types, settings, kind) for batch, types in batches if len(batch)]
+        if columns:
+            start, end, volume = (np.concatenate(rows) for rows in zip(*columns, strict=True))
+            signal.add(start, end, volume)
+        parts.append(signal.read(round(window.start_s * 1e9), round(window.end_s * 1e9)))
+    bins = min(len(part.volume) for part in parts)
+    read, written = (part.bandwidth[len(part.volume) - bins :] for part in parts)
+    return TraceSignal(max(part.first_ns for part in parts) / 1e9, bin_ns / 1e9, read, written)
+
+
+def phases_of(signal: TraceSignal, prediction: Prediction) -> PhaseColumns:
+    """Finds the phases of a trace with the period that was found; none where none was."""
+    if prediction.period_s is None:
+        return no_phases()
+    return list_phases(signal.total, bin_s=signal.bin_s, start_s=signal.start_s, period_s=prediction.period_s.value)
+
+
+def spectrum_columns(signal: TraceSignal, settings: DetectSettings) -> SpectrumColumns:
+    """Computes the spectrum with its candidates, and the autocorrelation, of a whole trace."""
+    values = signal.total
+    spectrum = spectrum_of(values, 1 / signal.bin_s)
+    power = spectrum.power
+    candidates = find_candidates(spectrum, settings)
+    z = candidates.z
+    outlying = np.flatnonzero((z > settings.tolerance * z.max(initial=0.0)) & (z > settings.z_threshold))
+    similar = _autocorrelation(values)
+    threshold = float(power.mean() + settings.z_threshold * power.std()) if len(power) else 0.0
+    return SpectrumColumns(
+        frequency_hz=spectrum.frequency_hz,
+        power=power,
+        threshold=threshold,
+        candidates=candidates.bins,
+        harmonics=np.setdiff1d(outlying, candidates.bins),
+        lag_s=np.arange(len(similar), dtype=np.float64) * signal.bin_s,
+        autocorrelation=similar,
+    )
+
+
+def _autocorrelation(values: Floats) -> Floats:
+    """Returns r(lag) / r(0) of the signal less its mean, for lags up to half its length."""
+    if not len(values) or float(np.ptp(values)) == 0.0:
+        return np.zeros(0)
+    size = 1 << (2 * len(values) - 1).bit_length()
+    transform = np.fft.rfft(values - values.mean(), size)
+    similar = np.fft.irfft(np.square(np.abs(transform)), size)[: len(values) // 2 + 1]
+    return np.asarray(similar / similar[0], np.float64)
+
+
+def _moved(
+    batch: EventBatch, types: npt.NDArray[np.uint8], settings: DetectSettings, kind: Kind
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    rows = counted(batch, types, settings.mode) & (batch.kind == kind)
+    return batch.start[rows].astype(np.int64), batch.end[rows], batch.bytes[rows].astype(np.int64)

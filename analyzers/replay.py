@@ -1,0 +1,153 @@
+"""Replays a finished trace as if it were live, and compares what was predicted with what came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events import EventBatch, FileType, Kind, make_batch
+from ..events.models import Prediction
+from ..events.panels import PhaseColumns
+from ..events.replay import Replay, ReplayStep
+from .predictor import Predictor
+from .selection import counted
+from .settings import DetectSettings
+
+Times = npt.NDArray[np.int64]
+
+MOST_MOMENTS: Final = 300
+_USUAL_EVERY_S: Final = 1.0
+_FIRST_MOMENTS: Final = 50
+_TYPES: Final = np.array([FileType.UNKNOWN], np.uint8)
+
+
+def replay(
+    batches: Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]],
+    settings: DetectSettings,
+    job: str,
+    *,
+    phases: PhaseColumns,
+    period_s: float | None,
+    every_s: float | None = None,
+) -> Replay:
+    """Predicts at many moments of a finished trace with only what had been seen by then.
+
+    Args:
+        batches: the events of all streams, each batch with the file types of its stream.
+        settings: method and limits, those of an online job.
+        job: the job's name in the results.
+        phases: the phases of the whole trace: the truth.
+        period_s: the period of the whole trace, None where it has none.
+        every_s: time between predictions. None for one at the end of each phase, or each second where there are none.
+
+    Raises:
+        ConfigError: the settings are fit for finished traces only.
+    """
+    events = in_order(batches)
+    moments = moments_of(events, phases, every_s, bin_ns=settings.bin_ns)
+    return judge(job, predictions_at(events, settings, job, moments), phases, period_s)
+
+
+def in_order(batches: Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]) -> EventBatch:
+    """Joins the events that tell a predictor anything, in the order in which they ended.
+
+    These are the ones that count towards the signal, and of the others those that start earlier than all before them,
+    since they move the start of the observation. Files lose their numbers: all are of unknown type.
+    """
+    columns: dict[str, list[npt.NDArray[np.int64]]] = {name: [] for name in ("start", "duration", "bytes", "kind")}
+    useful: list[npt.NDArray[np.bool_]] = []
+    for batch, types in batches:
+        if len(batch):
+            useful.append(counted(batch, types, "both"))
+            for name, parts in columns.items():
+                parts.append(getattr(batch, name).astype(np.int64, copy=False))
+    if not useful:
+        return make_batch(0, {})
+    joined = {name: np.concatenate(parts) for name, parts in columns.items()}
+    counts = np.concatenate(useful)
+    order = np.argsort(joined["start"] + joined["duration"], kind="stable")
+    start = joined["start"][order]
+    earlier = np.minimum.accumulate(start)
+    kept = counts[order]
+    joined["kind"][~counts] = int(Kind.OTHER)
+    kept |= np.concatenate([[True], start[1:] < earlier[:-1]])
+    rows = order[kept]
+    return make_batch(len(rows), {name: column[rows] for name, column in joined.items()} | {"file": 0, "depth": 0})
+
+
+def moments_of(events: EventBatch, phases: PhaseColumns, every_s: float | None, *, bin_ns: int) -> Times:
+    """Returns when to predict, int64 ns ascending: at most ``MOST_MOMENTS`` times.
+
+    At the end of each phase, when a program would flush its trace: the first ones all, of the others as many as fit,
+    evenly. Where there are no phases, or a time between predictions is asked for, at even distances; these grow with
+    the trace as needed.
+    """
+    if not len(events):
+        return np.zeros(0, np.int64)
+    ends = events.end
+    first, last = int(events.start.min()), int(ends[-1])
+    if every_s is None and len(phases):
+        # a bin later the phase is over in the signal too
+        found = np.rint(phases.end_s * 1e9).astype(np.int64) + bin_ns
+        found = np.unique(found[found <= last + bin_ns])
+        if len(found) > MOST_MOMENTS:
+            later = np.linspace(_FIRST_MOMENTS, len(found) - 1, MOST_MOMENTS - _FIRST_MOMENTS)
+            found = found[np.concatenate([np.arange(_FIRST_MOMENTS), np.rint(later).astype(np.int64)])]
+        return found
+    step = max(round((every_s or _USUAL_EVERY_S) * 1e9), bin_ns, -(-(last - first) // MOST_MOMENTS))
+    return np.arange(first + step, max(last, first + step) + 1, step, dtype=np.int64)[:MOST_MOMENTS]
+
+
+def predictions_at(events: EventBatch, settings: DetectSettings, job: str, moments: Times) -> list[Prediction]:
+    """Feeds a predictor with the events, and asks it at each moment.
+
+    Args:
+        events: in the order in which they ended.
+        settings: method and limits.
+        job: the job's name in the results.
+        moments: int64 ns, ascending.
+    """
+    predictor = Predictor(job, settings)
+    found = []
+    fed = 0
+    for moment, upto in zip(moments.tolist(), np.searchsorted(events.end, moments, side="right").tolist(), strict=True):
+        if upto > fed:
+            predictor.update(events.select(slice(fed, upto)), _TYPES)
+            fed = upto
+        found.append(predictor.predict(moment))
+    return found
+
+
+def judge(job: str, predictions: Sequence[Prediction], phases: PhaseColumns, period_s: float | None) -> Replay:
+    """Compares each predicted next start with the first phase that began after the prediction was made."""
+    made = np.array([row.made_at_s for row in predictions])
+    seen = np.searchsorted(phases.start_s, made, side="right")
+    steps = [_step(row, int(at), phases, period_s) for row, at in zip(predictions, seen, strict=True)]
+    errors = [abs(step.error) for step in steps if step.error is not None]
+    covered = [step.covered for step in steps if step.covered is not None]
+    answers = [step for step in steps if step.prediction.period_s is not None]
+    return Replay(
+        job=job,
+        period_s=period_s,
+        phases=len(phases),
+        steps=steps,
+        answered=len(answers),
+        compared=len(errors),
+        median_error=float(np.median(errors)) if errors else None,
+        coverage=sum(covered) / len(covered) if covered else None,
+        phases_until_answer=answers[0].phases_seen if answers else None,
+    )
+
+
+def _step(prediction: Prediction, seen: int, phases: PhaseColumns, period_s: float | None) -> ReplayStep:
+    came = float(phases.start_s[seen]) if seen < len(phases) else None
+    error: float | None = None
+    covered: bool | None = None
+    if came is not None and period_s is not None and prediction.next_phase is not None:
+        start = prediction.next_phase.start_s
+        error = (start.value - came) / period_s
+        covered = start.low <= came <= start.high
+    return ReplayStep(prediction=prediction, phases_seen=seen, came_s=came, error=error, covered=covered)

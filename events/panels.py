@@ -1,0 +1,88 @@
+"""What pictures of a finished trace are drawn from: columns, in the units of the public results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .models import Prediction
+from .replay import Replay
+
+Floats = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TraceSignal:
+    """Bandwidth over time, reads and writes apart.
+
+    Attributes:
+        start_s: start of the first bin.
+        bin_s: length of a bin.
+        read: bytes/s in each bin, float64; zeros where only writes were asked for.
+        written: bytes/s in each bin, of the same length.
+    """
+
+    start_s: float
+    bin_s: float
+    read: Floats
+    written: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Reads and writes together."""
+        return self.read + self.written
+
+    @property
+    def end_s(self) -> float:
+        """End of the last bin."""
+        return self.start_s + len(self.written) * self.bin_s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhaseColumns:
+    """I/O phases in order of time; float64 arrays of equal length, seconds and bytes."""
+
+    start_s: Floats
+    end_s: Floats
+    volume_bytes: Floats
+
+    def __len__(self) -> int:
+        return len(self.start_s)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpectrumColumns:
+    """The spectrum in which candidates were looked for, and the autocorrelation.
+
+    Attributes:
+        frequency_hz: of each bin, ascending, the mean left out.
+        power: |X_k|^2 / N of each bin.
+        threshold: the power above which a bin is an outlier.
+        candidates: bins that may hold the dominant frequency.
+        harmonics: outlying bins that are multiples of a candidate.
+        lag_s: lags of the autocorrelation, from 0.
+        autocorrelation: its values, 1 at lag 0.
+    """
+
+    frequency_hz: Floats
+    power: Floats
+    threshold: float
+    candidates: Positions
+    harmonics: Positions
+    lag_s: Floats
+    autocorrelation: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panels:
+    """All that the pictures of one trace show; ``notes`` says what is left out and why."""
+
+    prediction: Prediction
+    signal: TraceSignal
+    phases: PhaseColumns
+    spectrum: SpectrumColumns
+    replay: Replay | None
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,43 @@
+"""Public results of a replay: what would have been predicted while a finished trace was still running."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from .models import MODELS_VERSION, Model, Prediction
+
+
+class ReplayStep(Model):
+    """One prediction, and what really came."""
+
+    prediction: Prediction
+    phases_seen: int = Field(ge=0)
+    """Phases of the trace that had begun by then."""
+    came_s: float | None
+    """Start of the phase that really came next; None after the last one."""
+    error: float | None
+    """Predicted less true start, as a share of the trace's period; None where either is missing."""
+    covered: bool | None
+    """Whether the interval of the predicted start holds the true one."""
+
+
+class Replay(Model):
+    """A trace predicted as if it were live, and how well."""
+
+    version: int = MODELS_VERSION
+    job: str
+    period_s: float | None
+    """Period of the whole trace; None when it has none, and then nothing is compared."""
+    phases: int
+    """Phases of the whole trace."""
+    steps: list[ReplayStep]
+    answered: int
+    """Predictions with a period."""
+    compared: int
+    """Predictions of a next start that did come."""
+    median_error: float | None
+    """Median of the errors' absolute values, as a share of the period."""
+    coverage: float | None
+    """Share of the compared predictions whose 90 % interval holds the true start."""
+    phases_until_answer: int | None
+    """Phases that had begun when a period was first reported."""
