@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
-import os
-import stat
 import time
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final
-from urllib.parse import urlsplit
 
 import zmq
 import zmq.asyncio
 
 from ..events import ConfigError
+from ..events.endpoints import check_private, private_files
 from ..events.wire import Frame
 from .ingest_core import IngestCore, IngestSettings, Sink
 
@@ -82,44 +78,3 @@ class Ingest:
                 with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
                     await self._socket.send_multipart([peer, *reply], zmq.NOBLOCK)
         await asyncio.sleep(0)
-
-
-def check_private(endpoint: str, *, allow: bool) -> None:
-    """Refuses endpoints that others on the network could reach in plain text.
-
-    Raises:
-        ConfigError: the endpoint is malformed or not private.
-    """
-    parts = urlsplit(endpoint)
-    if endpoint.startswith("ipc://@") and not allow:
-        raise ConfigError(f"{endpoint} has no file whose mode keeps others out; name a file, or set allow_plaintext")
-    if parts.scheme == "ipc" and endpoint != "ipc://":
-        folder = Path(endpoint.removeprefix("ipc://")).parent
-        if not folder.is_dir():
-            raise ConfigError(f"{endpoint}: there is no folder {folder}")
-        return
-    if parts.scheme in ("tcp", "inproc") and endpoint.removeprefix(f"{parts.scheme}://"):
-        if parts.scheme == "inproc" or allow or is_loopback(parts.hostname or ""):
-            return
-        raise ConfigError(f"{endpoint} is not loopback: plain text is refused there unless allow_plaintext is set")
-    raise ConfigError(f"{endpoint!r} is no endpoint such as tcp://127.0.0.1:9787 or ipc:///run/iotide/ingest")
-
-
-def is_loopback(host: str) -> bool:
-    """Tells whether a host name or address stays on this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-@contextlib.contextmanager
-def private_files() -> Iterator[None]:
-    """Makes files that are created meanwhile (ipc sockets) readable by their user only."""
-    before = os.umask(stat.S_IRWXG | stat.S_IRWXO)
-    try:
-        yield
-    finally:
-        os.umask(before)

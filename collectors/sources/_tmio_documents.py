@@ -107,7 +107,7 @@ class MessagePackRecords:
             for value in self._unpacker:
                 self._number += 1
                 yield self._number, value
-        except (msgpack.UnpackException, ValueError, RecursionError) as error:
+        except (msgpack.UnpackException, ValueError, TypeError, RecursionError) as error:
             self._broken = True
             self._about.counters["bytes_dropped:malformed"] += self._fed - self._unpacker.tell()
             self._about.malformed(

@@ -36,6 +36,7 @@ _LEVELS: Final = (
 
 _SAMPLE_START, _SAMPLE_END, _SAMPLE_BANDWIDTH = 1, 2, 5  # positions in a sample of the MessagePack layout
 _SAMPLES = 13
+_DEEPEST: Final = 4  # lists of records in lists
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,10 +56,12 @@ class Intervals:
     """What was wrong with the arrays' lengths, if something was."""
 
 
-def is_record(value: Any) -> bool:
+def is_record(value: Any, depth: int = _DEEPEST) -> bool:
     """Tells whether a decoded value is something that ``intervals_of`` understands."""
     if isinstance(value, list):
-        return bool(value) and (isinstance(value[0], str) or all(map(is_record, value)))
+        if value and isinstance(value[0], str):
+            return True
+        return bool(value) and depth > 0 and all(is_record(part, depth - 1) for part in value)
     if not isinstance(value, dict):
         return False
     return not (MOVED | LEFT_OUT | {"bandwidth": 0}).keys().isdisjoint(value) or _short_form(value) is not None
@@ -102,8 +105,9 @@ def _short_form(value: Mapping[str, Any]) -> dict[str, Any] | None:
     """Reads ``{b, t}`` as steps and ``{b, ts, te}`` as intervals, whatever follows the first letters."""
     if any(name in value for level in _LEVELS for name in level[:1]):
         return dict(value)
-    rates = [name for name, array in value.items() if name.startswith("b") and isinstance(array, list)]
-    times = [name for name, array in value.items() if name.startswith("t") and isinstance(array, list)]
+    arrays = [name for name, array in value.items() if isinstance(name, str) and isinstance(array, list)]
+    rates = [name for name in arrays if name.startswith("b")]
+    times = [name for name in arrays if name.startswith("t")]
     if len(rates) != 1:
         return None
     if len(times) == 1:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from ...events import EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make_batch
+from ...events import EventBatch, Interner, Kind, Layer, StreamInfo
 from ...events.wire import MAX_BATCH_EVENTS
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
+from ._interval_events import EXPECTED_INTERVALS, described, events_of
 from ._tmio_documents import EXPECTED, JsonDocuments, MessagePackRecords
 from ._tmio_intervals import Intervals, intervals_of, is_record, sections_left_out
-
-_LATEST_S = 4_600_000_000
-_NS = 1e9
 
 
 class TmioParser:
@@ -73,33 +68,17 @@ class TmioParser:
         return items
 
     def _events(self, number: int, intervals: Intervals) -> EventBatch:
-        start, end, rate = intervals.start_s, intervals.end_s, intervals.bandwidth
-        with np.errstate(invalid="ignore", over="ignore"):
-            size = np.rint(rate * (end - start))
-            good = (start >= 0) & (end >= start) & (end <= _LATEST_S) & (size >= 0) & (size < 2**62)
-        if wrong := len(good) - int(np.count_nonzero(good)):
-            first = int(np.argmin(good))
-            values = f"bandwidth {rate[first]:g} from {start[first]:g} s to {end[first]:g} s"
+        made = events_of(intervals, self._interner.string(intervals.section), Layer.MPIIO)
+        if len(made.wrong):
             self._about.malformed(
                 number,
-                f"{intervals.section}: {wrong} of {len(good)} intervals are wrong, first number {first}: {values}",
-                "finite numbers, times from 0 on, an end that is not before the start",
+                f"{intervals.section}: {len(made.wrong)} of {len(intervals.start_s)} intervals are wrong, "
+                f"first number {made.wrong[0]}: {described(intervals, int(made.wrong[0]))}",
+                EXPECTED_INTERVALS,
             )
-            self.counters["intervals_malformed"] += wrong
-        used = good & (size > 0)
-        self.counters["intervals_ignored:no_bytes"] += int(np.count_nonzero(good)) - int(np.count_nonzero(used))
-        begin = np.rint(start[used] * _NS).astype(np.int64)
-        finish = np.rint(end[used] * _NS).astype(np.int64)
-        columns: dict[str, npt.ArrayLike] = {
-            "start": begin,
-            "duration": finish - begin,
-            "call": self._interner.string(intervals.section),
-            "layer": int(Layer.MPIIO),
-            "kind": int(intervals.kind),
-            "bytes": size[used].astype(np.int64),
-            "flags": int(Flag.AGGREGATE),
-        }
-        return make_batch(len(begin), columns)
+            self.counters["intervals_malformed"] += len(made.wrong)
+        self.counters["intervals_ignored:no_bytes"] += made.empty
+        return made.batch
 
     def _emit(self, batch: EventBatch, ranks: int) -> list[SourceItem]:
         items: list[SourceItem] = []

@@ -17,9 +17,9 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from ... import __version__
 from ...events import ConfigError
+from ...events.endpoints import is_loopback
 from ...events.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
-from ..ingest import is_loopback
 from ..session import JobSession
 
 _START_S: Final = 10.0

@@ -11,8 +11,8 @@ import msgspec
 import zmq
 
 from ...events import ConfigError
+from ...events.endpoints import check_private, private_files
 from ...events.models import JobSummary, Prediction
-from ..ingest import check_private, private_files
 
 _HIGH_WATER: Final = 10_000
 
