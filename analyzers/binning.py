@@ -52,12 +52,14 @@ def spread(
     within = first == last
     if within.all():
         return _sums(first - lowest, volume, bins)
-    total = _sums(first[within] - lowest, volume[within], bins)
     across = np.flatnonzero(~within)
-    start, end, first, last = start[across], end[across], first[across], last[across]
-    per_ns = volume[across] / (end - start)
-    total += _sums(first - lowest, per_ns * ((first + 1) * bin_ns - start), bins)
-    total += _sums(last - lowest, per_ns * (end - last * bin_ns), bins)
+    weight = volume.astype(np.float64)
+    begun, ended = first[across], last[across]
+    per_ns = weight[across] / (end[across] - start[across])
+    weight[across] = per_ns * ((begun + 1) * bin_ns - start[across])
+    total = _sums(first - lowest, weight, bins)
+    total += _sums(ended - lowest, per_ns * (end[across] - ended * bin_ns), bins)
+    first, last = begun, ended
     full = np.flatnonzero((last - first > 1) & (last > lowest))
     if len(full):
         begin = np.maximum(first[full] + 1 - lowest, 0)

@@ -1,106 +1,105 @@
-"""A job's bandwidth over time, in a bounded ring of bins."""
+"""A job's bandwidth over time, in bounded rings of bins, at one or several resolutions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from .binning import Numbers, bin_range, spread
+from .ring import Floats, Ring, Samples, sums_of
+
+__all__ = ["FACTOR", "BandwidthSignal", "Samples"]
 
 Times = npt.NDArray[np.int64]
 
-_FIRST_BINS: Final = 256
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """A stretch of signal in bins of equal length.
-
-    Attributes:
-        first_ns: start of the first bin.
-        bin_ns: length of a bin.
-        volume: bytes moved in each bin, float64.
-    """
-
-    first_ns: int
-    bin_ns: int
-    volume: npt.NDArray[np.float64]
-
-    @property
-    def bandwidth(self) -> npt.NDArray[np.float64]:
-        """Mean bandwidth of each bin, bytes/s."""
-        return self.volume * (1e9 / self.bin_ns)
-
-    @property
-    def end_ns(self) -> int:
-        """End of the last bin."""
-        return self.first_ns + self.bin_ns * len(self.volume)
+FACTOR: Final = 4
+"""How much longer the bins of each level are than those of the one before."""
+_BINNED_AT_ONCE: Final = 8192  # bins; a batch that spans more is binned coarsely first
+_AHEAD_NS: Final = 60 * 10**9  # past the present: clocks of nodes differ by less
 
 
 class BandwidthSignal:
-    """Bytes in bins of ``bin_ns``, the newest ``capacity`` bins of them.
+    """Bytes in bins of ``bin_ns``, the newest ``capacity`` bins of them; and the same at coarser levels.
 
-    Bins start at multiples of ``bin_ns``, wherever a window on them starts. Requests may come in any order: each is
-    placed by its time. Memory grows with the length of the signal up to ``8 * capacity`` bytes.
+    Level l has bins of ``bin_ns * 4**l`` and reaches back 4**l times as far. It comes into being when the level before
+    can no longer hold all, as the sum of its bins, so that a short job has one level only. A batch is binned once, at
+    the finest level that its time range fits; the levels above add up its bins.
 
-    Stamps far in the future (a clock that jumped) must not push the real signal out of the ring. A request that ends
-    more than ``capacity`` bins after all that is known is *ahead*. Requests ahead within a batch that also continues
-    the signal are left out and counted. A batch that lies ahead as a whole is held back: if the next one lies there
-    too, the job had paused and both count; else it is left out and counted.
+    Bins start at multiples of their length, wherever a window on them starts. Requests may come in any order: each is
+    placed by its time, at every level that reaches back that far. Memory grows with the length of the signal up to
+    ``8 * capacity * levels`` bytes.
+
+    Stamps far in the future (a clock that jumped) must not push the real signal out of the rings. A request is *ahead*
+    when it ends later than the coarsest level is long after all that is known or, where the present is known, a minute
+    after both. Requests ahead within a batch that also continues the signal are left out and counted. A batch that
+    lies ahead as a whole is held back: if the next one lies there too, the job had paused and both count; else it is
+    left out and counted.
 
     Attributes:
-        bin_ns: length of a bin.
-        capacity: most bins held.
-        volume: bytes that were placed, including those that have left the ring since.
-        late_bytes: bytes that came for times before the ring.
+        bin_ns: length of a bin of level 0, the finest.
+        capacity: most bins held at a level.
+        most_levels: most levels.
+        volume: bytes that were placed, including those that have left the rings since.
+        late_bytes: bytes that came for times before the rings.
         ahead_bytes: bytes left out because their stamps are ahead.
     """
 
-    def __init__(self, bin_ns: int, capacity: int) -> None:
-        if bin_ns < 1 or capacity < 1:
-            raise ValueError("a ring needs bins of at least 1 ns and at least one bin")
+    def __init__(self, bin_ns: int, capacity: int, most_levels: int = 1) -> None:
+        if bin_ns < 1 or capacity < 1 or most_levels < 1:
+            raise ValueError("a ring needs bins of at least 1 ns and at least one bin, a signal at least one level")
         self.bin_ns = bin_ns
         self.capacity = capacity
+        self.most_levels = most_levels
         self.volume = 0.0
         self.late_bytes = 0.0
         self.ahead_bytes = 0.0
-        self._ring: npt.NDArray[np.float64] = np.zeros(min(_FIRST_BINS, capacity))
-        self._oldest = 0  # number of the earliest bin held
-        self._newest = -1  # number of the latest one
+        self._rings = [Ring(bin_ns, capacity)]
+        self._oldest = 0  # number of the earliest bin of level 0 that the coarsest level holds
+        self._newest = -1  # number of the latest bin of level 0
         self._held: tuple[Times, Times, Numbers] | None = None
 
     def __len__(self) -> int:
-        return self._newest - self._oldest + 1
+        """Number of bins held at level 0."""
+        return len(self._rings[0])
+
+    @property
+    def levels(self) -> int:
+        """Number of levels that exist; each new one is coarser."""
+        return len(self._rings)
 
     @property
     def first_ns(self) -> int | None:
-        """Start of the earliest bin held, None for an empty signal."""
-        return self._oldest * self.bin_ns if len(self) else None
+        """Start of the earliest bin held at level 0, None for an empty signal."""
+        return self._rings[0].oldest * self.bin_ns if len(self) else None
 
     @property
     def last_ns(self) -> int | None:
-        """End of the latest bin held, None for an empty signal."""
-        return (self._newest + 1) * self.bin_ns if len(self) else None
+        """End of the latest bin of level 0, None for an empty signal."""
+        return (self._newest + 1) * self.bin_ns if self._newest >= 0 else None
 
-    def add(self, start: Times, end: Times, volume: Numbers) -> None:
+    def add(self, start: Times, end: Times, volume: Numbers, now_ns: int | None = None) -> None:
         """Adds requests.
 
         Args:
             start: start times, int64 ns, at least 0.
             end: end times, int64 ns; a request that does not end after its start puts its bytes into one bin.
             volume: bytes moved.
+            now_ns: the present on the clock of the requests, where one is known that did not make these stamps.
         """
         if not len(start):
             return
         end = np.maximum(start, end)
         first, last = bin_range(start, end, self.bin_ns)
+        reach = self.capacity * FACTOR ** (self.most_levels - 1)
+        known = self._newest
+        if now_ns is not None:
+            reach = min(reach, max(_AHEAD_NS // self.bin_ns, 1))
+            known = max(known, now_ns // self.bin_ns)
         # one subtraction tells the common case: nothing is ahead
-        reach = self._newest if len(self) else int(last.min())
-        if int(last.max()) - reach > self.capacity:
-            kept = self._not_ahead(start, end, volume, last)
+        if int(last.max()) - (known if known >= 0 else int(last.min())) > reach:
+            kept = self._not_ahead(start, end, volume, last, known, reach)
             if not kept.any():
                 return
             if not kept.all():
@@ -109,83 +108,100 @@ class BandwidthSignal:
             self._give_up_held()
         self._place(start, end, volume, first, last)
 
-    def read(self, from_ns: int, to_ns: int) -> Samples:
-        """Returns the bins that overlap [from_ns, to_ns), as far as the ring reaches back; a copy.
+    def read(self, from_ns: int, to_ns: int, level: int = 0) -> Samples:
+        """Returns the bins of a level that overlap [from_ns, to_ns), as far as it reaches back; a copy.
 
-        Bins after the newest data hold 0. At most ``capacity`` bins are returned, the newest of those asked for.
+        Bins after the newest data hold 0. At most ``capacity`` bins are returned, the newest of those asked for. A
+        level coarser than all that exist is made of the coarsest.
         """
-        low = from_ns // self.bin_ns
-        high = max(low, -(-to_ns // self.bin_ns))
-        low = max(low, high - self.capacity)
-        if len(self):
-            low = min(max(low, self._newest - self.capacity + 1), high)
-        volume = np.zeros(high - low)
-        begin, stop = max(low, self._oldest), min(high, self._newest + 1)
-        if begin < stop:
-            at, length = begin % len(self._ring), stop - begin
-            straight = min(length, len(self._ring) - at)
-            volume[begin - low : begin - low + straight] = self._ring[at : at + straight]
-            volume[begin - low + straight : stop - low] = self._ring[: length - straight]
-        return Samples(low * self.bin_ns, self.bin_ns, volume)
+        if level < len(self._rings):
+            return self._rings[level].window(from_ns, to_ns)
+        ring = self._rings[-1].coarser(FACTOR ** (level - len(self._rings) + 1))
+        return ring.window(from_ns, to_ns)
 
     def _place(self, start: Times, end: Times, volume: Numbers, first: Times, last: Times) -> None:
-        latest = int(last.max())
+        latest, earliest = int(last.max()), int(first.min())
         newest = max(self._newest, latest)
-        floor = max(newest - self.capacity + 1, 0)
-        earliest = int(first.min())
+        oldest = min(self._oldest, earliest) if self._newest >= 0 else earliest
+        self._extend(oldest, newest)
+        top = self.levels - 1
+        floor = self._rings[top].floor(newest // FACTOR**top) * FACTOR**top
         lowest = max(earliest, floor)
-        bins = max(latest - lowest + 1, 0)
-        fresh = spread(start, end, volume, first, last, bin_ns=self.bin_ns, lowest=lowest, bins=bins)
+        level = 0
+        while level < top and (latest - lowest) // FACTOR**level >= max(_BINNED_AT_ONCE, self.capacity):
+            level += 1
+        fresh = self._spread(start, end, volume, first, last, level, lowest)
         given = float(volume.sum())
         placed = float(fresh.sum()) if earliest < floor else given
         self.volume += placed
         self.late_bytes += max(given - placed, 0.0)
-        if bins:
-            self._cover(lowest, newest)
-            self._ring[np.arange(lowest, lowest + bins) % len(self._ring)] += fresh
+        self._newest, self._oldest = newest, max(oldest, floor)
+        for finer in range(level):
+            self._place_end(start, end, volume, first, last, finer)
+        at = lowest // FACTOR**level
+        for coarser in range(level, self.levels):
+            self._rings[coarser].add(at, fresh, newest // FACTOR**coarser)
+            if coarser < top:
+                fresh, at = _merged(fresh, at)
 
-    def _cover(self, low: int, high: int) -> None:
-        """Makes the ring hold the bins low .. high as well, as far as its capacity goes; new bins are 0."""
-        if not len(self):
-            self._oldest, self._newest = low, low
-        oldest = max(min(self._oldest, low), high - self.capacity + 1)
-        if high - oldest + 1 > len(self._ring):
-            size = min(self.capacity, max(2 * len(self._ring), high - oldest + 1))
-            grown = np.zeros(size)
-            kept = np.arange(max(self._oldest, oldest), self._newest + 1)
-            grown[kept % size] = self._ring[kept % len(self._ring)]
-            self._ring = grown
-        elif high - self._newest >= len(self._ring):
-            self._ring[:] = 0.0
-        else:
-            self._ring[np.arange(self._newest + 1, high + 1) % len(self._ring)] = 0.0
-            self._ring[np.arange(oldest, self._oldest) % len(self._ring)] = 0.0
-        self._oldest, self._newest = oldest, high
+    def _place_end(self, start: Times, end: Times, volume: Numbers, first: Times, last: Times, level: int) -> None:
+        """Places what lies within the reach of one level."""
+        ring, newest = self._rings[level], self._newest // FACTOR**level
+        lowest = ring.floor(newest) * FACTOR**level
+        rows = np.flatnonzero(last >= lowest)
+        if not len(rows):
+            ring.add(newest, np.zeros(1), newest)
+            return
+        start, end, volume, first, last = start[rows], end[rows], volume[rows], first[rows], last[rows]
+        lowest = max(lowest, int(first.min()))
+        fresh = self._spread(start, end, volume, first, last, level, lowest)
+        ring.add(lowest // FACTOR**level, fresh, newest)
 
-    def _not_ahead(self, start: Times, end: Times, volume: Numbers, last: Times) -> npt.NDArray[np.bool_]:
+    def _spread(
+        self, start: Times, end: Times, volume: Numbers, first: Times, last: Times, level: int, lowest: int
+    ) -> Floats:
+        """Returns the bytes in each bin of a level, from the one that holds bin ``lowest`` of level 0 on."""
+        span = FACTOR**level
+        if level:
+            first, last = first // span, last // span
+        low = lowest // span
+        bins = max(int(last.max()) - low + 1, 0)
+        return spread(start, end, volume, first, last, bin_ns=self.bin_ns * span, lowest=low, bins=bins)
+
+    def _extend(self, oldest: int, newest: int) -> None:
+        """Adds levels until the coarsest holds all, or there are as many as may be."""
+        while (
+            self.levels < self.most_levels
+            and newest // FACTOR ** (self.levels - 1) - oldest // FACTOR ** (self.levels - 1) >= self.capacity
+        ):
+            self._rings.append(self._rings[-1].coarser(FACTOR))
+
+    def _not_ahead(
+        self, start: Times, end: Times, volume: Numbers, last: Times, known: int, reach: int
+    ) -> npt.NDArray[np.bool_]:
         """Tells which requests continue the signal; holds back, counts or takes in the others."""
         order = np.sort(last)
-        breaks = np.flatnonzero(np.diff(order) > self.capacity)
-        if not len(self):
+        breaks = np.flatnonzero(np.diff(order) > reach)
+        if known < 0:
             # nothing to continue yet: the most populous run of requests without a break is the signal
             edges = np.concatenate([[0], breaks + 1, [len(order)]])
             limit = int(order[edges[1 + int(np.argmax(np.diff(edges)))] - 1])
-        elif int(order[order > self._newest][0]) - self._newest > self.capacity:
-            limit = self._newest
+        elif int(order[order > known][0]) - known > reach:
+            limit = known
         else:
-            after = breaks[order[breaks] > self._newest]
+            after = breaks[order[breaks] > known]
             limit = int(order[after[0]]) if len(after) else int(order[-1])
         kept: npt.NDArray[np.bool_] = last <= limit
         if kept.any():
             self._give_up_held()
             self.ahead_bytes += float(volume[~kept].sum())
         else:
-            self._hold(start, end, volume, last)
+            self._hold(start, end, volume, last, reach)
         return kept
 
-    def _hold(self, start: Times, end: Times, volume: Numbers, last: Times) -> None:
+    def _hold(self, start: Times, end: Times, volume: Numbers, last: Times, reach: int) -> None:
         held = self._held
-        if held is not None and abs(int(held[1].max()) // self.bin_ns - int(last.max())) <= self.capacity:
+        if held is not None and abs(int(held[1].max()) // self.bin_ns - int(last.max())) <= reach:
             self._held = None
             start, end = np.concatenate([held[0], start]), np.concatenate([held[1], end])
             self._place(start, end, np.concatenate([held[2], volume]), *bin_range(start, end, self.bin_ns))
@@ -197,3 +213,11 @@ class BandwidthSignal:
         if self._held is not None:
             self.ahead_bytes += float(self._held[2].sum())
             self._held = None
+
+
+def _merged(fresh: Floats, lowest: int) -> tuple[Floats, int]:
+    """Returns the bins of the next level, and the number of the first of them."""
+    before = lowest % FACTOR
+    after = -(before + len(fresh)) % FACTOR
+    padded = np.concatenate([np.zeros(before), fresh, np.zeros(after)]) if before or after else fresh
+    return sums_of(padded, FACTOR), lowest // FACTOR
