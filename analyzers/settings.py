@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, Va
 from ..events.errors import ConfigError
 from ..events.models import ModeName
 
+OutlierName = Literal["zscore", "dbscan", "isolation-forest", "lof", "peaks"]
+
 
 class DetectSettings(BaseModel):
     """How the rhythm of one job's I/O is looked for. Immutable.
@@ -34,6 +36,9 @@ class DetectSettings(BaseModel):
         3.0, ge=0, allow_inf_nan=False, description="Least z-score of a candidate, in standard deviations."
     )
     spectrum: Literal["power", "amplitude"] = Field("power", description="What the z-scores are computed on.")
+    outlier: OutlierName = Field(
+        "zscore", description="How spectral lines that stand out are told; the middle three need scikit-learn."
+    )
     window_hits: int = Field(
         3, ge=1, le=1000, description="Periods found in a row before the window is cut (predictions)."
     )

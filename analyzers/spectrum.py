@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..events.models import Frequency
+from .detectors import find_outliers, z_scores
 from .settings import DetectSettings
 
 Floats = npt.NDArray[np.float64]
@@ -75,32 +75,29 @@ def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
     return Spectrum(transform, max(1, len(values)), sampling_frequency_hz)
 
 
-def z_scores(strength: Floats) -> Floats:
-    """z_k = |p_k - mean(p)| / std(p), with the population's standard deviation (Eq. 5); 0 for a flat spectrum."""
-    if not len(strength):
-        return strength
-    off: Floats = np.abs(strength - strength.mean())
-    spread = math.sqrt(float(off @ off) / len(off))
-    return off / spread if spread > 1e-12 * float(strength.max()) else np.zeros_like(strength)
-
-
 def find_candidates(
     spectrum: Spectrum, settings: DetectSettings, harmonics: Literal["relative", "modulo"] = "relative"
 ) -> Candidates:
     """Finds the outliers of the spectrum that come near its largest one.
 
-    A candidate has a z-score above the threshold and above ``tolerance`` times the largest (Eq. 6). Of these a multiple
-    of a lower one is a harmonic and left out. The confidence of candidate k is the mean of z_k's shares in the sum over
-    the bins that pass the tolerance and in the sum over those that pass the threshold, both without harmonics.
+    A candidate has a z-score above the threshold and above ``tolerance`` times the largest (Eq. 6), or is an outlier by
+    ``settings.outlier``. Of these a multiple of a lower one is a harmonic and left out. By z-scores, the confidence of
+    candidate k is the mean of z_k's shares in the sum over the bins that pass the tolerance and in the sum over those
+    that pass the threshold, both without harmonics.
 
     Args:
         spectrum: the spectrum.
-        settings: tolerance, threshold, and whether power or amplitude is judged.
+        settings: detector, tolerance, threshold, and whether power or amplitude is judged.
         harmonics: how a multiple is told: by the ratio of the frequencies to 2 %, or as the reference does by a
             floating-point remainder below 1e-5 Hz, which misses many multiples.
     """
     strength = spectrum.power if settings.spectrum == "power" else np.abs(spectrum.transform)
     z = z_scores(strength)
+    if settings.outlier != "zscore":
+        outliers = find_outliers(settings.outlier, strength, settings.tolerance)
+        every = np.flatnonzero(outliers.found)
+        kept = _fundamentals(every, spectrum, harmonics)
+        return Candidates(kept, z, outliers.confidence[kept], len(every) - len(kept))
     near = z > settings.tolerance * z.max(initial=0.0)
     outlying = z > settings.z_threshold
     found = np.flatnonzero(near & outlying)
