@@ -1,0 +1,150 @@
+"""The period of a signal by its likeness to itself at later times, apart from the spectrum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events.analysis import AutocorrelationAnswer
+from ..events.models import Estimate, Prediction
+from .scores import scores_of
+from .spectrum import Floats
+
+_LEAST_HEIGHT: Final = 0.15
+_LEAST_PROMINENCE: Final = 0.1
+_OUTLYING: Final = 1.0  # weighted standard deviations
+_FAR: Final = 0.25  # of the median interval
+_LEAST_MERGED: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Intervals:
+    """Intervals between peaks in samples, their weights, and which of them are kept."""
+
+    length: Floats
+    weight: Floats
+    kept: npt.NDArray[np.bool_]
+
+    @property
+    def moments(self) -> tuple[float, float] | None:
+        """Weighted mean and standard deviation of the kept ones; None where the weights do not allow a mean."""
+        return _moments(self.length[self.kept], self.weight[self.kept])
+
+
+def autocorrelation(values: Floats) -> Floats:
+    """Returns sum_n (x_n - mean)(x_(n+lag) - mean) / (N var(x)) for lag = 0 .. N - 1; zeros for a constant signal."""
+    n = len(values)
+    if not n:
+        return np.zeros(0)
+    off = values - values.mean()
+    power = float(off @ off)
+    if power <= n * (1e-12 * float(np.abs(values).max())) ** 2:
+        return np.zeros(n)
+    padded = 1 << (2 * n - 1).bit_length()
+    transform = np.fft.rfft(off, padded)
+    lags: Floats = np.fft.irfft(np.square(transform.real) + np.square(transform.imag), padded)[:n]
+    return lags / power
+
+
+def find_period(values: Floats, bin_s: float, *, as_reference: bool = False) -> AutocorrelationAnswer:
+    """Finds the period by the peaks of the autocorrelation that are 0.15 high or more.
+
+    The period is the weighted mean of the intervals from lag 0 to the first peak and between peaks, up to half of the
+    signal's length, without outliers (more than a quarter off the median). Peaks weigh by their height, and must stand
+    out by 0.1. Confidence is
+    (1 - standard deviation / mean) of the intervals, times the mean height of their peaks.
+
+    As the reference does it, the interval from lag 0 is left out, every local maximum at any lag is a peak, intervals weigh by how
+    much higher their second peak is than their first (mostly less than nothing), those more than one weighted standard
+    deviation off are outliers, and the height does not matter for the confidence.
+
+    Args:
+        values: bandwidth in bins of equal length.
+        bin_s: length of a bin, s.
+        as_reference: use the reference's rules.
+    """
+    from scipy.signal import find_peaks
+
+    correlation = autocorrelation(values)
+    likeness = 1.0
+    if as_reference:
+        peaks, about = find_peaks(correlation, height=_LEAST_HEIGHT)
+        found = _weighed_by_rise(np.diff(peaks).astype(np.float64), np.diff(about["peak_heights"]))
+    else:
+        peaks, about = find_peaks(correlation, height=_LEAST_HEIGHT, prominence=_LEAST_PROMINENCE)
+        repeated = peaks <= len(values) // 2
+        peaks, heights = peaks[repeated], about["peak_heights"][repeated]
+        found = _weighed_by_height(np.diff(peaks, prepend=0).astype(np.float64), heights)
+        # fewer and fewer samples overlap at longer lags
+        overlap = 1 - peaks / max(len(values), 1)
+        likeness = float(np.mean(np.minimum(heights / overlap, 1.0)[found.kept])) if found.kept.any() else 0.0
+    moments = found.moments
+    period, confidence = None, 0.0
+    if moments is not None and moments[0] > 0:
+        period = moments[0] * bin_s
+        confidence = min(max((1 - moments[1] / moments[0]) * likeness, 0.0), 1.0)
+    return AutocorrelationAnswer(
+        period_s=period,
+        confidence=confidence,
+        peaks_s=(peaks * bin_s).tolist(),
+        intervals_s=(found.length[found.kept] * bin_s).tolist(),
+        outliers_s=(found.length[~found.kept] * bin_s).tolist(),
+    )
+
+
+def merge(prediction: Prediction, answer: AutocorrelationAnswer, bandwidth: Floats, bin_s: float) -> Prediction:
+    """Merges the DFT's answer with the autocorrelation's as the reference does.
+
+    Where the DFT has dominant frequencies, the lowest is the answer and its confidence (1 + c_dft + c_acf)/3, unless
+    that is below 0.2; where it has none, the autocorrelation's period is, with a third of its confidence. Without a
+    period from the autocorrelation nothing changes.
+
+    Args:
+        prediction: the answer of the method ``reference``.
+        answer: the autocorrelation's.
+        bandwidth: the signal in the window, bytes/s.
+        bin_s: length of a bin, s.
+    """
+    if answer.period_s is None:
+        return prediction
+    # more than two candidates are no answer of the DFT
+    lowest = min(prediction.dominant, key=lambda row: row.frequency_hz) if prediction.period_s is not None else None
+    if lowest is not None:
+        period, confidence = lowest.period_s, (1 + lowest.confidence + answer.confidence) / 3
+        if confidence < _LEAST_MERGED:
+            return prediction.model_copy(update={"period_s": None, "confidence": 0.0, "scores": None})
+    else:
+        period, confidence = answer.period_s, answer.confidence / 3
+    half_bin = 0.5 / (len(bandwidth) * bin_s)
+    low, high = 1 / (1 / period + half_bin), 1 / max(1 / period - half_bin, half_bin)
+    return prediction.model_copy(
+        update={
+            "period_s": Estimate(value=period, low=low, high=high),
+            "confidence": confidence,
+            "scores": scores_of(bandwidth, bin_s, period),
+        }
+    )
+
+
+def _weighed_by_height(length: Floats, height: Floats) -> _Intervals:
+    middle = float(np.median(length)) if len(length) else 0.0
+    return _Intervals(length, height, np.abs(length - middle) <= _FAR * middle)
+
+
+def _weighed_by_rise(length: Floats, rise: Floats) -> _Intervals:
+    moments = _moments(length, rise)
+    kept = np.ones(len(length), bool)
+    if moments is not None and moments[1] > 0:
+        kept = np.abs((length - moments[0]) / moments[1]) <= _OUTLYING
+    return _Intervals(length, rise, kept)
+
+
+def _moments(values: Floats, weight: Floats) -> tuple[float, float] | None:
+    total = float(weight.sum())
+    if not len(values) or total == 0:
+        return None
+    mean = float(values @ weight) / total
+    return mean, abs(float(np.square(values - mean) @ weight) / total) ** 0.5
