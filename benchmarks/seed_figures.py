@@ -1,0 +1,246 @@
+"""The programs of seed 001 under ``iotide run``: its period, ftio-hpc's, and what the programs' own logs say.
+
+IOR and HACC-IO are small programs that do the same I/O (``programs/``), LAMMPS is the real one. Times are a fifth (IOR,
+HACC-IO) and about a fifteenth (LAMMPS) of the published ones.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from _figures import Figure, report
+from _ftio import Answer, Requests, analyse
+from iotide.analyzers.selection import counted
+from iotide.cli.trace_reading import read_traces
+from iotide.events.analysis import DetectionReport
+from iotide.events.models import Prediction, RunSummary
+
+HERE = Path(__file__).parent / "programs"
+IOTIDE = [sys.executable, "-m", "iotide"]
+PEER = "ftio-hpc"
+LAMMPS = ["lmp", "-in", str(HERE / "flow.lammps"), "-var", "size", "500", "-log", "none"]
+"""20 steps of half a million particles take a second or two on two cores."""
+LAMMPS_HZ = 20.0
+SURE = 0.5
+"""Online, periods of less confidence are guesses and not counted; the peer's have no such mark."""
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One run: when its phases began by its own log, and what each program makes of it."""
+
+    name: str
+    frequency_hz: float
+    starts_s: Floats
+    """Of each phase, on any clock."""
+    final: Prediction | None
+    online: Sequence[Prediction]
+    requests: Requests | None
+    """What the peer is given."""
+
+    @property
+    def period_s(self) -> float:
+        """The mean time between starts, which seed 001 calls the truth."""
+        return float(np.diff(self.starts_s).mean())
+
+    @property
+    def later_period_s(self) -> float:
+        """The same without the first phase."""
+        return float(np.diff(self.starts_s[1:]).mean())
+
+
+def environment() -> dict[str, str]:
+    """Open MPI refuses root and more ranks than cores unless told."""
+    told = {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_MCA_btl": "self,vader,tcp",
+        "OMPI_MCA_btl_tcp_if_include": "lo",
+        "OMPI_MCA_oob_tcp_if_include": "lo",
+    }
+    return {name: value for name, value in os.environ.items() if not name.startswith(("IOTIDE_", "LD_PRELOAD"))} | told
+
+
+def run(command: Sequence[str | Path], folder: Path) -> str:
+    """Returns what a command printed; raises with what it complained about."""
+    done = subprocess.run(
+        list(map(str, command)), cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=200
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def live(
+    command: Sequence[str | Path], folder: Path, options: Sequence[str]
+) -> tuple[str, Prediction | None, list[Prediction]]:
+    """Returns the output of a command under ``iotide run``, the last prediction and those made meanwhile."""
+    out = run([*IOTIDE, "run", "--quiet", "--json", "run.json", "-o", "report", *options, "--", *command], folder)
+    summary = RunSummary.model_validate_json((folder / "run.json").read_text())
+    lines = (folder / "report/predictions.jsonl").read_text().splitlines()
+    return out, summary.prediction, [Prediction.model_validate_json(line) for line in lines[:-1]]
+
+
+def program(name: str, frequency_hz: float, ranks: int, arguments: Sequence[str], folder: Path) -> Seen:
+    """Builds one of our programs and runs it; it prints its phases and requests at the end."""
+    run(["mpicc", "-O2", "-o", name, HERE / f"{name}.c"], folder)
+    command = ["mpirun", "-n", str(ranks), f"./{name}", "-o", "data", *arguments]
+    told, final, online = live(command, folder, ["-f", str(frequency_hz)])
+    starts = np.array(re.findall(r"^phase (\d+) \d+$", told, re.MULTILINE), np.int64)
+    lines = re.findall(r"^request \d+ (\d+) (\d+) (\d+) [rw]$", told, re.MULTILINE)
+    start, end, size = np.array(sorted(lines), np.int64).T
+    return Seen(name, frequency_hz, (starts - starts[0]) / 1e9, final, online, as_requests(start, end, size))
+
+
+def as_requests(start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> Requests:
+    """Seconds since the first start, and bytes/s."""
+    zero = start.min()
+    return (start - zero) / 1e9, (end - zero) / 1e9, size / ((end - start) / 1e9)
+
+
+def ior(folder: Path) -> Seen:
+    """Eight iterations of half a period each, as in the published run: 76.05 s hold seven periods and a phase."""
+    return program("ior_like", 50.0, 4, ["-i", "8", "-d", "1.0", "-D", "1.0"], folder)
+
+
+def hacc(folder: Path) -> Seen:
+    """Ten iterations, the first of them much slower, which is what made the published spectrum ambiguous."""
+    return program("hacc_like", 50.0, 4, ["-i", "10", "-d", "1.5", "-n", "1000000", "-F", "40000"], folder)
+
+
+def lammps_live(folder: Path) -> Seen:
+    """Under ``iotide run``."""
+    told, final, online = live(["mpirun", "-n", "2", *LAMMPS], folder, ["-f", str(LAMMPS_HZ), "--mode", "write"])
+    return Seen("LAMMPS live", LAMMPS_HZ, dumps(told), final, online, None)
+
+
+def lammps_traced(folder: Path) -> Seen:
+    """Under strace, whose record both programs read."""
+    strace = 'exec strace -f -tt -T -y -e trace=write,writev,pwrite64 -o lmp_node_$OMPI_COMM_WORLD_RANK.st "$@"'
+    told = run(["mpirun", "-n", "2", "sh", "-c", strace, "strace", *LAMMPS], folder)
+    traces = sorted(folder.glob("*.st"))
+    out = run([*IOTIDE, "detect", "--json", "-f", str(LAMMPS_HZ), "--mode", "write", *traces], folder)
+    read = read_traces(traces, format_name="strace", job="lmp", progress=lambda _path, _bytes: None).batches()
+    kept = [batch.select(counted(batch, types, "write")) for batch, types in read]
+    start = np.concatenate([batch.start for batch in kept])
+    end = np.concatenate([batch.end for batch in kept])
+    size = np.concatenate([batch.bytes for batch in kept])
+    final = DetectionReport.model_validate_json(out).prediction
+    return Seen("LAMMPS strace", LAMMPS_HZ, dumps(told), final, [], as_requests(start, end, size))
+
+
+def dumps(told: str) -> Floats:
+    """When each dump began; at step 0, before the clock of the run starts, there is none."""
+    found = re.findall(r"^dump of step ([1-9]\d*) begins after ([\d.]+) s$", told, re.MULTILINE)
+    return np.array([at for _, at in found], np.float64)
+
+
+def phase_ends(requests: Requests, period_s: float) -> Floats:
+    """Ends of requests after which nothing starts for a quarter of a period, but for the last."""
+    start, end, _ = requests
+    latest = np.maximum.accumulate(end[np.argsort(start)])[:-1]
+    return latest[np.sort(start)[1:] - latest > period_s / 4]
+
+
+def ask_peer(seen: Seen) -> tuple[Answer, list[Answer]] | None:
+    """Asks the peer about the whole run, and at the end of each phase about all until then, as seed 001 does.
+
+    Online, the peer's window is the whole run so far: cutting it to three periods is its caller's work.
+    """
+    if seen.requests is None:
+        return None
+    start, end, bandwidth = seen.requests
+    until = [end <= at for at in phase_ends(seen.requests, seen.period_s)]
+    prefixes = [(start[kept], end[kept], bandwidth[kept]) for kept in until]
+    # Before the third phase there is not even one period and its confirmation.
+    answers = analyse([seen.requests, *prefixes[2:]], seen.frequency_hz)
+    return None if answers is None else (answers[0], answers[1:])
+
+
+def figures_of(seen: Seen) -> list[Figure]:
+    """Prints one run in full; its figures are errors in %, 100 where there is no answer."""
+    peer = ask_peer(seen)
+    final = seen.final.period_s.value if seen.final and seen.final.period_s else None
+    online = [each.period_s.value for each in seen.online if each.period_s and each.confidence >= SURE]
+    print(
+        f"{seen.name}: {len(seen.starts_s)} phases {seen.period_s:.4f} s apart ({seen.later_period_s:.4f} s after the "
+        f"first; each {' '.join(f'{each:.2f}' for each in np.diff(seen.starts_s))})"
+    )
+    print(
+        f"  iotide: {text(final)}, confidence {seen.final.confidence if seen.final else 0:.2f}; {online_text(online)}"
+    )
+    figures = []
+    theirs = None
+    if peer is not None:
+        answered = [each.period_s for each in peer[1] if each.period_s]
+        print(f"  {PEER}: {text(peer[0].period_s)}; {online_text(answered)}, asked {len(peer[1])} times")
+        theirs = (peer[0].period_s, float(np.mean(answered)) if answered else None)
+    ours = (final, float(np.mean(online)) if online else None)
+    truths = [("", seen.period_s)]
+    if seen.starts_s[1] - seen.starts_s[0] > 1.1 * seen.later_period_s:
+        truths.append((", without the slow first phase", seen.later_period_s))
+    for suffix, truth in truths:
+        for number, label in enumerate(("final", "mean of online")):
+            if number and not seen.online:
+                continue
+            beside = None if theirs is None else error(theirs[number], truth)
+            name = f"{seen.name}, {label}{suffix}"
+            figures.append(Figure(name, error(ours[number], truth), "%", "", PEER, beside, better="lower"))
+    return figures
+
+
+def error(period_s: float | None, truth_s: float) -> float:
+    return 100.0 if period_s is None else 100 * abs(period_s - truth_s) / truth_s
+
+
+def text(period_s: float | None) -> str:
+    return "no period" if period_s is None else f"{period_s:.4f} s"
+
+
+def online_text(periods: Sequence[float]) -> str:
+    if not periods:
+        return "no period online"
+    return f"online {np.mean(periods):.4f} s on average of {len(periods)} ({min(periods):.3f} to {max(periods):.3f})"
+
+
+def measure() -> list[Figure]:
+    figures = []
+    for programs, runs in (
+        (("mpicc", "mpirun"), (ior, hacc)),
+        (("lmp", "mpirun"), (lammps_live,)),
+        (("lmp", "mpirun", "strace"), (lammps_traced,)),
+    ):
+        if absent := [name for name in programs if shutil.which(name) is None]:
+            print(f"{', '.join(absent)} absent (make system-deps installs them)", file=sys.stderr)
+            continue
+        for each in runs:
+            with tempfile.TemporaryDirectory() as folder:
+                seen = each(Path(folder))
+                keep(seen)
+                figures += figures_of(seen)
+    return figures
+
+
+def keep(seen: Seen) -> None:
+    """Keeps what the run gave where SEED_FIGURES_KEEP names a folder, so that an answer can be looked into."""
+    if folder := os.environ.get("SEED_FIGURES_KEEP"):
+        start, end, bandwidth = seen.requests if seen.requests is not None else (np.zeros(0),) * 3
+        path = Path(folder) / f"{seen.name.replace(' ', '-')}.npz"
+        np.savez(path, start=start, end=end, bandwidth=bandwidth, phases=seen.starts_s, frequency=seen.frequency_hz)
+        (path.with_suffix(".jsonl")).write_text("".join(each.model_dump_json() + "\n" for each in seen.online))
+
+
+if __name__ == "__main__":
+    report(measure())
