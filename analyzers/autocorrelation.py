@@ -57,9 +57,9 @@ def find_period(values: Floats, bin_s: float, *, as_reference: bool = False) -> 
     out by 0.1. Confidence is
     (1 - standard deviation / mean) of the intervals, times the mean height of their peaks.
 
-    As the reference does it, the interval from lag 0 is left out, every local maximum at any lag is a peak, intervals weigh by how
-    much higher their second peak is than their first (mostly less than nothing), those more than one weighted standard
-    deviation off are outliers, and the height does not matter for the confidence.
+    As the reference does it, the interval from lag 0 is left out, every local maximum at any lag is a peak, intervals
+    weigh by how much higher their second peak is than their first (mostly less than nothing), those more than one
+    weighted standard deviation off are outliers, and the height does not matter for the confidence.
 
     Args:
         values: bandwidth in bins of equal length.

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import cmath
 import math
+from typing import Final
 
 import numpy as np
 
 from ..events.models import Scores
 from .line import component
+from .phases import merge, runs
 from .spectrum import Floats
+
+_GAP: Final = 0.25
 
 
 def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None:
@@ -22,7 +26,9 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
         sigma_vol  = std_i(V(T_i) / max_j V(T_j))
         sigma_time = sqrt(1/n sum_i (L(S_i)/L(T_i) - R_IO)^2)                               (Eq. 7)
 
-    Bytes per phase are the mean of V(S_i), and periodicity is 1 - sigma_vol - sigma_time, cut to [0, 1].
+    Bytes per phase are the mean of V(S_i), and periodicity is 1 - sigma_vol - sigma_time, cut to [0, 1]. Burst width is
+    the mean length, in whole bins, of a phase of substantial I/O: a stretch of S, in which gaps shorter than a quarter
+    of the period do not count. The duty cycle is its share of the period.
 
     Args:
         bandwidth: bytes/s in each bin.
@@ -38,12 +44,15 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
         return None
     # a constant signal exceeds its mean nowhere, and is substantial throughout
     threshold = total / len(bandwidth)
-    share = (bandwidth > (threshold if bandwidth.max() > threshold else 0.0)).astype(np.float64)
+    substantial = bandwidth > (threshold if bandwidth.max() > threshold else 0.0)
+    share = substantial.astype(np.float64)
     busy_bins = float(share.sum())
     above = bandwidth * share
     edges = _cuts(bandwidth, period)
     moved, busy, moved_busy = (_between(edges, column) for column in (bandwidth, share, above))
     time_ratio = busy_bins / len(bandwidth)
+    first, stop = merge(*runs(substantial), _GAP * period)
+    burst = float((stop - first).sum()) / len(first)
     sigma_vol = float(np.std(moved / moved.max())) if moved.max() > 0 else 0.0
     sigma_time = math.sqrt(float(np.mean((busy / period - time_ratio) ** 2)))
     return Scores(
@@ -53,6 +62,8 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
         bandwidth=float(above.sum()) / busy_bins,
         bytes_per_phase=float(moved_busy.mean()) * bin_s,
         periodicity=float(np.clip(1 - sigma_vol - sigma_time, 0, 1)),
+        burst_width_s=burst * bin_s,
+        duty_cycle=min(burst / period, 1.0),
     )
 
 

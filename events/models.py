@@ -64,7 +64,7 @@ class Scores(Model):
     bytes_per_phase: float
     periodicity: float = Field(ge=0, le=1)
     burst_width_s: float = 0.0
-    """Mean length of a phase of substantial I/O."""
+    """Mean length of a phase of substantial I/O, to a sampling interval."""
     duty_cycle: float = Field(0.0, ge=0, le=1)
     """Burst width over the period."""
 

@@ -1,0 +1,59 @@
+"""A signal as its mean and its strongest cosines. Source: seed 001, Eq. 4."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from ..events.analysis import Reconstruction, Wave
+from .spectrum import Floats, spectrum_of
+
+_ROUNDING: Final = 1e-12
+
+
+def reconstruct(values: Floats, bin_s: float, start_s: float, count: int) -> Reconstruction:
+    """Takes the ``count`` strongest frequencies of a signal, and tells what they leave unexplained.
+
+    x_n = (1/N) [X_0 + sum_k 2 |X_k| cos(2 pi k n / N + arg X_k)], the Nyquist term not doubled (Eq. 4).
+
+    Args:
+        values: bandwidth in bins of equal length, bytes/s.
+        bin_s: length of a bin, s.
+        start_s: start of the first one.
+        count: most waves taken; all there are make up the signal.
+    """
+    spectrum = spectrum_of(values, 1 / bin_s)
+    amplitude, frequency = spectrum.amplitude, spectrum.frequency_hz
+    # Parseval: a cosine has half of its amplitude's square as variance, at the Nyquist frequency all of it
+    variance = 0.5 * np.square(amplitude)
+    if len(values) % 2 == 0 and len(variance):
+        variance[-1] *= 2
+    total = float(variance.sum())
+    order = np.argsort(-variance, kind="stable")[:count]
+    order = order[variance[order] > (_ROUNDING * float(values.max(initial=0.0))) ** 2]
+    return Reconstruction(
+        start_s=start_s,
+        mean=float(values.mean()) if len(values) else 0.0,
+        waves=[
+            Wave(
+                frequency_hz=float(frequency[k]),
+                period_s=float(1 / frequency[k]),
+                amplitude=float(amplitude[k]),
+                phase_rad=float(np.angle(spectrum.transform[k])),
+                share=min(float(variance[k]) / total, 1.0),
+            )
+            for k in order
+        ],
+        relative_residual=math.sqrt(max(1 - float(variance[order].sum()) / total, 0.0)) if total > 0 else 0.0,
+    )
+
+
+def wave_of(model: Reconstruction, times_s: Floats) -> Floats:
+    """Returns the reconstructed bandwidth at the starts of bins, bytes/s, also past the window."""
+    at = times_s - model.start_s
+    level = np.full(len(at), model.mean)
+    for wave in model.waves:
+        level += wave.amplitude * np.cos(2 * math.pi * wave.frequency_hz * at + wave.phase_rad)
+    return level
