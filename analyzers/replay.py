@@ -20,6 +20,7 @@ Times = npt.NDArray[np.int64]
 
 MOST_MOMENTS: Final = 300
 _USUAL_EVERY_S: Final = 1.0
+_FEWEST_MOMENTS: Final = 20
 _FIRST_MOMENTS: Final = 50
 _TYPES: Final = np.array([FileType.UNKNOWN], np.uint8)
 
@@ -97,7 +98,8 @@ def moments_of(events: EventBatch, phases: PhaseColumns, every_s: float | None, 
             later = np.linspace(_FIRST_MOMENTS, len(found) - 1, MOST_MOMENTS - _FIRST_MOMENTS)
             found = found[np.concatenate([np.arange(_FIRST_MOMENTS), np.rint(later).astype(np.int64)])]
         return found
-    step = max(round((every_s or _USUAL_EVERY_S) * 1e9), bin_ns, -(-(last - first) // MOST_MOMENTS))
+    usual_s = min(_USUAL_EVERY_S, (last - first) / 1e9 / _FEWEST_MOMENTS)
+    step = max(round((every_s or usual_s) * 1e9), bin_ns, -(-(last - first) // MOST_MOMENTS))
     return np.arange(first + step, max(last, first + step) + 1, step, dtype=np.int64)[:MOST_MOMENTS]
 
 

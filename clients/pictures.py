@@ -1,23 +1,26 @@
-"""Pictures of a job's signal and of its predictions, as SVG. Needs matplotlib (the extra ``plot``)."""
+"""Pictures of a live job's signal and of its predictions, as SVG. Needs matplotlib (the extra ``plot``)."""
 
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..events.errors import UnavailableError
-from ..events.models import Prediction, SignalSeries
+from ..events.models import Estimate, NextPhase, Prediction, SignalSeries
+from ..events.panels import TraceSignal
+from .picture_data import PHASE, READ, WRITE, Steps, Unit, rate_unit, steps_of, time_unit
 
 try:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
 except ImportError as error:
     raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
 
-_READ, _WRITE, _PHASE = "#d9822b", "#0b6e99", "#7a3e9d"
-_MOST_BINS = 2000
+_MOST_STEPS = 2000
 
 
 def draw_signal(signal: SignalSeries, prediction: Prediction | None) -> str:
@@ -27,25 +30,21 @@ def draw_signal(signal: SignalSeries, prediction: Prediction | None) -> str:
         An SVG element.
     """
     figure, axes = _figure(3.2)
-    read, written, bin_s = _coarsen(signal)
-    edges = np.arange(len(written) + 1) * bin_s
-    axes.stairs(written / 1e6, edges, fill=True, color=_WRITE, alpha=0.75, label="write")
-    axes.stairs(read / 1e6, edges, fill=True, color=_READ, alpha=0.75, label="read")
+    trace = TraceSignal(signal.start_s, signal.bin_s, np.asarray(signal.read), np.asarray(signal.written))
+    zero = signal.start_s
+    steps = steps_of(trace, _MOST_STEPS)
+    unit = time_unit(trace.end_s - zero)
+    plot_bandwidth(axes, steps, zero, unit)
     if prediction is not None and prediction.period_s is not None and prediction.next_phase is not None:
-        phase = prediction.next_phase
-        start = phase.start_s.value - signal.start_s
-        period = prediction.period_s.value
-        past = np.arange(start, 0, -period)[1:]
-        past = past[past >= prediction.window.start_s - signal.start_s]
-        for at in past[:200]:
-            axes.axvline(at, color=_PHASE, linewidth=0.8, linestyle=":")
-        axes.axvspan(start, start + phase.duration_s.value, color=_PHASE, alpha=0.3, label="next phase, expected")
-        axes.axvline(prediction.made_at_s - signal.start_s, color="black", linewidth=0.8, label="predicted at")
-    axes.set_xlabel("seconds since the first I/O")
-    axes.set_ylabel("MB/s")
-    axes.set_ylim(bottom=0)
-    axes.legend(loc="upper left", bbox_to_anchor=(0, 1.18), ncols=4, frameon=False, fontsize="small")
-    return _svg(figure)
+        start, period = prediction.next_phase.start_s.value, prediction.period_s.value
+        past = np.arange(start, zero, -period)[1:]
+        for at in past[past >= prediction.window.start_s][:200]:
+            axes.axvline((at - zero) / unit.factor, color=PHASE, linewidth=0.8, linestyle=":")
+        plot_next_phase(axes, prediction.next_phase, zero, unit)
+        axes.axvline((prediction.made_at_s - zero) / unit.factor, color="black", linewidth=0.8, label="predicted at")
+    axes.set_xlabel(f"{unit.name} since the first I/O")
+    place_legend(axes)
+    return svg_of(figure)
 
 
 def draw_history(history: Sequence[Prediction]) -> str:
@@ -55,21 +54,85 @@ def draw_history(history: Sequence[Prediction]) -> str:
         An SVG element.
     """
     figure, axes = _figure(2.6)
-    found = [(row, row.period_s) for row in history if row.period_s is not None]
     begin = history[0].window.start_s if history else 0.0
-    times = np.array([row.made_at_s - begin for row, _ in found])
-    axes.fill_between(
-        times, [period.low for _, period in found], [period.high for _, period in found], color=_WRITE, alpha=0.2
+    unit = time_unit(history[-1].made_at_s - begin if history else 1.0)
+    plot_history(axes, history, begin, unit)
+    axes.set_xlabel(f"{unit.name} since the first I/O")
+    return svg_of(figure)
+
+
+def plot_bandwidth(axes: Axes, steps: Steps, zero_s: float, unit: Unit) -> float:
+    """Draws reads and writes as steps; returns the factor of the bandwidth axis."""
+    edges = (steps.edges - zero_s) / unit.factor
+    coarse = steps.bins_a_step > 1
+    shown = steps.highest if coarse else np.maximum(steps.read, steps.written)
+    top = float(shown.max(initial=0.0))
+    rate = rate_unit(top)
+    if coarse:
+        axes.stairs(steps.highest / rate.factor, edges, color=WRITE, alpha=0.3, linewidth=0.6, label="highest")
+    for values, colour, label in ((steps.written, WRITE, "write"), (steps.read, READ, "read")):
+        if values.any():
+            axes.stairs(values / rate.factor, edges, fill=True, color=colour, alpha=0.75, label=label)
+    axes.set_ylabel(rate.name)
+    axes.set_ylim(0, 1.08 * top / rate.factor if top else 1.0)
+    return rate.factor
+
+
+def plot_next_phase(axes: Axes, phase: NextPhase, zero_s: float, unit: Unit, rate: float | None = None) -> None:
+    """Outlines the phase that is expected next, with the interval of its start.
+
+    Args:
+        axes: bandwidth over time, its limits set.
+        phase: the phase.
+        zero_s: time at the axis' zero.
+        unit: of the time axis.
+        rate: factor of the bandwidth axis; None for a box as high as the picture.
+    """
+    top = axes.get_ylim()[1]
+    duration = max(phase.duration_s.value, 1e-9)
+    height = top if rate is None else min(phase.volume_bytes.value / duration / rate, 0.94 * top)
+    start, low, high = ((at - zero_s) / unit.factor for at in _three(phase))
+    box = Rectangle(
+        (start, 0), duration / unit.factor, height, facecolor=(*_rgb(PHASE), 0.15), edgecolor=PHASE, linestyle="--"
     )
-    axes.plot(times, [period.value for _, period in found], "o-", color=_WRITE, markersize=3, label="period")
-    axes.set_xlabel("seconds since the first I/O")
-    axes.set_ylabel("period, s")
-    axes.set_ylim(0, 1.2 * max((period.high for _, period in found), default=1.0))
+    box.set_label("next phase, expected")
+    axes.add_patch(box)
+    axes.plot([low, high], [0.97 * top] * 2, color=PHASE, linewidth=2, solid_capstyle="butt", label="90 % of its start")
+    axes.plot([start], [0.97 * top], "|", color=PHASE, markersize=9)
+
+
+def plot_history(axes: Axes, history: Sequence[Prediction], zero_s: float, unit: Unit) -> None:
+    """Draws period with interval and confidence over the time of the prediction."""
+    times = (np.array([row.made_at_s for row in history]) - zero_s) / unit.factor
+    found = np.array([_bounds(row.period_s) for row in history]).reshape(-1, 3)  # NaN breaks the line
+    usual = float(np.nanmedian(found[:, 1])) if np.isfinite(found).any() else 0.0
+    scale = time_unit(usual)
+    low, value, high = found.T / scale.factor
+    axes.fill_between(times, low, high, color=WRITE, alpha=0.2)
+    axes.plot(times, value, "o-", color=WRITE, markersize=3, label="period")
+    axes.set_ylabel(f"period, {scale.name}", color=WRITE)
+    # the interval of an early guess may be many times the period
+    axes.set_ylim(0, 1.2 * float(np.nanmax(np.fmin(high, 1.5 * value))) if usual else 1.0)
     trust = axes.twinx()
-    trust.plot([row.made_at_s - begin for row in history], [row.confidence for row in history], color=_PHASE, alpha=0.6)
-    trust.set_ylabel("confidence", color=_PHASE)
+    trust.plot(times, [row.confidence for row in history], color=PHASE, alpha=0.6)
+    trust.set_ylabel("confidence", color=PHASE)
     trust.set_ylim(0, 1.05)
-    return _svg(figure)
+    trust.spines[["top"]].set_visible(False)
+
+
+def place_legend(axes: Axes) -> None:
+    """Puts the legend above the data."""
+    if not axes.get_legend_handles_labels()[0]:
+        return
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=7, frameon=False, fontsize="small", borderaxespad=0.1)
+
+
+def svg_of(figure: Figure) -> str:
+    """Renders a figure as an SVG element."""
+    out = io.StringIO()
+    figure.savefig(out, format="svg", metadata={"Date": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
 
 
 def _figure(height: float) -> tuple[Figure, Axes]:
@@ -79,17 +142,14 @@ def _figure(height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _coarsen(signal: SignalSeries) -> tuple[np.ndarray, np.ndarray, float]:
-    read, written = np.asarray(signal.read), np.asarray(signal.written)
-    factor = -(-len(written) // _MOST_BINS) or 1
-    if factor > 1:
-        pad = -len(written) % factor
-        read, written = (np.pad(row, (0, pad)).reshape(-1, factor).mean(axis=1) for row in (read, written))
-    return read, written, signal.bin_s * factor
+def _bounds(period: Estimate | None) -> tuple[float, float, float]:
+    return (math.nan,) * 3 if period is None else (period.low, period.value, period.high)
 
 
-def _svg(figure: Figure) -> str:
-    out = io.StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None})
-    text = out.getvalue()
-    return text[text.index("<svg") :]
+def _three(phase: NextPhase) -> tuple[float, float, float]:
+    return phase.start_s.value, phase.start_s.low, phase.start_s.high
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return red, green, blue
