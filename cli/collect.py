@@ -23,7 +23,8 @@ _HELP = """Run the per-node agent: follow inputs and ship their events to an agg
 
 FILEs are trace files (JSON lines, TMIO, strace) that are followed while they grow, also when they are rotated,
 truncated or not there yet. --socket listens for programs that the preload library traces: start them with the
-environment that `iotide collect --socket PATH --print-environment` prints.
+environment that `iotide collect --socket PATH --print-environment` prints. --ftio-listen takes what TMIO, GekkoFS and
+other tracers push to FTIO's predictor; it forwards only (`iotide serve --ftio-reply` replies).
 
 \b
 Examples:
@@ -31,6 +32,7 @@ Examples:
   iotide collect --replay --job 4711 finished/*.st
   iotide collect --socket /run/user/1000/iotide/tracer.sock --connect tcp://127.0.0.1:9787
   env $(iotide collect --socket ~/.iotide/t.sock --print-environment) ./app
+  iotide collect --ftio-listen tcp://127.0.0.1:5555
 
 Runs until SIGINT or SIGTERM, or with --replay until everything is acknowledged. Exit status: 0 done, 1 not
 everything was acknowledged or a source failed, 2 bad usage or unreadable input.
@@ -49,6 +51,11 @@ everything was acknowledged or a source failed, 2 bad usage or unreadable input.
 @click.option(
     "--job", metavar="NAME", help="Job id of inputs that name none. Default: the batch system's, or 'unknown'."
 )
+@click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push, such as tcp://127.0.0.1:5555.")
+@click.option(
+    "--ftio-job", metavar="NAME", help="Job of FTIO's messages. Default: the one they name, else --job's, else 'ftio'."
+)
+@click.option("--allow-remote", is_flag=True, help="Let --ftio-listen be reached from beyond loopback, in plain text.")
 @click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
 @click.option("--print-environment", is_flag=True, help="Print the environment of a traced program, and stop.")
 def command(
@@ -57,28 +64,37 @@ def command(
     gate: Path | None,
     format_name: str | None,
     job: str | None,
+    ftio_listen: str | None,
+    ftio_job: str | None,
+    allow_remote: bool,
     replay: bool,
     print_environment: bool,
 ) -> None:
     """Collects until a signal, or to the end of the files."""
-    from ..collectors.settings import CollectorSettings
+    from ..collectors.settings import CollectorSettings, FtioSettings
     from ..collectors.source import Origin
+    from ..collectors.sources.ftio import FtioSource
     from ..collectors.sources.preload import PreloadSource
     from ..collectors.sources.registry import open_file
     from .naming import batch_job
 
-    name = job or batch_job(os.environ) or "unknown"
+    known_job = job or batch_job(os.environ)
     if print_environment:
         _print_environment(gate, job)
         return
-    if not files and gate is None:
-        raise click.UsageError("nothing to collect: name FILEs or a --socket")
-    if replay and gate is not None:
-        raise click.UsageError("--replay reads finished FILEs; programs behind a --socket have no end")
-    origin = Origin(job=name, host=socket.gethostname(), user=os.environ.get("USER", ""))
+    if not files and gate is None and ftio_listen is None:
+        raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
+    if replay and (gate is not None or ftio_listen is not None):
+        raise click.UsageError("--replay reads finished FILEs; programs behind a socket have no end")
+    origin = Origin(job=known_job or "unknown", host=socket.gethostname(), user=os.environ.get("USER", ""))
     sources: list[Source] = [open_file(path, origin, format=format_name, follow=not replay) for path in files]
     if gate is not None:
         sources.append(PreloadSource(gate, origin))
+    if ftio_listen is not None:
+        listen = FtioSettings(
+            endpoint=ftio_listen, job=ftio_job or "", default_job=known_job or "ftio", allow_remote=allow_remote
+        )
+        sources.append(FtioSource(listen, origin))
     settings = CollectorSettings(endpoint=connect)
     sys.exit(asyncio.run(_collect(sources, settings, replay=replay)))
 

@@ -32,3 +32,26 @@ class CollectorSettings(BaseModel):
     resend_after_s: float = Field(
         2.0, gt=0, le=600, description="Time after which what is unacknowledged is sent again, s."
     )
+
+
+class FtioSettings(BaseModel):
+    """How messages to FTIO's predictor are taken in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    endpoint: str = Field("tcp://127.0.0.1:5555", description="ZeroMQ endpoint that tracers of FTIO connect to.")
+    job: str = Field("", description="Job that all messages count for; by default the one that a message names.")
+    default_job: str = Field("ftio", min_length=1, description="Job of messages that name none.")
+    allow_remote: bool = Field(False, description="Listen beyond loopback, in plain text.")
+    max_message_bytes: int = Field(
+        16 << 20, ge=1024, description="Longest message; a longer one is skipped, and past four times that cut off."
+    )
+    high_water: int = Field(
+        1000, ge=1, description="Messages of one sender kept until they are read; past it the sender waits."
+    )
+    max_streams: int = Field(
+        1000, ge=1, description="Pairs of job and host followed at once; past it the stillest one is closed."
+    )
+    new_run_after_s: float = Field(
+        5.0, gt=0, description="Silence after which stamps that begin again are a new run of the job, s."
+    )

@@ -28,7 +28,16 @@ class AggregatorSettings(BaseModel):
     publish: str | None = Field(
         "tcp://127.0.0.1:9789", description="ZeroMQ endpoint that subscribers connect to; none switches it off."
     )
-    allow_remote: bool = Field(False, description="Serve HTTP and publish beyond loopback, in plain text.")
+    allow_remote: bool = Field(
+        False, description="Serve HTTP, publish, and speak FTIO's protocol beyond loopback, in plain text."
+    )
+    ftio_listen: str | None = Field(
+        None, description="ZeroMQ endpoint that takes the messages of FTIO's tracers, such as tcp://127.0.0.1:5555."
+    )
+    ftio_reply: str | None = Field(
+        None, description="ZeroMQ endpoint where a user of FTIO awaits replies, such as tcp://127.0.0.1:5556."
+    )
+    ftio_job: str = Field("", description="Job of FTIO's messages; by default the one that they name, else ftio.")
     prediction_interval_s: float = Field(1.0, ge=0.01, le=3600, description="Seconds between predictions of a job.")
     idle_after_s: float = Field(30.0, gt=0, description="Seconds without events after which a job counts as idle.")
     end_after_s: float = Field(
@@ -61,6 +70,12 @@ class AggregatorSettings(BaseModel):
             raise ConfigError("sampling at points needs a finished trace; a running job is sampled by volume")
         return self
 
+    @model_validator(mode="after")
+    def _replies_to_someone_it_hears(self) -> Self:
+        if self.ftio_reply is not None and self.ftio_listen is None:
+            raise ConfigError("ftio_reply answers what ftio_listen takes in: set both, or only the latter")
+        return self
+
 
 def load_settings(path: Path | None, environment: Mapping[str, str], **given: Any) -> AggregatorSettings:
     """Reads the settings: the defaults, over them a TOML file, over it ``IOTIDE_SERVE_*``, over it ``given``.
@@ -87,7 +102,7 @@ def load_settings(path: Path | None, environment: Mapping[str, str], **given: An
                     raise ConfigError(f"{name}: {table} is no table")
             inner[last] = None if text.lower() == "none" else text
     values.update({name: value for name, value in given.items() if value is not None})
-    for name in ("http", "publish"):
+    for name in ("http", "publish", "ftio_listen", "ftio_reply"):
         if values.get(name) == "none":
             values[name] = None
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,11 @@ import numpy.typing as npt
 from ...events import EventBatch, Flag, Layer, make_batch
 from ._tmio_intervals import Intervals
 
-_LATEST_S: Final = 4_600_000_000
+LATEST_S: Final = 4_600_000_000
+"""Latest time that an interval may end, s; the wire's bound is near."""
 _NS: Final = 1e9
 
+Positions: TypeAlias = npt.NDArray[np.intp]
 EXPECTED_INTERVALS: Final = "finite numbers, times from 0 on, an end that is not before the start"
 
 
@@ -23,18 +25,29 @@ class IntervalEvents:
 
     batch: EventBatch
     """One event for each interval in which bytes were moved, flagged AGGREGATE."""
-    wrong: npt.NDArray[np.intp]
+    wrong: Positions
     """Positions of the intervals whose values are not finite, are negative, or end before they begin."""
     empty: int
     """Intervals that moved nothing."""
 
 
-def events_of(intervals: Intervals, call: int, layer: Layer) -> IntervalEvents:
-    """Makes an event of each interval: bytes = bandwidth x length, times in nanoseconds from the trace's own zero."""
+def events_of(
+    intervals: Intervals, call: int, layer: Layer, possible: npt.NDArray[np.bool_] | None = None
+) -> IntervalEvents:
+    """Makes an event of each interval: bytes = bandwidth x length, times in nanoseconds from the trace's own zero.
+
+    Args:
+        intervals: of one section.
+        call: number of the section's name.
+        layer: of all events.
+        possible: False where an interval is wrong for a reason of the caller's, bool[n].
+    """
     start, end, rate = intervals.start_s, intervals.end_s, intervals.bandwidth
     with np.errstate(invalid="ignore", over="ignore"):
         size = np.rint(rate * (end - start))
-        good = (start >= 0) & (end >= start) & (end <= _LATEST_S) & (size >= 0) & (size < 2**62)
+        good = (start >= 0) & (end >= start) & (end <= LATEST_S) & (size >= 0) & (size < 2**62)
+    if possible is not None:
+        good &= possible
     used = good & (size > 0)
     begin = np.rint(start[used] * _NS).astype(np.int64)
     finish = np.rint(end[used] * _NS).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,6 +26,8 @@ MOVED: Final[dict[str, Kind]] = {
 
 LEFT_OUT: Final = {"read_async_b": "required_bandwidth", "write_async_b": "required_bandwidth", "io_time": "io_time"}
 """Sections that do not, and why they are left out."""
+
+_RECORDS: Final = frozenset(MOVED | LEFT_OUT)
 
 _LEVELS: Final = (
     ("b_rank_avr", "t_rank_s", "t_rank_e"),
@@ -56,15 +58,30 @@ class Intervals:
     """What was wrong with the arrays' lengths, if something was."""
 
 
+def joined(parts: Sequence[Intervals]) -> Intervals:
+    """Joins intervals of one section and direction."""
+    if len(parts) == 1:
+        return parts[0]
+    return Intervals(
+        parts[0].section,
+        parts[0].kind,
+        np.concatenate([part.start_s for part in parts]),
+        np.concatenate([part.end_s for part in parts]),
+        np.concatenate([part.bandwidth for part in parts]),
+    )
+
+
 def is_record(value: Any, depth: int = _DEEPEST) -> bool:
     """Tells whether a decoded value is something that ``intervals_of`` understands."""
     if isinstance(value, list):
         if value and isinstance(value[0], str):
-            return True
+            return value[0] in _RECORDS
         return bool(value) and depth > 0 and all(is_record(part, depth - 1) for part in value)
     if not isinstance(value, dict):
         return False
-    return not (MOVED | LEFT_OUT | {"bandwidth": 0}).keys().isdisjoint(value) or _short_form(value) is not None
+    if not _RECORDS.isdisjoint(value) or isinstance(value.get("bandwidth"), dict):
+        return True
+    return _short_form(value) is not None
 
 
 def sections_left_out(value: Any) -> Iterator[str]:
@@ -122,10 +139,10 @@ def _of_bandwidth(name: str, kind: Kind, arrays: Any, section: Mapping[str, Any]
     if not isinstance(arrays, dict):
         return
     for rate_name, start_name, end_name in _LEVELS:
-        rates, starts = _floats(arrays.get(rate_name)), _floats(arrays.get(start_name))
+        rates, starts = floats_of(arrays.get(rate_name)), floats_of(arrays.get(start_name))
         if not len(rates) and not len(starts):
             continue
-        ends = _floats(arrays.get(end_name)) if end_name else starts[1:]
+        ends = floats_of(arrays.get(end_name)) if end_name else starts[1:]
         if end_name and not len(ends) and len(starts):
             ends = np.append(starts[1:], starts[-1])  # each lasts until the next begins
         if not end_name and len(rates) == len(starts):
@@ -150,7 +167,7 @@ def _of_samples(record: list[Any]) -> Iterator[Intervals]:
         return
     whole = [sample for sample in samples if isinstance(sample, list) and len(sample) > _SAMPLE_BANDWIDTH]
     starts, ends, rates = (
-        _floats([sample[at] for sample in whole]) for at in (_SAMPLE_START, _SAMPLE_END, _SAMPLE_BANDWIDTH)
+        floats_of([sample[at] for sample in whole]) for at in (_SAMPLE_START, _SAMPLE_END, _SAMPLE_BANDWIDTH)
     )
     short = len(samples) - len(whole)
     ragged = f"{short} of {len(samples)} samples have too few values" if short else ""
@@ -159,7 +176,7 @@ def _of_samples(record: list[Any]) -> Iterator[Intervals]:
     yield Intervals(name, kind, starts, ends, rates, ranks, ragged)
 
 
-def _floats(values: Any) -> Floats:
+def floats_of(values: Any) -> Floats:
     """Makes an array of a list; what is no number becomes NaN."""
     if not isinstance(values, list):
         return np.empty(0)

@@ -73,6 +73,9 @@ FAMILIES: Final[dict[str, Family]] = {
         CounterMetricFamily, "Malformed pieces of input skipped by collectors, by kind.", ("kind",)
     ),
     "iotide_listener_errors_total": Family(CounterMetricFamily, "Publishers that raised and were left out."),
+    "iotide_ftio_replies_total": Family(
+        CounterMetricFamily, "Replies to users of FTIO, by outcome: sent, or dropped as nobody took them.", ("outcome",)
+    ),
 }
 _DROPPED: Final = "events_dropped:"
 _MOST_REASONS: Final = 50
@@ -132,6 +135,8 @@ class AggregatorCollector(Collector):
         add("iotide_collectors", stats.collectors)
         add("iotide_collectors_lost_total", self._aggregator.counters["collectors_lost"])
         add("iotide_listener_errors_total", self._aggregator.counters["listener_errors"])
+        for outcome, counter in (("sent", "replies"), ("dropped", "replies_dropped")):
+            add("iotide_ftio_replies_total", self._aggregator.counters[counter], outcome)
 
     def _add_losses(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.collector_counters() + self._aggregator.counters

@@ -10,12 +10,13 @@ from pathlib import Path
 import iotide
 import pytest
 from iotide.cli.main import COMMANDS
-from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.settings import CollectorSettings, FtioSettings
 from iotide.daemon.settings import AggregatorSettings
 from pydantic import BaseModel
 from support.programs import need
 
 ROOT = Path(iotide.__file__).parent
+SETTINGS: list[type[BaseModel]] = [AggregatorSettings, CollectorSettings, FtioSettings]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -30,7 +31,7 @@ def options_of(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str]
     return found
 
 
-@pytest.mark.parametrize("model", [AggregatorSettings, CollectorSettings])
+@pytest.mark.parametrize("model", SETTINGS)
 def test_every_option_has_a_sentence_and_stands_in_the_reference(model: type[BaseModel]) -> None:
     reference = (ROOT / "docs/configuration.md").read_text()
     for name, description in options_of(model):
@@ -40,7 +41,7 @@ def test_every_option_has_a_sentence_and_stands_in_the_reference(model: type[Bas
 
 
 def test_the_reference_names_no_option_that_is_gone() -> None:
-    known = {name for model in (AggregatorSettings, CollectorSettings) for name, _ in options_of(model)}
+    known = {name for model in SETTINGS for name, _ in options_of(model)}
     named = set(re.findall(r"^\| `([a-z][a-z_.]*)` \|", (ROOT / "docs/configuration.md").read_text(), re.MULTILINE))
     assert named == known
 

@@ -1,0 +1,87 @@
+"""FTIO's reply: each prediction as two doubles, frequency and confidence, pushed to one ZeroMQ endpoint."""
+
+from __future__ import annotations
+
+import logging
+import math
+import struct
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+import zmq
+
+from ...events import ConfigError
+from ...events.endpoints import check_private
+from ...events.models import Prediction
+
+_log = logging.getLogger(__name__)
+_HIGH_WATER: Final = 100
+_TWO_DOUBLES: Final = struct.Struct("@dd")  # in the machine's own byte order, as FTIO packs them
+
+
+class FtioReply:
+    """A PUSH socket that connects to where a user of FTIO listens with PULL.
+
+    A reply that nobody takes is dropped: none is kept for a listener that is not there, at most a hundred for one that
+    is slow.
+
+    Args:
+        context: where the socket is made.
+        endpoint: where the user's PULL socket is bound.
+        allow_remote: connect beyond loopback, in plain text.
+        wanted: tells whether a job's predictions are replies; those of other jobs are none of the user's business.
+        counters: gets ``replies`` and ``replies_dropped``.
+
+    Raises:
+        ConfigError: the endpoint is malformed, or not private.
+    """
+
+    def __init__(
+        self,
+        context: zmq.Context[zmq.Socket[bytes]],
+        endpoint: str,
+        *,
+        allow_remote: bool,
+        wanted: Callable[[str], bool],
+        counters: Counter[str],
+    ) -> None:
+        check_private(endpoint, allow=allow_remote, permission="allow_remote")
+        self._counters = counters
+        self._wanted = wanted
+        self._endpoint = endpoint
+        self._socket = context.socket(zmq.PUSH)
+        self._socket.linger = 200
+        self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
+        self._socket.setsockopt(zmq.IMMEDIATE, 1)  # only to a listener that is there
+        self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
+        try:
+            self._socket.connect(endpoint)
+        except zmq.ZMQError as error:
+            self._socket.close(0)
+            raise ConfigError(f"cannot reply to {endpoint}: {error}") from None
+
+    def prediction(self, prediction: Prediction) -> None:
+        """Sends one prediction, or counts that nobody took it. Never waits."""
+        if not self._wanted(prediction.job):
+            return
+        try:
+            self._socket.send(packed(prediction), zmq.NOBLOCK)
+        except zmq.Again:
+            if not self._counters["replies_dropped"]:
+                _log.warning("nobody takes FTIO's replies at %s; they are dropped and counted", self._endpoint)
+            self._counters["replies_dropped"] += 1
+        else:
+            self._counters["replies"] += 1
+
+    def close(self) -> None:
+        """Closes the socket; replies not taken yet are lost."""
+        self._socket.close()
+
+
+def packed(prediction: Prediction) -> bytes:
+    """Returns frequency (Hz) and confidence (0 to 1) as 16 bytes, both NaN without a rhythm."""
+    period = prediction.period_s
+    if period is None or not period.value > 0:
+        return _TWO_DOUBLES.pack(math.nan, math.nan)
+    return _TWO_DOUBLES.pack(1.0 / period.value, prediction.confidence)
