@@ -1,4 +1,4 @@
-"""The best segmentation of a signal into phases, and how far its regularity can be trusted."""
+"""The best segmentation of a signal into phases, and how sure it is."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from .certainty import certain, chance_in_time, chance_of
 from .line import SHORTEST_BINS, Line
-from .phases import Floats, Phases, Regularity, Segmenter, regularity, shortest_interval
+from .merged import split_merged, volume_with_trickle
+from .phases import Phases, Regularity, Segmenter, regularity, shortest_interval
 from .rhythm import View
 
 AGREEMENT: Final = 0.1
 """Periods whose logarithms are nearer than this are the same."""
-_FEWEST_PHASES: Final = 3
-_EVEN: Final = 0.35
-_ALIKE: Final = 0.4
-_BACKED: Final = 1.5
+_FEWEST_PHASES: Final = 2
+_EVEN: Final = 0.35  # spread of intervals at which regularity is worth 1/e
+_ALIKE: Final = 0.3  # spread of volumes at which their likeness is
+_RESOLVED: Final = 0.05  # volumes are never known to be more alike than this
+_PRIOR: Final = 0.4  # how sure phases are that are alike and clear, but too few to rule out chance
+_BLURRED, _CLEAR = 0.6, 0.9  # contrast from which phases may be believed for their shape alone, and are
+_BACKED: Final = 0.4  # weight that a line of the same period adds
+_BELIEVED_SPREAD: Final = 0.25
 _SURE: Final = 0.9
+_SPLIT: Final = 0.1  # spread of intervals from which on phases may have run together
 _TRIALS: Final = 10
-_CHANCE_AT_HALF: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,27 +38,34 @@ class Beat:
         phases: times in bins of the view.
         period: mean interval between the phases within the window, bins.
         regularity: of all these phases, those of the history included.
-        confidence: in [0, 1].
+        quality: how sure it is that these are the phases, however irregular, in [0, 1].
+        clear: whether the phases are both regular and alike, so that no other segmentation need be tried.
+        weight: for the choice between segmentations: higher where intervals and volumes are more alike.
         by_pauses: whether pauses were sought, and not phases.
     """
 
     phases: Phases
     period: float
     regularity: Regularity
-    confidence: float
+    quality: float
+    clear: bool
+    weight: float
     by_pauses: bool
+
+    @property
+    def confidence(self) -> float:
+        """Probability that these are the phases, and that the next one starts when the period says."""
+        return self.quality * chance_in_time(self.regularity.spread, len(self.regularity.intervals))
 
 
 def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[float]) -> Beat | None:
-    """Segments the window by several hypotheses of the period; returns the most regular outcome.
+    """Segments the window by several hypotheses of the period; returns the outcome with the most weight.
 
-    The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses. An outcome
-    that agrees with the line counts half as much again, one whose phases differ in volume counts less: of two phases
-    run together one has twice the volume.
+    The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses.
     """
     hypotheses = [*([] if line is None else [line.period]), *peaks, *_by_pauses(segmenter.pauses)]
     best: Beat | None = None
-    best_weight = 0.0
+    best_weight = -math.inf
     tried: list[float] = []
     for hypothesis in hypotheses:
         if hypothesis > len(view.window) or any(abs(math.log(hypothesis / other)) < AGREEMENT for other in tried):
@@ -60,13 +73,9 @@ def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
         tried.append(hypothesis)
         for by_pauses in (False, True) if segmenter.duty > 0.5 else (False,):
             beat = find_beat(view, segmenter, view.begin, hypothesis, by_pauses=by_pauses)
-            if beat is None:
-                continue
-            backed = line is not None and abs(math.log(beat.period / line.period)) < AGREEMENT
-            weight = beat.confidence * _alike(beat.phases.volume) * (_BACKED if backed else 1.0)
-            if weight > best_weight:
+            if beat is not None and (weight := beat.weight + _backing(beat, line)) > best_weight:
                 best, best_weight = beat, weight
-        if best_weight > _BACKED * _SURE:
+        if best is not None and best.clear:
             break
     return best
 
@@ -80,7 +89,7 @@ def with_history(view: View, segmenter: Segmenter, line: Line | None, peaks: lis
         return best_beat(view, segmenter, line, peaks)
     longer = Segmenter(view.bandwidth)
     known = find_beat(view, longer, 0, view.expected_s / view.bin_s)
-    if known is not None and known.confidence > _SURE:
+    if known is not None and known.clear and known.confidence > _SURE:
         return known
     beat = best_beat(view, segmenter, line, peaks)
     found = [beat, known]
@@ -89,18 +98,6 @@ def with_history(view: View, segmenter: Segmenter, line: Line | None, peaks: lis
     elif line is not None:
         found.append(find_beat(view, longer, 0, line.period))
     return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
-
-
-def _by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
-    """Splits the pauses at the largest ratio between neighbours by length; the period that merges the shorter ones."""
-    if not len(pauses):
-        return []
-    pauses = np.sort(pauses)
-    shortest = 3.6 * float(pauses[0])
-    if len(pauses) == 1:
-        return [shortest]
-    widest = int((pauses[1:] / pauses[:-1]).argmax())
-    return [4.0 * math.sqrt(float(pauses[widest]) * float(pauses[widest + 1])), shortest]
 
 
 def find_beat(
@@ -115,6 +112,8 @@ def find_beat(
     if not by_pauses:
         phases = segmenter.refined(phases)
     measured = regularity(phases, shortest_interval(hypothesis))
+    if measured is not None and measured.spread > _SPLIT and (split := split_merged(segmenter, phases)) is not None:
+        phases, measured = split, regularity(split)
     if measured is None or measured.period < SHORTEST_BINS:
         return None
     phases = phases.select(slice(measured.since, None))
@@ -125,8 +124,61 @@ def find_beat(
         period = float(latest.sum()) / len(latest)
         if abs(math.log(period / measured.period)) > AGREEMENT:
             return None
-    confidence = _even(measured.spread) * certain(_TRIALS * measured.chance) * _contrast(segmenter, phases)
-    return Beat(phases.shifted(begin), period, measured, confidence, by_pauses)
+    return _judged(segmenter, begin, Segmentation(phases, period, measured, by_pauses))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segmentation:
+    """Phases in bins of their segmenter, their regularity, and the period that they give."""
+
+    phases: Phases
+    period: float
+    regularity: Regularity
+    by_pauses: bool
+
+
+def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> Beat:
+    """Says how sure a segmentation is.
+
+    Phases are sure when their intervals, or else their volumes, are more alike than chance would have them. A few that
+    stand out clearly and are alike are believed to some degree as well.
+    """
+    measured = found.regularity
+    contrast = _contrast(segmenter, found.phases)
+    regular = math.exp(-((measured.spread / _EVEN) ** 2)) * certain(_TRIALS * measured.chance)
+    unlike, count = _unlike(segmenter, found.phases)
+    likeness = math.exp(-((unlike / _ALIKE) ** 2))
+    # each phase moves a fifth of the usual one at least, by the rule that finds them
+    alike = likeness * certain(_TRIALS * chance_of(max(unlike, _RESOLVED) / 0.8, count))
+    stands_out = min(max((contrast - _BLURRED) / (_CLEAR - _BLURRED), 0.0), 1.0)
+    spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(unlike, count)
+    return Beat(
+        phases=found.phases.shifted(begin),
+        period=found.period,
+        regularity=measured,
+        quality=contrast * max(1 - (1 - regular) * (1 - alike), _PRIOR * likeness * stands_out),
+        clear=contrast * min(regular, alike) > _SURE,
+        weight=math.log(max(contrast, 1e-3) / spreads),
+        by_pauses=found.by_pauses,
+    )
+
+
+def _backing(beat: Beat, line: Line | None) -> float:
+    if line is None or abs(math.log(beat.period / line.period)) >= AGREEMENT:
+        return 0.0
+    return _BACKED * certain(line.chance) * line.support
+
+
+def _by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
+    """Splits the pauses at the largest ratio between neighbours by length; the period that merges the shorter ones."""
+    if not len(pauses):
+        return []
+    pauses = np.sort(pauses)
+    shortest = 3.6 * float(pauses[0])
+    if len(pauses) == 1:
+        return [shortest]
+    widest = int((pauses[1:] / pauses[:-1]).argmax())
+    return [4.0 * math.sqrt(float(pauses[widest]) * float(pauses[widest + 1])), shortest]
 
 
 def _contrast(segmenter: Segmenter, phases: Phases) -> float:
@@ -138,16 +190,24 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
     return max(1 - (outside / rest) / (inside / max(length, 1.0)), 0.0)
 
 
-def _even(spread: float) -> float:
-    return math.exp(-((spread / _EVEN) ** 2))
+def _unlike(segmenter: Segmenter, phases: Phases) -> tuple[float, int]:
+    """Tells how unlike the volumes of phases are.
+
+    Returns:
+        Their standard deviation as a share of the mean, and how many they are. It is the lesser of two: stragglers
+        after a phase belong to it or not. A last phase that runs is left out.
+    """
+    running = bool(phases.stop[-1] >= len(segmenter.values))
+    best = (1.0, 1)
+    for number, volume in enumerate((phases.volume, volume_with_trickle(segmenter, phases))):
+        complete = volume[: len(volume) - int(running or number == 1)]
+        if len(complete) > 1:
+            mean = float(complete.sum()) / len(complete)
+            off = complete - mean
+            best = min(best, (math.sqrt(float(off @ off) / (len(complete) - 1)) / mean, len(complete)))
+    return best if best[1] > 1 else (0.0, 1)
 
 
-def _alike(volume: Floats) -> float:
-    mean = float(volume.sum()) / len(volume)
-    off = volume - mean
-    return math.exp(-float(off @ off) / len(volume) / (_ALIKE * mean) ** 2)
-
-
-def certain(chance: float) -> float:
-    """Returns a factor of confidence: 1/2 where chance alone does as well in one case of a hundred."""
-    return 1 / (1 + chance / _CHANCE_AT_HALF)
+def _shrunk(spread: float, count: int) -> float:
+    """Returns a spread as if one more value had been seen that is a quarter off: few may be alike by accident."""
+    return math.sqrt(((count - 1) * spread**2 + _BELIEVED_SPREAD**2) / count)

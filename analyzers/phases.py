@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from .certainty import chance_of
+
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
@@ -16,6 +18,7 @@ _SMOOTHING = 1 / 16  # of the period: hides the gaps between single requests of 
 _MERGING = 1 / 4  # of the period: shorter gaps do not end a phase
 _SMALLEST = 0.2  # of the volume of the phase that holds the median byte: smaller ones are unrelated I/O
 _FAR_BETTER = 0.1  # ratio of chances that makes other intervals than those between all starts the better ones
+_FAR_LESS = 0.5  # ratio of spreads that does
 _MOST_MISSED = 3  # periods that an interval over missed phases may span
 _ROUNDING = 1e-9
 _SAMPLE = 512  # bins that suffice for a median
@@ -176,7 +179,7 @@ def shortest_interval(period: float) -> float:
 
 
 def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
-    """Measures the intervals between the phases' starts; None for fewer than two intervals.
+    """Measures the intervals between the phases' starts; None for fewer than two phases.
 
     Those between their ends, or those without the first phase, are taken when they are far more regular: a start-up is
     no phase, and it may run into the first one. Only the latest intervals are taken when these are regular beyond
@@ -187,14 +190,17 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         phases: the phases.
         shortest: the shortest interval that their segmentation lets through, bins.
     """
-    if len(phases) < 3:
+    if len(phases) < 2:
         return None
+    if len(phases) == 2:
+        interval = phases.start[1:] - phases.start[:1]
+        return Regularity(float(interval[0]), 1.0, 1.0, interval)
     found = _measure(phases.start[1:] - phases.start[:-1], shortest)
     others = [_measure(phases.end[1:] - phases.end[:-1], shortest)]
     if len(phases) > 3:
         others.append(_measure(found.intervals[1:], shortest))
     best = min(others, key=lambda other: other.chance)
-    if best.chance < _FAR_BETTER * found.chance:
+    if best.chance < _FAR_BETTER * found.chance and best.spread < _FAR_LESS * found.spread:
         found = best
     found = _since_change(found, shortest)
     usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
@@ -219,22 +225,6 @@ def _since_change(found: Regularity, shortest: float) -> Regularity:
             best = latest
         count += max(count // 4, 1)
     return best
-
-
-def chance_of(spread: float, intervals: int) -> float:
-    """Probability that intervals between random moments (a Poisson process) spread no more than these do.
-
-    Given their sum, such intervals are uniform on a simplex. Those of the relative standard deviation ``spread`` or
-    less fill a ball around its centre; the chance is the ratio of the volumes, which is exact while the ball lies
-    inside and too large, so on the safe side, after that.
-    """
-    if intervals < 2:
-        return 1.0
-    dimensions = intervals - 1
-    radius = max(spread, 1e-9) * math.sqrt(dimensions) / intervals
-    ball = dimensions / 2 * math.log(math.pi) + dimensions * math.log(radius) - math.lgamma(dimensions / 2 + 1)
-    simplex = 0.5 * math.log(intervals) - math.lgamma(intervals)
-    return math.exp(min(ball - simplex, 0.0))
 
 
 def _measure(intervals: Floats, shortest: float) -> Regularity:

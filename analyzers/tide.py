@@ -7,7 +7,8 @@ import math
 from typing import Final
 
 from ..events.models import Estimate, Frequency
-from .beat import AGREEMENT, Beat, certain, find_beat, with_history
+from .beat import AGREEMENT, Beat, find_beat, with_history
+from .certainty import certain, chance_in_time
 from .intervals import interval_of
 from .line import Line, component, strongest_line
 from .next_phase import next_phase
@@ -17,7 +18,7 @@ from .settings import DetectSettings
 from .spectrum import Floats, describe, find_candidates, spectrum_of
 
 _FEWEST_BINS: Final = 12
-_LEAST_CONFIDENCE: Final = 0.2
+_LEAST_CONFIDENCE: Final = 0.15
 
 
 def estimate(view: View, settings: DetectSettings) -> Rhythm:
@@ -43,6 +44,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     beat = with_history(view, segmenter, line, peaks)
     period, confidence, by_phases = _decide(line, beat)
     if beat is not None and by_phases:
+        confidence *= chance_in_time(beat.regularity.spread, len(beat.regularity.intervals))
         confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
     if confidence < _LEAST_CONFIDENCE:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
@@ -66,7 +68,7 @@ def _line_confidence(line: Line | None) -> float:
 def _decide(line: Line | None, beat: Beat | None) -> tuple[float, float, bool]:
     """Returns the period in bins, the confidence, and whether the phases (not the line) gave it."""
     by_line = _line_confidence(line)
-    by_phases = 0.0 if beat is None else beat.confidence
+    by_phases = 0.0 if beat is None else beat.quality
     if beat is None or line is None:
         if beat is not None:
             return beat.period, by_phases, True

@@ -13,40 +13,77 @@ COMPUTE_S = 11.0
 PHASE_S = 10.4
 REQUESTS = 8
 REQUEST_BYTES = 64 * 1024 * 1024
+PHASE_RATE = PROCESSES * REQUESTS * REQUEST_BYTES / PHASE_S
+"""Bytes/s of a phase whose processes are in step."""
+NOISE_PERIOD_S = 22.0
+NOISE_BURSTS = 10
+
+Times = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Requests as start and end in seconds; all move the same number of bytes. ``period_s`` is the truth."""
+    """Requests in seconds and bytes, and the truth: when each iteration's I/O began, ``starts_s``."""
 
-    start_s: npt.NDArray[np.float64]
-    end_s: npt.NDArray[np.float64]
-    period_s: float
+    start_s: Times
+    end_s: Times
+    volume: Times
+    starts_s: Times
 
     @property
-    def bandwidth(self) -> npt.NDArray[np.float64]:
-        return REQUEST_BYTES / (self.end_s - self.start_s)
+    def period_s(self) -> float:
+        """Mean time between starts of iterations."""
+        return float(np.diff(self.starts_s).mean())
+
+    @property
+    def bandwidth(self) -> Times:
+        return self.volume / (self.end_s - self.start_s)
+
+    def until(self, now_s: float) -> Trace:
+        """What is known at a moment: a request that runs then is known up to there."""
+        begun = self.start_s < now_s
+        start, end, volume = self.start_s[begun], self.end_s[begun], self.volume[begun]
+        seen = (np.minimum(end, now_s) - start) / (end - start)
+        return Trace(start, np.minimum(end, now_s), volume * seen, self.starts_s[self.starts_s < now_s])
 
     def batch(self) -> EventBatch:
+        """Returns the requests as events, in order of time."""
         order = np.argsort(self.start_s, kind="stable")
         start = np.rint(self.start_s[order] * 1e9).astype(np.int64)
         end = np.rint(self.end_s[order] * 1e9).astype(np.int64)
-        return make_batch(
-            len(start), {"start": start, "duration": end - start, "bytes": REQUEST_BYTES, "kind": Kind.WRITE}
-        )
+        columns = {
+            "start": start,
+            "duration": end - start,
+            "bytes": np.rint(self.volume[order]).astype(np.int64),
+            "kind": Kind.WRITE,
+        }
+        return make_batch(len(start), columns)
 
 
-def trace(seed: int, *, relative_sigma: float = 0.0, delay_s: float = 0.0, iterations: int = 20) -> Trace:
+def trace(
+    seed: int,
+    *,
+    relative_sigma: float = 0.0,
+    delay_s: float = 0.0,
+    compute_s: float = COMPUTE_S,
+    noise: float = 0.0,
+    iterations: int = 20,
+) -> Trace:
     """Makes one trace.
 
-    Every iteration computes for a time drawn from a normal distribution (mean 11 s, cut at 0) and then does I/O for
-    10.4 s, each process after a delay of its own drawn from an exponential distribution. The next iteration starts when
-    the last process is done. The truth is the mean time between starts of iterations.
+    Every iteration computes for a time drawn from a normal distribution (cut at 0) and then does I/O for 10.4 s, each
+    process after a delay of its own drawn from an exponential distribution. The next iteration starts when the last
+    process is done.
+
+    Noise is another process that writes in periods of about 22 s, ten a run, one run after the other, each from a
+    random moment on; it writes for about half of each period.
 
     Args:
         seed: of the random numbers.
         relative_sigma: standard deviation of the compute time over its mean.
         delay_s: mean delay.
+        compute_s: mean compute time.
+        noise: bandwidth of the noise as a share of that of a phase in step.
         iterations: how many.
     """
     rng = np.random.default_rng(seed)
@@ -54,7 +91,7 @@ def trace(seed: int, *, relative_sigma: float = 0.0, delay_s: float = 0.0, itera
     for _ in range(iterations):
         compute = -1.0
         while compute <= 0:
-            compute = float(rng.normal(COMPUTE_S, relative_sigma * COMPUTE_S))
+            compute = float(rng.normal(compute_s, relative_sigma * compute_s))
         now += compute
         delays = rng.exponential(delay_s, PROCESSES) if delay_s else np.zeros(PROCESSES)
         # requests of a phase take turns with short pauses; their lengths vary a little as on a real file system
@@ -65,5 +102,25 @@ def trace(seed: int, *, relative_sigma: float = 0.0, delay_s: float = 0.0, itera
         starts.append(now + delays[:, None] + edges[:, :-1])
         ends.append(now + delays[:, None] + edges[:, :-1] + 0.98 * np.diff(edges, axis=1))
         now = float(ends[-1].max())
-    period = float(np.diff(begins).mean())
-    return Trace(np.concatenate(starts).ravel(), np.concatenate(ends).ravel(), period)
+    start, end = np.concatenate(starts).ravel(), np.concatenate(ends).ravel()
+    volume = np.full(len(start), float(REQUEST_BYTES))
+    if noise:
+        noise_start, noise_end = _noise(rng, now)
+        start, end = np.concatenate([start, noise_start]), np.concatenate([end, noise_end])
+        volume = np.concatenate([volume, noise * PHASE_RATE * (noise_end - noise_start)])
+    return Trace(start, end, volume, np.array(begins))
+
+
+def _noise(rng: np.random.Generator, until_s: float) -> tuple[Times, Times]:
+    """Returns starts and ends of the noise's requests between 0 and ``until_s``."""
+    now, starts, ends = 0.0, [], []
+    while now < until_s:
+        now += float(rng.uniform(0, NOISE_PERIOD_S))
+        for begin in now + NOISE_PERIOD_S * np.cumsum(rng.uniform(0.9, 1.1, NOISE_BURSTS)):
+            edges = begin + np.linspace(0, NOISE_PERIOD_S / 2 * rng.uniform(0.9, 1.1), REQUESTS + 1)
+            starts.append(edges[:-1])
+            ends.append(edges[:-1] + 0.98 * np.diff(edges))
+            now = float(edges[-1])
+    start, end = np.concatenate(starts), np.concatenate(ends)
+    inside = start < until_s
+    return start[inside], np.minimum(end[inside], until_s)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.certainty import chance_of
 from iotide.analyzers.intervals import interval_of
-from iotide.analyzers.phases import Phases, Segmenter, chance_of, merge, regularity, runs
+from iotide.analyzers.phases import Phases, Segmenter, merge, regularity, runs
 from iotide.analyzers.scores import scores_of
 from support.naive import runs as slow_runs
 
@@ -107,8 +108,11 @@ def test_phases_that_end_regularly_are_measured_by_their_ends() -> None:
     assert found.spread < 0.05
 
 
-def test_two_phases_have_no_regularity() -> None:
-    assert regularity(phases_at([0.0, 10.0])) is None
+def test_one_phase_has_no_period_and_two_have_no_regularity() -> None:
+    assert regularity(phases_at([0.0])) is None
+    two = regularity(phases_at([0.0, 10.0]))
+    assert two is not None
+    assert (two.period, two.chance) == (10.0, 1.0)
 
 
 @pytest.mark.parametrize(("intervals", "spread"), [(2, 0.3), (3, 0.3), (4, 0.4), (6, 0.5)])

@@ -1,0 +1,62 @@
+"""How sure findings about phases are: what chance alone does, and how well the next interval can be told."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+_CHANCE_AT_HALF: Final = 0.01
+_NEAR: Final = 0.2  # of a period: a phase that starts within it came as predicted
+_BELIEVED: Final = 1  # intervals that the belief about a job's regularity weighs as much as
+_USUAL_SPREAD: Final = 0.15  # of the intervals of a job that nothing is known of
+_MANY: Final = 60  # degrees of freedom from which a normal distribution is near enough
+
+
+def chance_of(spread: float, count: int) -> float:
+    """Probability that ``count`` random parts of a whole spread no more than these do.
+
+    Intervals between random moments (a Poisson process) are such parts. Given their sum, they are uniform on a simplex.
+    Those of the relative standard deviation ``spread`` or less fill a ball around its centre; the chance is the ratio
+    of the volumes, which is exact while the ball lies inside and too large, so on the safe side, after that.
+    """
+    if count < 2:
+        return 1.0
+    dimensions = count - 1
+    radius = max(spread, 1e-9) * math.sqrt(dimensions) / count
+    ball = dimensions / 2 * math.log(math.pi) + dimensions * math.log(radius) - math.lgamma(dimensions / 2 + 1)
+    simplex = 0.5 * math.log(count) - math.lgamma(count)
+    return math.exp(min(ball - simplex, 0.0))
+
+
+def certain(chance: float) -> float:
+    """Returns a factor of confidence: 1/2 where chance alone does as well in one case of a hundred."""
+    return 1 / (1 + chance / _CHANCE_AT_HALF)
+
+
+def chance_in_time(spread: float, intervals: int) -> float:
+    """Probability that the next phase starts within a fifth of a period of when the mean interval says.
+
+    Intervals are taken as normal. Their spread comes from the past ones and from a belief that weighs as much as one
+    more; the probability is that of Student's t.
+
+    Args:
+        spread: standard deviation of the past intervals over their mean; of no meaning for a single one.
+        intervals: how many.
+    """
+    freedom = intervals - 1 + _BELIEVED
+    variance = ((intervals - 1) * spread**2 + _BELIEVED * _USUAL_SPREAD**2) / freedom
+    return student(_NEAR / math.sqrt(variance * (1 + 1 / intervals)), freedom)
+
+
+def student(reach: float, freedom: int) -> float:
+    """Probability that Student's t with ``freedom`` degrees of freedom lies within -reach .. reach, by its series."""
+    if freedom > _MANY:
+        return math.erf(reach * (1 - 1 / (4 * freedom)) / math.sqrt(1 + reach * reach / (2 * freedom)) / math.sqrt(2))
+    angle = math.atan2(reach, math.sqrt(freedom))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    odd = freedom % 2
+    term, total = cosine if odd else 1.0, 0.0
+    for k in range(odd, freedom - 1, 2):
+        total += term
+        term *= cosine * cosine * (k + 1) / (k + 2)
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total

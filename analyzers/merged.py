@@ -1,0 +1,99 @@
+"""Phases that ran together without a pause, told by what they move: a whole multiple of what the others do.
+
+Where the time between phases varies, some follow one another at once. A program that writes the same state each time
+gives them away: their volume and length are twice that of the others, or three times.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from .phases import Floats, Phases, Positions, Segmenter
+
+_ALIKE: Final = 0.12  # by how much a volume may differ from a whole multiple
+_AS_LONG: Final = 0.5  # by how much the logarithm of a length may
+_MOST_AS_MANY: Final = 6  # phases that may run together
+_LEAST_SINGLE: Final = 0.4  # share of the phases that stand alone
+_FITTING: Final = 0.9  # share of the phases that are whole multiples
+_FEWEST: Final = 4
+_TRIED: Final = 48  # volumes tried as the unit
+_DIP: Final = 0.9  # of what moves near: a bin that moves less than this may be a pause
+_REACH: Final = 0.15  # of a phase's volume, to both sides of where one should end: there its end is sought
+
+
+def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
+    """Splits phases whose volume and length are a whole multiple of the others'; None where there is none.
+
+    Args:
+        segmenter: of the signal.
+        phases: its phases.
+    """
+    length = phases.end - phases.start
+    found = [multiples_of_one(volume, length) for volume in (phases.volume, volume_with_trickle(segmenter, phases))]
+    multiple = max((each for each in found if each is not None), key=lambda each: int(each.sum()), default=None)
+    if multiple is None or not (multiple > 1).any():
+        return None
+    starts: list[float] = []
+    firsts: list[int] = []
+    stops: list[int] = []
+    ends: list[float] = []
+    for row, count in enumerate(multiple.tolist()):
+        cuts = [] if count == 1 else _dips(segmenter, int(phases.first[row]), int(phases.stop[row]), count)
+        starts += [float(phases.start[row]), *map(float, cuts)]
+        ends += [*map(float, cuts), float(phases.end[row])]
+        firsts += [int(phases.first[row]), *cuts]
+        stops += [*cuts, int(phases.stop[row])]
+    volume = np.repeat(phases.volume / multiple, multiple)
+    return Phases(np.array(starts), np.array(ends), volume, np.array(firsts, np.int64), np.array(stops, np.int64))
+
+
+def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
+    """Returns how many phases of one size each phase holds, int64; None where they have no size in common."""
+    if len(volume) < _FEWEST:
+        return None
+    unit = np.unique(volume)
+    if len(unit) > _TRIED:
+        unit = unit[np.linspace(0, len(unit) - 1, _TRIED).astype(np.intp)]
+    ratio = volume[None, :] / unit[:, None]
+    whole = np.clip(np.rint(ratio), 1, _MOST_AS_MANY)
+    fits = np.abs(ratio / whole - 1) <= _ALIKE
+    single = (fits & (whole == 1)).mean(axis=1)
+    # of the volumes that as many phases have, the middle one stands for them best
+    best = single >= single.max() - 1e-9
+    row = int(np.flatnonzero(best)[int(best.sum()) // 2])
+    if single[row] < _LEAST_SINGLE or fits[row].mean() < _FITTING:
+        return None
+    alone = whole[row] == 1
+    usual = float(np.median(length[alone & fits[row]]))
+    multiple = np.where(fits[row], whole[row], 1)
+    as_long = np.abs(np.log(np.maximum(length, 1e-9) / max(usual, 1e-9) / multiple)) <= _AS_LONG
+    return np.where(as_long, multiple, 1).astype(np.int64)
+
+
+def volume_with_trickle(segmenter: Segmenter, phases: Phases) -> Floats:
+    """Returns what moves from the start of each phase to that of the next: stragglers belong to the first of them."""
+    after = np.append(phases.first[1:], len(segmenter.values))
+    volume: Floats = segmenter.running[after] - segmenter.running[phases.first]
+    return volume
+
+
+def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:
+    """Returns the bins before which the second phase and those after it begin: the quietest near equal volumes."""
+    running = segmenter.running
+    volume = (running[stop] - running[first]) / count
+    cuts: list[int] = []
+    begin = first
+    for number in range(1, count):
+        due = running[first] + number * volume
+        cut = int(np.searchsorted(running, due))
+        low, high = np.searchsorted(running, [due - _REACH * volume, due + _REACH * volume])
+        near = segmenter.values[max(int(low), begin + 1) : min(int(high), stop - 1)]
+        if len(near) and float(near.min()) < _DIP * float(near.mean()):
+            cut = max(int(low), begin + 1) + int(near.argmin())
+            # the next phase begins in the quiet bin or after it, by how much of it is quiet
+            cut += int(segmenter.values[cut] < segmenter.threshold)
+        cuts.append(min(max(cut, begin + 1), stop - 1))
+        begin = cuts[-1]
+    return cuts
