@@ -94,7 +94,9 @@ def command(
         listen = FtioSettings(
             endpoint=ftio_listen, job=ftio_job or "", default_job=known_job or "ftio", allow_remote=allow_remote
         )
-        sources.append(FtioSource(listen, origin))
+        ftio = FtioSource(listen, origin)
+        click.echo(f"iotide: ftio {ftio.endpoint}", err=True)
+        sources.append(ftio)
     settings = CollectorSettings(endpoint=connect)
     sys.exit(asyncio.run(_collect(sources, settings, replay=replay)))
 

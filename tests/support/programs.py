@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+from typing import NoReturn
 
 import pytest
 
@@ -12,8 +14,19 @@ def need(program: str) -> str:
     """Returns a program's path; skips the test where it is absent, but fails it under ``CI=true``."""
     found = shutil.which(program)
     if found is None:
-        reason = f"{program} is not installed (make system-deps installs it)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        _absent(program)
     return found
+
+
+def need_header(header: str) -> None:
+    """Does the same for a C library's header."""
+    check = [need("gcc"), "-fsyntax-only", "-include", header, "-x", "c", os.devnull]
+    if subprocess.run(check, capture_output=True, check=False).returncode:
+        _absent(header)
+
+
+def _absent(what: str) -> NoReturn:
+    reason = f"{what} is not installed (make system-deps installs it)"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)

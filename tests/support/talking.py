@@ -1,0 +1,61 @@
+"""A process that is talked to line by line, with a deadline for each answer."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+
+class Talking:
+    """Runs a command; reads one of its output streams by lines. A context manager, at whose end it is gone."""
+
+    def __init__(self, command: Sequence[str | Path], *, listen_to: str = "stdout") -> None:
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            **{listen_to: subprocess.PIPE},  # type: ignore[call-overload]
+        )
+        self.heard: list[str] = []
+        self._output = self.process.stdout or self.process.stderr
+        self._rest = b""
+
+    def say(self, line: str) -> None:
+        """Writes a line to its standard input."""
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def hear(self, wanted: Callable[[str], bool], deadline_s: float = 30.0) -> str:
+        """Reads lines until one is wanted, and returns that."""
+        limit = time.monotonic() + deadline_s
+        while True:
+            while b"\n" in self._rest:
+                line, self._rest = self._rest.split(b"\n", 1)
+                self.heard.append(line.decode())
+                if wanted(self.heard[-1]):
+                    return self.heard[-1]
+            left = limit - time.monotonic()
+            if left <= 0 or not select.select([self._output], [], [], left)[0]:
+                raise AssertionError(f"not heard within {deadline_s} s; heard {self.heard}")
+            data = os.read(self._output.fileno(), 65_536)
+            if not data:
+                raise AssertionError(f"ended before it was heard; heard {self.heard}")
+            self._rest += data
+
+    def end(self, signal_number: int, deadline_s: float = 30.0) -> int:
+        """Sends a signal and returns the exit status."""
+        self.process.send_signal(signal_number)
+        return self.process.wait(deadline_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self._output.close()
