@@ -1,41 +1,66 @@
-"""One job's rhythm, online and offline."""
+"""One job's rhythm, as its events come in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ..events import EventBatch, Kind
+from ..events import EventBatch, Flag
 from ..events.errors import ConfigError
-from ..events.models import ModeName, Prediction, SignalSeries, Window
-from . import reference, tide
-from .rhythm import Estimator, Rhythm, View
-from .scores import scores_of
-from .selection import counted
+from ..events.models import Prediction, SignalSeries
+from .answer import ESTIMATORS, prediction_of
+from .resolutions import Resolutions
+from .rhythm import Rhythm, View
+from .selection import FileTypes, counted_columns
 from .settings import DetectSettings
-from .signal import BandwidthSignal, Samples
+from .signal import BandwidthSignal
+from .trace import detect, examine
+from .window import Windows, lasting
 
-FileTypes = npt.NDArray[np.uint8]
-Times = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+__all__ = ["Predictor", "detect", "examine"]
 
-ESTIMATORS: Final[dict[str, Estimator]] = {"tide": tide.estimate, "reference": reference.estimate}
 _HISTORY_PERIODS: Final = 12
+_LOOK_AROUND: Final = 4  # predictions, of which one looks at another resolution although a rhythm is known
+_SURER: Final = 0.1  # by how much more certain an answer must be that comes from a shorter stretch
+_OTHER: Final = math.log(4)  # nearer periods are seen at the level of the known one already
+_SAME: Final = math.log(1.15)
+_LASTING: Final = 0.5  # of a level's stretch must be filled by a rhythm that is only seen there
+_PROOF_PERIODS: Final = 1.5  # of the known rhythm: for so long a faster one may be the inside of a phase
+
+
+@dataclass(slots=True)
+class _Known:
+    """The rhythm that was found last."""
+
+    period_s: float
+    level: int
+    confidence: float
+
+
+@dataclass(slots=True)
+class _Rival:
+    """Another rhythm, seen once at another level."""
+
+    period_s: float
+    level: int
+    since_ns: int
 
 
 class Predictor:
     """Follows the I/O of one job: events come in as batches, predictions come out when asked for.
 
-    Memory is bounded by the ring, and so is the work of a prediction. Nothing is read or summed twice. The state is
-    plain data and can be pickled.
+    Memory is bounded by the rings, and so is the work of a prediction: about two estimates. Nothing is read or summed
+    twice. The state is plain data and can be pickled.
 
-    After ``window_hits`` predictions in a row with a period, only ``window_periods`` times the last period are looked
-    at; a prediction without one brings back the whole observation (seed 001). The whole observation reaches from the
-    first event of any kind until now, as far as the ring goes back: a window that ended with the last request would
-    hold k phases but only k - 1 periods.
+    Without a given sampling frequency the signal is kept at several resolutions. While no rhythm is known, the level
+    that holds the whole observation is looked at, and in turn one of the finer ones, which hold the newest part. The
+    whole observation reaches from the first event of any kind until now: a window that ended with the last request
+    would hold k phases but only k - 1 periods. Once a rhythm is known, the level where its period has 32 to 128 bins
+    is looked at, and now and then another one. What another level says replaces the known rhythm only when it is surer
+    twice in a row, or the known one is gone. ``window.Windows`` says how far back is looked.
 
     Attributes:
         reads: the signal of reads, in bytes.
@@ -49,35 +74,48 @@ class Predictor:
         self.settings = settings or DetectSettings()
         if self.settings.sampling == "point":
             raise ConfigError("sampling at points needs a finished trace; online, sampling must be 'volume'")
-        self.reads = BandwidthSignal(self.settings.bin_ns, self.settings.ring_bins)
-        self.writes = BandwidthSignal(self.settings.bin_ns, self.settings.ring_bins)
+        self._resolutions = Resolutions.of(self.settings)
+        self.reads = self._resolutions.signal()
+        self.writes = self._resolutions.signal()
         self.version = 0
         self.changed = False
         self._observed_from_ns: int | None = None
+        self._windows = Windows(self.settings)
+        self._known: _Known | None = None
+        self._rival: _Rival | None = None
         self._hits = 0
-        self._last_period_s = 0.0
+        self._turn = 0
 
-    def update(self, batch: EventBatch, file_types: FileTypes) -> None:
+    def update(self, batch: EventBatch, file_types: FileTypes, now_ns: int | None = None) -> None:
         """Takes in events of one stream, in any order.
 
         Args:
             batch: the events.
             file_types: FileType of each of the stream's file numbers, uint8; numbers beyond it are of unknown type.
+            now_ns: the present, if the events' stamps are of the same clock: tells a pause from a clock that jumped.
         """
         if not len(batch):
             return
         first = int(batch.start.min())
         if self._observed_from_ns is None or first < self._observed_from_ns:
             self._observed_from_ns = first
-        start, end, volume, is_read = _counted_columns(batch, file_types, "both")
+        start, end, volume, is_read = counted_columns(batch, file_types, "both")
         if not len(start):
             return
         if is_read.any():
-            self.reads.add(start[is_read], end[is_read], volume[is_read])
+            self.reads.add(start[is_read], end[is_read], volume[is_read], now_ns)
         if not is_read.all():
-            self.writes.add(start[~is_read], end[~is_read], volume[~is_read])
+            self.writes.add(start[~is_read], end[~is_read], volume[~is_read], now_ns)
+        if (batch.flags & Flag.AGGREGATE).any():
+            self._windows.flush(int(start.min()), int(end.max()))
         self.changed = True
         self.version += 1
+
+    def flush(self) -> None:
+        """Takes in that a stream has ended: what came since the last flush is one more."""
+        first_ns, last_ns = self._windows.flushed_ns or self._observed_from_ns, self._last_ns()
+        if first_ns is not None and last_ns > first_ns:
+            self._windows.flush(first_ns, last_ns)
 
     def predict(self, now_ns: int, *, whole: bool = False) -> Prediction:
         """Says what is known of the job's rhythm.
@@ -88,32 +126,151 @@ class Predictor:
             whole: look at the whole observation, whatever the window, and leave the window's adaptation as it is.
         """
         self.changed = False
-        bin_ns = self.settings.bin_ns
-        end_ns = max(now_ns // bin_ns * bin_ns, self._last_ns() - bin_ns)
-        first_ns = end_ns if self._observed_from_ns is None else min(self._observed_from_ns, end_ns)
-        adapted = not whole and self._hits >= self.settings.window_hits
-        window_ns, view_ns = first_ns, first_ns
-        if adapted:
-            periods = self.settings.window_periods
-            window_ns = max(first_ns, end_ns - round(periods * self._last_period_s * 1e9))
-            view_ns = max(first_ns, end_ns - round(max(periods, _HISTORY_PERIODS) * self._last_period_s * 1e9))
-        view = self._view(view_ns, window_ns, end_ns, now_s=max(now_ns, end_ns) / 1e9)
-        rhythm = ESTIMATORS[self.settings.method](view, self.settings)
-        if not whole:
-            self._hits = self._hits + 1 if rhythm.period_s is not None else 0
-            self._last_period_s = rhythm.period_s.value if rhythm.period_s is not None else 0.0
-        return _prediction(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
+        if whole:
+            view, rhythm = self._whole(now_ns)
+            return prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=False)
+        adapted = self._known is not None and self._adapted()
+        view, rhythm, level = self._follow(self._known, now_ns) if self._known is not None else self._search(now_ns)
+        if rhythm.period_s is None:
+            self._known, self._rival, self._hits = None, None, 0
+        else:
+            period_s = rhythm.period_s.value
+            self._known = _Known(period_s, self._resolutions.of_period(period_s, level), rhythm.confidence)
+            self._hits += 1
+        return prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
 
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
-        """Returns reads and writes over time, in bins, as far back as the ring of either reaches."""
-        read, written = self._aligned([self.reads, self.writes], from_ns, to_ns)
+        """Returns reads and writes over time, in the finest bins of which there are enough."""
+        from_ns = min(from_ns, to_ns)
+        level = self._resolutions.of_span(max(to_ns, self._last_ns()) - from_ns)
+        bin_ns = self._resolutions.length_ns(level)
+        low, high = self._bins(level, from_ns, to_ns)
+        rate = 1e9 / bin_ns
         return SignalSeries(
             job=self.job,
-            start_s=read.first_ns / 1e9,
-            bin_s=read.bin_ns / 1e9,
-            read=read.bandwidth.tolist(),
-            written=written.bandwidth.tolist(),
+            start_s=low * bin_ns / 1e9,
+            bin_s=bin_ns / 1e9,
+            read=(self.reads.bins(level, low, high) * rate).tolist(),
+            written=(self.writes.bins(level, low, high) * rate).tolist(),
         )
+
+    # ---- what is looked at ----
+
+    def _search(self, now_ns: int) -> tuple[View, Rhythm, int]:
+        """Looks at the whole observation, and at one finer level in turn."""
+        end_ns = max(now_ns, self._last_ns())
+        start_ns = self._windows.start(self._first_ns(end_ns), end_ns, hits=0, period_s=0.0)
+        level = self._resolutions.of_span(end_ns - start_ns)
+        view, rhythm = self._estimate(level, now_ns, start_ns)
+        if level == 0:
+            return view, rhythm, level
+        self._turn += 1
+        finer = self._turn % level
+        other_view, other = self._estimate(finer, now_ns, start_ns)
+        if _surer(other, rhythm) and lasting(other_view, _period_s(other)) >= _LASTING:
+            return other_view, other, finer
+        return view, rhythm, level
+
+    def _follow(self, known: _Known, now_ns: int) -> tuple[View, Rhythm, int]:
+        """Looks at the level of the known rhythm, and now and then at another one."""
+        view, rhythm = self._estimate_known(known, now_ns)
+        if rhythm.period_s is None:
+            self._known = None
+            return self._search(now_ns)
+        if self._windows.watch(view, rhythm.period_s.value):
+            view, rhythm = self._estimate_known(known, now_ns)
+            if rhythm.period_s is None:
+                return view, rhythm, known.level
+        self._turn += 1
+        if self._rival is None and self._turn % _LOOK_AROUND:
+            return view, rhythm, known.level
+        return self._challenged(view, rhythm, known, now_ns)
+
+    def _challenged(self, view: View, rhythm: Rhythm, known: _Known, now_ns: int) -> tuple[View, Rhythm, int]:
+        """Looks for a rhythm of another order at another level."""
+        end_ns = max(now_ns, self._last_ns())
+        start_ns = self._windows.since(self._first_ns(end_ns))
+        rival, self._rival = self._rival, None
+        if rival is None:
+            levels = [at for at in range(self._resolutions.of_span(end_ns - start_ns) + 1) if at != known.level]
+            if not levels:
+                return view, rhythm, known.level
+            level = levels[self._turn // _LOOK_AROUND % len(levels)]
+        else:
+            level = rival.level
+        other_view, other = self._estimate(level, now_ns, start_ns)
+        period_s, known_s = _period_s(other), _period_s(rhythm)
+        if not _surer(other, rhythm) or abs(math.log(period_s / known_s)) < _OTHER:
+            return view, rhythm, known.level
+        if period_s < known_s and lasting(other_view, period_s) < _LASTING:
+            return view, rhythm, known.level
+        if rival is None or abs(math.log(period_s / rival.period_s)) > _SAME:
+            self._rival = _Rival(period_s, level, now_ns)
+            return view, rhythm, known.level
+        if period_s < known_s and now_ns - rival.since_ns < _PROOF_PERIODS * known_s * 1e9:
+            self._rival = rival
+            return view, rhythm, known.level
+        return other_view, other, level
+
+    def _whole(self, now_ns: int) -> tuple[View, Rhythm]:
+        """Looks at the whole observation; where it has no rhythm, at all finer levels."""
+        end_ns = max(now_ns, self._last_ns())
+        start_ns = self._first_ns(end_ns)
+        level = self._resolutions.of_span(end_ns - start_ns)
+        best_view, best = self._estimate(level, now_ns, start_ns)
+        for finer in range(level - 1, -1, -1):
+            if best.period_s is None:
+                view, rhythm = self._estimate(finer, now_ns, start_ns)
+                if rhythm.period_s is not None and lasting(view, rhythm.period_s.value) >= _LASTING:
+                    best_view, best = view, rhythm
+        return best_view, best
+
+    def _estimate_known(self, known: _Known, now_ns: int) -> tuple[View, Rhythm]:
+        end_ns = max(now_ns, self._last_ns())
+        first_ns = self._first_ns(end_ns)
+        window_ns = self._windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)
+        history_ns = window_ns
+        if self._adapted():
+            periods = max(self.settings.window_periods, _HISTORY_PERIODS)
+            history_ns = max(self._windows.since(first_ns), end_ns - round(periods * known.period_s * 1e9))
+        return self._estimate(known.level, now_ns, min(history_ns, window_ns), window_ns, known.period_s)
+
+    def _estimate(
+        self, level: int, now_ns: int, from_ns: int, window_ns: int | None = None, expected_s: float = 0.0
+    ) -> tuple[View, Rhythm]:
+        view = self._view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
+        return view, ESTIMATORS[self.settings.method](view, self.settings)
+
+    def _view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> View:
+        bin_ns = self._resolutions.length_ns(level)
+        end_ns = max(now_ns // bin_ns, (self._last_ns() - 1) // bin_ns) * bin_ns
+        low, high = self._bins(level, min(from_ns, end_ns), end_ns)
+        bandwidth = np.zeros(high - low)
+        for signal in self._signals():
+            bandwidth += signal.bins(level, low, high)
+        bandwidth *= 1e9 / bin_ns
+        return View(
+            bandwidth,
+            bin_s=bin_ns / 1e9,
+            start_s=low * bin_ns / 1e9,
+            now_s=max(now_ns, end_ns) / 1e9,
+            begin=min(max(window_ns // bin_ns - low, 0), high - low),
+            expected_s=expected_s,
+            cut=self._observed_from_ns is not None and low * bin_ns > self._observed_from_ns,
+        )
+
+    def _bins(self, level: int, from_ns: int, to_ns: int) -> tuple[int, int]:
+        """Returns the first bin that overlaps [from, to) and is still held, and the one after the last."""
+        bin_ns, most = self._resolutions.length_ns(level), self._resolutions.bins
+        low, high = from_ns // bin_ns, -(-to_ns // bin_ns)
+        reach = (self._last_ns() - 1) // bin_ns - most + 1 if self._last_ns() else 0
+        return min(max(low, reach, high - most), high), high
+
+    def _adapted(self) -> bool:
+        return self.settings.window == "hits" and self._hits >= self.settings.window_hits
+
+    def _first_ns(self, end_ns: int) -> int:
+        return end_ns if self._observed_from_ns is None else min(self._observed_from_ns, end_ns)
 
     def _last_ns(self) -> int:
         return max((last for signal in self._signals() if (last := signal.last_ns) is not None), default=0)
@@ -122,133 +279,11 @@ class Predictor:
         chosen = {"read": [self.reads], "write": [self.writes], "both": [self.reads, self.writes]}
         return chosen[self.settings.mode]
 
-    def _aligned(self, signals: list[BandwidthSignal], from_ns: int, to_ns: int) -> list[Samples]:
-        """Reads the stretch that all signals still hold."""
-        reach = max(signal.last_ns or 0 for signal in signals) - self.settings.bin_ns * self.settings.ring_bins
-        from_ns = max(from_ns, reach, to_ns - self.settings.bin_ns * (self.settings.ring_bins - 1))
-        parts = [signal.read(min(from_ns, to_ns), to_ns) for signal in signals]
-        begin = max(part.first_ns for part in parts)
-        return [Samples(begin, part.bin_ns, part.volume[(begin - part.first_ns) // part.bin_ns :]) for part in parts]
 
-    def _view(self, from_ns: int, window_ns: int, to_ns: int, *, now_s: float) -> View:
-        parts = self._aligned(self._signals(), from_ns, to_ns)
-        first_ns, bin_ns = parts[0].first_ns, parts[0].bin_ns
-        bandwidth = parts[0].volume
-        for part in parts[1:]:
-            bandwidth += part.volume
-        bandwidth *= 1e9 / bin_ns
-        return View(
-            bandwidth,
-            bin_s=bin_ns / 1e9,
-            start_s=first_ns / 1e9,
-            now_s=now_s,
-            begin=min(max((window_ns - first_ns) // bin_ns, 0), len(bandwidth)),
-            expected_s=self._last_period_s,
-            cut=self._observed_from_ns is not None and first_ns > self._observed_from_ns,
-        )
+def _period_s(rhythm: Rhythm) -> float:
+    return 0.0 if rhythm.period_s is None else rhythm.period_s.value
 
 
-def detect(batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSettings, job: str) -> Prediction:
-    """Finds the rhythm of a finished trace, as ``examine`` does, and returns the prediction alone."""
-    return examine(batches, settings, job)[0]
-
-
-def examine(
-    batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSettings, job: str
-) -> tuple[Prediction, View]:
-    """Finds the rhythm of a finished trace: the window is the trace, and the prediction is made at its end.
-
-    The window reaches from the first event of any kind to the end of the last one. The reference's, and any with
-    ``sampling="point"``, reaches from the first request of the mode to the end of the last such request.
-
-    Args:
-        batches: the events of all streams, each batch with the file types of its stream.
-        settings: method and limits.
-        job: the job's name in the result.
-
-    Returns:
-        The prediction, without a period for an empty trace; and the signal that it was made from.
-    """
-    columns = [_counted_columns(batch, types, settings.mode) for batch, types in batches if len(batch)]
-    start, end, volume = (
-        np.concatenate([np.zeros(0, np.int64), *(column[which] for column in columns)]) for which in range(3)
-    )
-    error = 0.0
-    if settings.sampling == "point":
-        view, error = _point_view(start, end, volume, settings)
-    else:
-        signal = BandwidthSignal(settings.bin_ns, settings.trace_bins)
-        signal.add(start, end, volume)
-        view = _trace_view(signal, [batch for batch, _ in batches if len(batch)], settings)
-    rhythm = ESTIMATORS[settings.method](view, settings)
-    return _prediction(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error), view
-
-
-def _counted_columns(batch: EventBatch, file_types: FileTypes, mode: ModeName) -> tuple[Times, Times, Times, Flags]:
-    """Returns start, end, bytes, and whether it is a read, of the events that count."""
-    rows = counted(batch, file_types, mode)
-    start, end, volume, is_read = batch.start, batch.end, batch.bytes, batch.kind == Kind.READ
-    if not rows.all():
-        start, end, volume, is_read = start[rows], end[rows], volume[rows], is_read[rows]
-    return start.astype(np.int64, copy=False), end, volume.astype(np.int64, copy=False), is_read
-
-
-def _trace_view(signal: BandwidthSignal, batches: Sequence[EventBatch], settings: DetectSettings) -> View:
-    from_ns, to_ns = signal.first_ns or 0, signal.last_ns or 0
-    if settings.method != "reference" and len(signal):
-        # stamps that are off by more than the ring do not stretch the window
-        reach = signal.capacity * signal.bin_ns
-        from_ns = min([from_ns, *(early for batch in batches if (early := int(batch.start.min())) > to_ns - reach)])
-        to_ns = max([to_ns, *(late for batch in batches if (late := int(batch.end.max())) < from_ns + reach)])
-    samples = signal.read(from_ns, to_ns)
-    return View(
-        samples.bandwidth,
-        bin_s=signal.bin_ns / 1e9,
-        start_s=samples.first_ns / 1e9,
-        now_s=samples.end_ns / 1e9,
-        cut=samples.first_ns > from_ns,
-    )
-
-
-def _point_view(start: Times, end: Times, volume: Times, settings: DetectSettings) -> tuple[View, float]:
-    """Returns the view and the abstraction error |V(sampled) - V(trace)| / V(trace)."""
-    duration_s = (int(end.max()) - int(start.min())) / 1e9 if len(start) else 0.0
-    if duration_s * settings.sampling_frequency_hz > settings.trace_bins:
-        raise ConfigError(
-            f"{duration_s:.6g} s at {settings.sampling_frequency_hz:g} Hz are more than {settings.trace_bins} samples; "
-            "lower the sampling frequency, or sample by volume"
-        )
-    samples = reference.point_samples(start, end, volume, settings.sampling_frequency_hz)
-    bin_s = 1 / settings.sampling_frequency_hz
-    total = float(volume.sum())
-    error = abs(float(samples.sum()) * bin_s - total) / total if total else 0.0
-    start_s = int(start.min()) / 1e9 if len(start) else 0.0
-    return View(samples, bin_s=bin_s, start_s=start_s, now_s=start_s + len(samples) * bin_s), error
-
-
-def _prediction(
-    job: str,
-    settings: DetectSettings,
-    view: View,
-    rhythm: Rhythm,
-    *,
-    made_at_s: float,
-    adapted: bool,
-    error: float = 0.0,
-) -> Prediction:
-    period = rhythm.period_s
-    return Prediction(
-        job=job,
-        made_at_s=made_at_s,
-        mode=settings.mode,
-        method=settings.method,
-        window=Window(start_s=view.window_start_s, end_s=view.end_s, samples=len(view.window), adapted=adapted),
-        sampling_frequency_hz=1 / view.bin_s,
-        period_s=period,
-        confidence=rhythm.confidence,
-        dominant=rhythm.dominant,
-        harmonics_dropped=rhythm.harmonics_dropped,
-        scores=None if period is None else scores_of(view.window, view.bin_s, period.value),
-        next_phase=rhythm.next_phase,
-        abstraction_error=error,
-    )
+def _surer(other: Rhythm, rhythm: Rhythm) -> bool:
+    """Tells whether the answer of a shorter stretch is to be preferred."""
+    return other.period_s is not None and (rhythm.period_s is None or other.confidence > rhythm.confidence + _SURER)

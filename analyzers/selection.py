@@ -10,6 +10,10 @@ import numpy.typing as npt
 from ..events import EventBatch, FileType, Kind, is_constant
 from ..events.models import ModeName
 
+FileTypes = npt.NDArray[np.uint8]
+Times = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
 _KINDS: Final[dict[ModeName, tuple[Kind, ...]]] = {
     "read": (Kind.READ,),
     "write": (Kind.WRITE,),
@@ -45,3 +49,12 @@ def counted(batch: EventBatch, file_types: npt.NDArray[np.uint8], mode: ModeName
         wanted &= np.append(known, True)[np.minimum(batch.file, len(known))]
     result: npt.NDArray[np.bool_] = wanted
     return result
+
+
+def counted_columns(batch: EventBatch, file_types: FileTypes, mode: ModeName) -> tuple[Times, Times, Times, Flags]:
+    """Returns start, end, bytes, and whether it is a read, of the events that count."""
+    rows = counted(batch, file_types, mode)
+    start, end, volume, is_read = batch.start, batch.end, batch.bytes, batch.kind == Kind.READ
+    if not rows.all():
+        start, end, volume, is_read = start[rows], end[rows], volume[rows], is_read[rows]
+    return start.astype(np.int64, copy=False), end, volume.astype(np.int64, copy=False), is_read

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
@@ -10,6 +10,12 @@ from ..events.errors import ConfigError
 from ..events.models import ModeName
 
 OutlierName = Literal["zscore", "dbscan", "isolation-forest", "lof", "peaks"]
+
+
+USUAL_HZ: Final = 10.0
+"""Sampling frequency of the reference."""
+FINEST_NS: Final = 10_000_000
+"""Bins of the finest resolution online."""
 
 
 class DetectSettings(BaseModel):
@@ -22,8 +28,12 @@ class DetectSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     method: Literal["tide", "reference"] = Field("tide", description="Estimator: ours, or FTIO's as published.")
-    sampling_frequency_hz: float = Field(
-        10.0, gt=0, le=1e6, allow_inf_nan=False, description="Samples of the bandwidth signal per second, in hertz."
+    sampling_frequency_hz: float | None = Field(
+        None,
+        gt=0,
+        le=1e6,
+        allow_inf_nan=False,
+        description="Samples of the bandwidth signal per second, in hertz; none looks at several resolutions.",
     )
     sampling: Literal["volume", "point"] = Field(
         "volume", description="Bins that hold the bytes really moved in them, or FTIO's bandwidth at points in time."
@@ -39,29 +49,47 @@ class DetectSettings(BaseModel):
     outlier: OutlierName = Field(
         "zscore", description="How spectral lines that stand out are told; the middle three need scikit-learn."
     )
+    window: Literal["hits", "whole", "fixed", "flushes", "change"] = Field(
+        "hits",
+        description="Stretch that an online job's period is taken from: three periods after three hits, all, "
+        "window_s seconds, window_flushes flushes, or since the last change of rhythm.",
+    )
     window_hits: int = Field(
         3, ge=1, le=1000, description="Periods found in a row before the window is cut (predictions)."
     )
     window_periods: float = Field(
         3.0, ge=2, le=1000, description="Length of the cut window, in periods found last (no unit)."
     )
+    window_s: float = Field(600.0, gt=0, allow_inf_nan=False, description="Length of the fixed window, in seconds.")
+    window_flushes: int = Field(8, ge=1, le=1000, description="Flushes that the window reaches back.")
+    change_detector: Literal["adwin", "cusum", "page-hinkley"] = Field(
+        "adwin", description="What tells a change of rhythm from the intervals between phases."
+    )
     ring_bins: int = Field(
         36_000,
         ge=16,
         le=2**24,
-        description="Bins of signal an online job keeps: an hour at 10 Hz. 8 bytes each, reads and writes apart.",
+        description="Bins of signal an online job keeps at a given sampling frequency: an hour at 10 Hz. 8 bytes each, "
+        "reads and writes apart.",
     )
     trace_bins: int = Field(
         2**22,
         ge=16,
         le=2**26,
-        description="Bins that the analysis of a finished trace keeps, the newest: 4.8 days at 10 Hz.",
+        description="Bins that the analysis of a finished trace keeps, the newest: 4.8 days at 10 Hz, 8 bytes each.",
     )
 
     @property
+    def fixed_hz(self) -> float | None:
+        """The one sampling frequency, None for several resolutions. The reference and point samples have 10 Hz."""
+        if self.sampling_frequency_hz is None and (self.method == "reference" or self.sampling == "point"):
+            return USUAL_HZ
+        return self.sampling_frequency_hz
+
+    @property
     def bin_ns(self) -> int:
-        """Length of one bin in ns: the sampling interval, rounded to a whole nanosecond."""
-        return max(1, round(1e9 / self.sampling_frequency_hz))
+        """Length of one bin in ns, the finest online: the sampling interval, rounded to a whole nanosecond."""
+        return FINEST_NS if self.fixed_hz is None else max(1, round(1e9 / self.fixed_hz))
 
     @model_validator(mode="wrap")
     @classmethod

@@ -119,6 +119,12 @@ class BandwidthSignal:
         ring = self._rings[-1].coarser(FACTOR ** (level - len(self._rings) + 1))
         return ring.window(from_ns, to_ns)
 
+    def bins(self, level: int, low: int, high: int) -> Floats:
+        """Returns the bytes in the bins low .. high - 1 of a level, a copy; bins that are not held are 0."""
+        if level < len(self._rings):
+            return self._rings[level].read(low, high)
+        return self._rings[-1].coarser(FACTOR ** (level - len(self._rings) + 1)).read(low, high)
+
     def _place(self, start: Times, end: Times, volume: Numbers, first: Times, last: Times) -> None:
         latest, earliest = int(last.max()), int(first.min())
         newest = max(self._newest, latest)

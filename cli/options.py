@@ -13,10 +13,10 @@ _OPTIONS: Final = (
         "-f",
         "--frequency",
         type=click.FloatRange(min=1e-6, max=1e6),
-        default=10.0,
-        show_default=True,
+        default=None,
+        show_default="automatic",
         metavar="HZ",
-        help="Sampling frequency of the bandwidth signal.",
+        help="Sampling frequency of the bandwidth signal. Automatic: several; 10 Hz with --method reference.",
     ),
     click.option(
         "--mode",

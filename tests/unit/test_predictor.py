@@ -125,10 +125,10 @@ def test_series_has_reads_and_writes_apart() -> None:
     predictor = Predictor("job")
     predictor.update(make_batch(2, {"start": np.array([0, 10**9]), "bytes": 50, "kind": np.array([7, 8])}), TYPES)
     series = predictor.series(0, 2 * 10**9)
-    assert series.bin_s == 0.1
-    assert len(series.read) == len(series.written) == 20
-    assert series.read[0] == series.written[10] == pytest.approx(500)
-    assert sum(series.read) == sum(series.written) == pytest.approx(500)
+    assert series.bin_s == 0.01
+    assert len(series.read) == len(series.written) == 200
+    assert series.read[0] == series.written[100] == pytest.approx(5000)
+    assert sum(series.read) == sum(series.written) == pytest.approx(5000)
 
 
 @given(st.lists(st.integers(0, 3000), max_size=6), st.booleans())
@@ -163,7 +163,7 @@ def test_snapshot_goes_on_as_the_original() -> None:
 
 
 def test_memory_and_window_are_bounded_by_the_ring() -> None:
-    predictor = Predictor("job", DetectSettings(ring_bins=300))
+    predictor = Predictor("job", DetectSettings(sampling_frequency_hz=10, ring_bins=300))
     for hour in range(3):
         program = checkpointing(period_s=2.0, zero_s=UNIX_S + 100 * hour, phases=40)
         predictor.update(program.batch, TYPES)
@@ -243,7 +243,7 @@ def test_point_samples_of_an_endless_trace_are_refused() -> None:
 @given(st.lists(batches(), max_size=4), st.integers(0, 2**62))
 @settings(deadline=None, max_examples=50)
 def test_any_valid_events_are_answered(parts: list[EventBatch], now_ns: int) -> None:
-    predictor = Predictor("job", DetectSettings(ring_bins=500))
+    predictor = Predictor("job", DetectSettings(sampling_frequency_hz=10, ring_bins=500))
     for part in parts:
         predictor.update(part, TYPES)
     for _ in range(4):

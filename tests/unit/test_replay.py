@@ -172,7 +172,8 @@ def test_spectrum_marks_candidates_apart_from_harmonics() -> None:
         600, {"start": at * 10**8, "duration": 10**8, "bytes": np.rint(seconds * 1e6), "kind": int(Kind.WRITE)}
     )
     batch = replace(batch, bytes=batch.bytes.astype(np.int64))
-    spectrum = panels_of([(batch, TYPES)], SETTINGS, detect([(batch, TYPES)], SETTINGS, "job")).spectrum
+    at_10_hz = DetectSettings(sampling_frequency_hz=10)
+    spectrum = panels_of([(batch, TYPES)], at_10_hz, detect([(batch, TYPES)], at_10_hz, "job")).spectrum
     assert spectrum.frequency_hz[spectrum.candidates] == pytest.approx([0.5])
     assert spectrum.frequency_hz[spectrum.harmonics] == pytest.approx([1.0])
     assert spectrum.power[spectrum.candidates].min() > spectrum.threshold

@@ -1,0 +1,52 @@
+"""The estimators by name, and their answer as a public result."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..events.models import Prediction, Window
+from . import reference, tide
+from .rhythm import Estimator, Rhythm, View
+from .scores import scores_of
+from .settings import DetectSettings
+
+ESTIMATORS: Final[dict[str, Estimator]] = {"tide": tide.estimate, "reference": reference.estimate}
+
+
+def prediction_of(
+    job: str,
+    settings: DetectSettings,
+    view: View,
+    rhythm: Rhythm,
+    *,
+    made_at_s: float,
+    adapted: bool,
+    error: float = 0.0,
+) -> Prediction:
+    """Puts together what was found, what it was found in, and the scores.
+
+    Args:
+        job: the job's name.
+        settings: method and limits.
+        view: the signal that was looked at.
+        rhythm: what was found in it.
+        made_at_s: the present.
+        adapted: whether the window was cut after hits.
+        error: the abstraction error of the signal.
+    """
+    period = rhythm.period_s
+    return Prediction(
+        job=job,
+        made_at_s=made_at_s,
+        mode=settings.mode,
+        method=settings.method,
+        window=Window(start_s=view.window_start_s, end_s=view.end_s, samples=len(view.window), adapted=adapted),
+        sampling_frequency_hz=1 / view.bin_s,
+        period_s=period,
+        confidence=rhythm.confidence,
+        dominant=rhythm.dominant,
+        harmonics_dropped=rhythm.harmonics_dropped,
+        scores=None if period is None else scores_of(view.window, view.bin_s, period.value),
+        next_phase=rhythm.next_phase,
+        abstraction_error=error,
+    )

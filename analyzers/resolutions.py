@@ -1,0 +1,68 @@
+"""At which of several bin lengths a rhythm is looked for.
+
+Level l has bins of ``bin_ns * 4**l`` and as many of them as level 0, so that each reaches back four times as far as the
+one before. At 10 ms, 2048 bins and 8 levels these are 20 s to 3.9 days, for periods from 0.05 s to more than a day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from .settings import DetectSettings
+from .signal import FACTOR, BandwidthSignal
+
+_BINS: Final = 2048
+_LEVELS: Final = 8
+_MOST_PER_PERIOD: Final = 128  # bins; at a quarter of it the next level begins
+_SLACK: Final = 1.25  # a level is kept while the period is only this much outside its range
+
+
+@dataclass(frozen=True, slots=True)
+class Resolutions:
+    """The levels of one signal.
+
+    Attributes:
+        bin_ns: length of a bin of level 0.
+        bins: most bins of a level.
+        levels: number of levels.
+    """
+
+    bin_ns: int
+    bins: int
+    levels: int
+
+    @classmethod
+    def of(cls, settings: DetectSettings) -> Resolutions:
+        """Returns the levels of an online job: one at a given sampling frequency, else all."""
+        if settings.fixed_hz is not None:
+            return cls(settings.bin_ns, settings.ring_bins, 1)
+        return cls(settings.bin_ns, _BINS, _LEVELS)
+
+    def signal(self) -> BandwidthSignal:
+        """Returns an empty signal with these levels."""
+        return BandwidthSignal(self.bin_ns, self.bins, self.levels)
+
+    def length_ns(self, level: int) -> int:
+        """Returns the length of a bin."""
+        return self.bin_ns * int(FACTOR**level)
+
+    def of_span(self, span_ns: int) -> int:
+        """Returns the finest level that reaches back so far, or the coarsest."""
+        level = 0
+        while level < self.levels - 1 and span_ns > self.length_ns(level) * (self.bins - 1):
+            level += 1
+        return level
+
+    def of_period(self, period_s: float, current: int | None = None) -> int:
+        """Returns the level at which a period has 32 to 128 bins; the current one while it is nearly so."""
+        if current is not None:
+            per_period = period_s * 1e9 / self.length_ns(current)
+            fewest = _MOST_PER_PERIOD / FACTOR / _SLACK if current else 0.0
+            most = _MOST_PER_PERIOD * _SLACK if current < self.levels - 1 else float("inf")
+            if fewest <= per_period < most:
+                return current
+        level = 0
+        while level < self.levels - 1 and period_s * 1e9 >= self.length_ns(level) * _MOST_PER_PERIOD:
+            level += 1
+        return level

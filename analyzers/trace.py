@@ -1,0 +1,179 @@
+"""The rhythm of a finished trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from ..events import EventBatch
+from ..events.errors import ConfigError
+from ..events.models import Prediction
+from . import reference
+from .answer import ESTIMATORS, prediction_of
+from .rhythm import Rhythm, View
+from .ring import Ring
+from .selection import FileTypes, Times, counted_columns
+from .settings import FINEST_NS, USUAL_HZ, DetectSettings
+from .signal import FACTOR, BandwidthSignal
+
+_OVERVIEW: Final = 2048  # bins; the first look at a trace
+_ESTIMATED: Final = 2**20  # most bins that an estimate is made of, the newest
+_FEWEST: Final = 1024  # bins of a short trace, if they are not shorter than the shortest
+_SHORTEST_NS: Final = FINEST_NS // FACTOR**3
+_LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # what comes after it, or before, is off the clock
+_ENOUGH: Final = 0.5  # confidence with which finer bins are not asked
+_FEWEST_PER_PERIOD: Final = 32
+_SURER: Final = 0.1
+_SAME: Final = math.log(1.1)
+
+
+def detect(batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSettings, job: str) -> Prediction:
+    """Finds the rhythm of a finished trace, as ``examine`` does, and returns the prediction alone."""
+    return examine(batches, settings, job)[0]
+
+
+def examine(
+    batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSettings, job: str
+) -> tuple[Prediction, View]:
+    """Finds the rhythm of a finished trace: the window is the trace, and the prediction is made at its end.
+
+    The window reaches from the first event of any kind to the end of the last one. The reference's, and any with
+    ``sampling="point"``, reaches from the first request of the mode to the end of the last such request.
+
+    Args:
+        batches: the events of all streams, each batch with the file types of its stream.
+        settings: method and limits.
+        job: the job's name in the result.
+
+    Returns:
+        The prediction, without a period for an empty trace; and the signal that it was made from.
+    """
+    events = [batch for batch, _ in batches if len(batch)]
+    columns = [counted_columns(batch, types, settings.mode) for batch, types in batches if len(batch)]
+    start, end, volume = (
+        np.concatenate([np.zeros(0, np.int64), *(column[which] for column in columns)]) for which in range(3)
+    )
+    error = 0.0
+    if settings.sampling == "point":
+        view, error = _point_view(start, end, volume, settings)
+        rhythm = ESTIMATORS[settings.method](view, settings)
+    elif settings.fixed_hz is not None:
+        view = _trace_view(_signal(start, end, volume, settings.bin_ns, settings), events, settings)
+        rhythm = ESTIMATORS[settings.method](view, settings)
+    else:
+        bin_ns = _finest(start, end, settings)
+        view, rhythm = _best(_trace_view(_signal(start, end, volume, bin_ns, settings), events, settings), settings)
+    return prediction_of(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error), view
+
+
+def _signal(start: Times, end: Times, volume: Times, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
+    signal = BandwidthSignal(bin_ns, settings.trace_bins)
+    signal.add(start, end, volume)
+    return signal
+
+
+def _finest(start: Times, end: Times, settings: DetectSettings) -> int:
+    """Returns the length of the bins that a trace is kept in: 10 ms, less for short and more for long ones, in ns."""
+    bin_ns = FINEST_NS
+    if not len(start):
+        return bin_ns
+    order = np.sort(end)
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(order) > _LONGEST_PAUSE_NS) + 1, [len(order)]])
+    longest = int(np.argmax(np.diff(edges)))
+    first, last = int(order[edges[longest]]), int(order[edges[longest + 1] - 1])
+    span_ns = last - min(int(start[(end >= first) & (end <= last)].min()), first)
+    while span_ns // bin_ns >= settings.trace_bins - 1:
+        bin_ns *= FACTOR
+    while bin_ns > _SHORTEST_NS and span_ns // bin_ns < min(_FEWEST, settings.trace_bins // FACTOR):
+        bin_ns //= FACTOR
+    return bin_ns
+
+
+def _best(finest: View, settings: DetectSettings) -> tuple[View, Rhythm]:
+    """Looks at a trace in few bins first, and in finer ones until its rhythm is clear and fine enough.
+
+    Of answers that agree, the one with 32 bins a period or more counts that has the fewest; else the surest, and the
+    one of the coarser bins where they are about as sure.
+    """
+    views = [finest]
+    while len(views[-1].bandwidth) > _OVERVIEW:
+        views.append(_coarser(views[-1]))
+    best_view, best = views[-1], Rhythm()
+    for view in reversed(views):
+        view = _newest(view)
+        rhythm = ESTIMATORS[settings.method](view, settings)
+        if rhythm.period_s is None:
+            continue
+        finer = best.period_s is not None and abs(math.log(rhythm.period_s.value / best.period_s.value)) < _SAME
+        if best.period_s is None or finer or rhythm.confidence > best.confidence + _SURER:
+            best_view, best = view, rhythm
+        fine = best.period_s is not None and best.period_s.value >= _FEWEST_PER_PERIOD * best_view.bin_s
+        if fine and best.confidence >= _ENOUGH:
+            break
+    return best_view, best
+
+
+def _coarser(view: View) -> View:
+    """Joins each four bins; bins start at multiples of their length."""
+    bin_ns = round(view.bin_s * 1e9)
+    low = round(view.start_s / view.bin_s)
+    ring = Ring(bin_ns, len(view.bandwidth))
+    ring.add(low, view.bandwidth, low + len(view.bandwidth) - 1)
+    joined = ring.coarser(FACTOR)
+    return View(
+        joined.read(joined.oldest, joined.newest + 1) / FACTOR,
+        bin_s=view.bin_s * FACTOR,
+        start_s=joined.oldest * joined.bin_ns / 1e9,
+        now_s=(joined.newest + 1) * joined.bin_ns / 1e9,
+        cut=view.cut,
+    )
+
+
+def _newest(view: View) -> View:
+    skipped = len(view.bandwidth) - _ESTIMATED
+    if skipped <= 0:
+        return view
+    return View(
+        view.bandwidth[skipped:],
+        bin_s=view.bin_s,
+        start_s=view.start_s + skipped * view.bin_s,
+        now_s=view.now_s,
+        cut=True,
+    )
+
+
+def _trace_view(signal: BandwidthSignal, batches: Sequence[EventBatch], settings: DetectSettings) -> View:
+    from_ns, to_ns = signal.first_ns or 0, signal.last_ns or 0
+    if settings.method != "reference" and len(signal):
+        # stamps that are off by more than the ring do not stretch the window
+        reach = signal.capacity * signal.bin_ns
+        from_ns = min([from_ns, *(early for batch in batches if (early := int(batch.start.min())) > to_ns - reach)])
+        to_ns = max([to_ns, *(late for batch in batches if (late := int(batch.end.max())) < from_ns + reach)])
+    samples = signal.read(from_ns, to_ns)
+    return View(
+        samples.bandwidth,
+        bin_s=signal.bin_ns / 1e9,
+        start_s=samples.first_ns / 1e9,
+        now_s=samples.end_ns / 1e9,
+        cut=samples.first_ns > from_ns,
+    )
+
+
+def _point_view(start: Times, end: Times, volume: Times, settings: DetectSettings) -> tuple[View, float]:
+    """Returns the view and the abstraction error |V(sampled) - V(trace)| / V(trace)."""
+    duration_s = (int(end.max()) - int(start.min())) / 1e9 if len(start) else 0.0
+    frequency_hz = settings.fixed_hz or USUAL_HZ
+    if duration_s * frequency_hz > settings.trace_bins:
+        raise ConfigError(
+            f"{duration_s:.6g} s at {frequency_hz:g} Hz are more than {settings.trace_bins} samples; "
+            "lower the sampling frequency, or sample by volume"
+        )
+    samples = reference.point_samples(start, end, volume, frequency_hz)
+    bin_s = 1 / frequency_hz
+    total = float(volume.sum())
+    error = abs(float(samples.sum()) * bin_s - total) / total if total else 0.0
+    start_s = int(start.min()) / 1e9 if len(start) else 0.0
+    return View(samples, bin_s=bin_s, start_s=start_s, now_s=start_s + len(samples) * bin_s), error

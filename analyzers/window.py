@@ -1,0 +1,156 @@
+"""Which stretch of an online job's signal its period is taken from."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .change import DETECTORS, ChangeDetector
+from .phases import merge, runs
+from .rhythm import View
+from .settings import DetectSettings
+
+Floats = npt.NDArray[np.float64]
+
+_MERGING: Final = 1 / 5  # of the period: shorter gaps do not end a phase
+_SMALLEST: Final = 0.2  # of the mean volume: smaller phases are unrelated I/O
+_NEW: Final = 3  # intervals that show a new rhythm
+_CHANGED: Final = math.log(1.5)
+_STEADY: Final = math.log(1.25)
+_MOSTLY: Final = 2 / 3
+_LIKE: Final = math.log(1.3)
+_MARGIN: Final = 1 / 4  # of an interval: how far before a phase the signal is cut
+
+
+class Windows:
+    """Says from when on the signal belongs to the present rhythm.
+
+    ``hits`` is the last ``window_periods`` periods once ``window_hits`` predictions in a row had one (seed 001),
+    ``whole`` all, ``fixed`` the last ``window_s`` seconds, ``flushes`` what the last ``window_flushes`` flushes
+    brought, ``change`` all since the last change that the chosen detector found in the intervals between phases.
+
+    Whatever the window, it does not reach back over a clear change of rhythm: three latest intervals that are alike
+    and half as long again, or as short, as most before them.
+    """
+
+    def __init__(self, settings: DetectSettings) -> None:
+        self._settings = settings
+        self.changed_ns: int | None = None
+        """Since when the present rhythm goes on; None where no other one was before."""
+        self._flushes: deque[tuple[int, int]] = deque(maxlen=settings.window_flushes)
+        self._detector: ChangeDetector = DETECTORS[settings.change_detector]()
+        self._fed_s = 0.0
+
+    def flush(self, first_ns: int, last_ns: int) -> None:
+        """Takes in that a flush brought the requests of [first, last]; streams that overlap flush together."""
+        if self._flushes and first_ns < self._flushes[-1][1]:
+            first, last = self._flushes[-1]
+            self._flushes[-1] = (min(first, first_ns), max(last, last_ns))
+        else:
+            self._flushes.append((first_ns, last_ns))
+
+    @property
+    def flushed_ns(self) -> int | None:
+        """End of what the last flush brought."""
+        return self._flushes[-1][1] if self._flushes else None
+
+    def since(self, first_ns: int) -> int:
+        """Returns the start of all that may be looked at; ``first_ns`` is the start of the observation."""
+        return first_ns if self.changed_ns is None else max(first_ns, self.changed_ns)
+
+    def start(self, first_ns: int, end_ns: int, *, hits: int, period_s: float) -> int:
+        """Returns the start of the window.
+
+        Args:
+            first_ns: start of the observation.
+            end_ns: end of the window.
+            hits: predictions in a row that had a period.
+            period_s: the period found last, 0 where there is none.
+        """
+        first_ns = self.since(first_ns)
+        match self._settings.window:
+            case "hits" if hits >= self._settings.window_hits and period_s > 0:
+                length_ns = round(self._settings.window_periods * period_s * 1e9)
+                return max(first_ns, end_ns - length_ns)
+            case "fixed":
+                return max(first_ns, end_ns - round(self._settings.window_s * 1e9))
+            case "flushes" if self._flushes:
+                return max(first_ns, self._flushes[0][0])
+        return first_ns
+
+    def watch(self, view: View, period_s: float) -> bool:
+        """Looks at the phases of a view; returns whether a change was found, so that the view reaches back too far."""
+        starts = view.start_s + onsets(view.bandwidth, period_s / view.bin_s) * view.bin_s
+        at = clear_change(np.diff(starts))
+        if self._settings.window == "change":
+            at = max(at, self._detected(starts, view.end_s - _MARGIN * period_s))
+        if at <= 0:
+            return False
+        intervals = np.diff(starts)
+        before = min(float(intervals[at - 1 : at + 1].min()) * _MARGIN, period_s)
+        changed_ns = round((float(starts[at]) - before) * 1e9)
+        if self.changed_ns is not None and changed_ns <= self.changed_ns:
+            return False
+        self.changed_ns = changed_ns
+        return True
+
+    def _detected(self, starts: Floats, until_s: float) -> int:
+        """Feeds the detector; returns the number of the start with which the present behaviour begins, 0 for none."""
+        at = 0
+        for number in range(1, len(starts)):
+            if self._fed_s < starts[number] <= until_s:
+                self._fed_s = float(starts[number])
+                if self._detector.update(math.log(float(starts[number] - starts[number - 1]))):
+                    at = max(number - self._detector.kept, 0)
+        return at
+
+
+def onsets(bandwidth: Floats, period: float) -> Floats:
+    """Finds where phases start: where the signal rises above its mean after a pause of a fifth of the period.
+
+    Args:
+        bandwidth: the signal.
+        period: in bins, roughly.
+
+    Returns:
+        Starts in bins, float64; without those of small phases, and of one that runs from the first bin on.
+    """
+    first, stop = merge(*runs(bandwidth > bandwidth.mean() * (1 + 1e-9)), max(period * _MERGING, 1.0))
+    if not len(first):
+        return np.zeros(0)
+    running = np.concatenate([[0.0], np.cumsum(bandwidth)])
+    volume = running[stop] - running[first]
+    starts: Floats = first[(volume >= _SMALLEST * volume.mean()) & (first > 0)].astype(np.float64)
+    return starts
+
+
+def clear_change(intervals: Floats) -> int:
+    """Returns the number of the first interval of a new rhythm; 0 where there is none beyond doubt.
+
+    The latest three differ by less than a quarter, and by more than half from the median before them; two thirds of
+    the older ones are within a quarter of that.
+    """
+    if len(intervals) < 2 * _NEW:
+        return 0
+    logs = np.log(np.maximum(intervals, 1e-9))
+    old, new = logs[:-_NEW], logs[-_NEW:]
+    usual = float(np.median(old))
+    away = new - usual
+    if float(new.max() - new.min()) > _STEADY or float(np.abs(away).min()) < _CHANGED:
+        return 0
+    if float(np.mean(np.abs(old - usual) <= _STEADY)) < _MOSTLY:
+        return 0
+    alike = np.abs(logs - float(np.median(new))) <= _LIKE
+    return int(len(logs) - _NEW - np.argmin(alike[:-_NEW][::-1])) if not alike[:-_NEW].all() else 0
+
+
+def lasting(view: View, period_s: float) -> float:
+    """Returns the share of a view in which phases follow one another at a period."""
+    period = period_s / view.bin_s
+    intervals = np.diff(onsets(view.bandwidth, period))
+    like = np.abs(np.log(np.maximum(intervals, 1e-9) / period)) <= _LIKE
+    return float(intervals[like].sum()) / max(len(view.bandwidth), 1)
