@@ -1,0 +1,347 @@
+"""The pictures of a finished trace for a page, to zoom and to point at. Needs bokeh (the extra ``plot``)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..events.errors import UnavailableError
+from ..events.panels import Floats, Panels, Positions, SpectrumColumns
+from ..events.replay import Replay
+from .picture_data import (
+    MISS,
+    MOST_BARS,
+    PHASE,
+    READ,
+    SOFT,
+    WAVE,
+    WRITE,
+    Unit,
+    latest_s,
+    outline,
+    period_ticks,
+    picture_end_s,
+    rate_unit,
+    steps_of,
+    tick_text,
+    time_unit,
+    wave_of,
+)
+from .units import duration_text
+
+try:
+    from bokeh.embed import components
+    from bokeh.models import ColumnDataSource, HoverTool, LinearAxis, LinearColorMapper, Range1d
+    from bokeh.models.annotations import Span, Whisker
+    from bokeh.palettes import Viridis256
+    from bokeh.plotting import figure
+    from bokeh.resources import Resources
+except ImportError as error:
+    raise UnavailableError("the page needs bokeh: pip install 'iotide[plot]'") from error
+
+_MOST_STEPS: Final = 30_000
+_CORNERS: Final = 2_000
+_MOST_POINTS: Final = 6_000
+_MOST_SPANS: Final = 20_000
+_NO_HEADS: Final[dict[str, Any]] = {"upper_head": None, "lower_head": None}
+_TOOLS: Final = "box_zoom,xpan,xwheel_zoom,reset,save"
+
+
+def library() -> str:
+    """Returns the scripts that the pictures need, as HTML without links."""
+    return str(Resources(mode="inline", components=["bokeh"], log_level="error").render())
+
+
+def embed(panels: Panels) -> tuple[str, dict[str, str]]:
+    """Draws the panels that have something to show.
+
+    Those over time zoom together.
+
+    Returns:
+        The script, and an HTML element for each panel by its name: signal, latest, spectrum, autocorrelation, windows,
+        history, truth.
+    """
+    end = picture_end_s(panels)
+    zero = panels.signal.start_s
+    span = max(end - zero, panels.signal.bin_s)
+    unit = time_unit(span)
+    together = _limits(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
+    found: dict[str, Any] = {}
+    if panels.signal.total.any():
+        found["signal"] = _signal(panels, zero, unit, together, None)
+    since = latest_s(panels)
+    if since is not None and steps_of(panels.signal, _MOST_STEPS).bins_a_step > 1:
+        near = time_unit(end - since)
+        limits = _limits((since - panels.signal.end_s) / near.factor, (end - panels.signal.end_s) / near.factor * 1.02)
+        found["latest"] = _signal(panels, panels.signal.end_s, near, limits, since)
+    if len(panels.spectrum.frequency_hz) > 1:
+        found["spectrum"] = _spectrum(panels)
+    if len(panels.spectrum.lag_s) > 1:
+        found["autocorrelation"] = _autocorrelation(panels)
+        replay = panels.replay
+        if replay is not None and replay.steps:
+            found["windows"] = _windows(replay, zero, unit, together)
+            if replay.answered:
+                found["history"] = _history(replay, zero, unit, together)
+            if replay.compared:
+                found["truth"] = _truth(replay, zero, unit, together)
+    if not found:
+        return "", {}
+    script, divisions = components(found)
+    return str(script), dict(divisions)
+
+
+def _axes(height: int, x_label: str, y_label: str, **options: Any) -> Any:
+    plot = figure(
+        height=height,
+        sizing_mode="stretch_width",
+        tools=_TOOLS,
+        active_drag="box_zoom",
+        min_border_left=75,
+        toolbar_location="right",
+        **options,
+    )
+    plot.toolbar.logo = None
+    plot.xaxis.axis_label, plot.yaxis.axis_label = x_label, y_label
+    plot.xaxis.axis_label_text_font_style = plot.yaxis.axis_label_text_font_style = "normal"
+    plot.grid.grid_line_color = "#eef1f4"
+    plot.outline_line_color = None
+    return plot
+
+
+def _limits(low: float, high: float) -> Range1d:
+    return Range1d(start=low, end=high)
+
+
+def _legend(plot: Any) -> None:
+    """Puts the legend above the data; a click hides what it names."""
+    if not plot.legend:
+        return
+    legend = plot.legend[0]
+    plot.add_layout(legend, "above")
+    legend.orientation = "horizontal"
+    legend.click_policy = "hide"
+    legend.label_text_font_size = "9pt"
+    legend.border_line_color = None
+    legend.padding = legend.margin = 0
+
+
+def _signal(panels: Panels, zero: float, unit: Unit, limits: Any, since_s: float | None) -> Any:
+    signal, prediction, phases = panels.signal, panels.prediction, panels.phases
+    steps = steps_of(signal, _MOST_STEPS, from_s=signal.start_s if since_s is None else since_s)
+    coarse = steps.bins_a_step > 1
+    shown = steps.highest if coarse else np.maximum(steps.read, steps.written)
+    top = float(shown.max(initial=0.0))
+    rate = rate_unit(top)
+    high = 1.08 * top / rate.factor if top else 1.0
+    place = "start" if since_s is None else "end"
+    plot = _axes(280, f"{unit.name} since the trace's {place}", rate.name, x_range=limits, y_range=_limits(0, high))
+    rows = phases.end_s >= steps.edges[0]
+    if 0 < int(rows.sum()) <= _MOST_SPANS:
+        start, stop = (phases.start_s[rows] - zero) / unit.factor, (phases.end_s[rows] - zero) / unit.factor
+        volume = phases.volume_bytes[rows]
+        number = np.flatnonzero(rows) + 1
+        lasting = phases.end_s[rows] - phases.start_s[rows]
+        source = ColumnDataSource(
+            {"start": start, "stop": stop, "number": number, "lasting": lasting, "volume": volume.astype(np.float32)}
+        )
+        shade = plot.quad(
+            left="start", right="stop", bottom=0, top=high, source=source, color=PHASE, alpha=0.18, line_alpha=0,
+            legend_label="phase",
+        )  # fmt: skip
+        tips = [("phase", "@number"), ("start", f"@start{{0.000}} {unit.name}"), ("lasts", "@lasting{0.000} s")]
+        plot.add_tools(HoverTool(renderers=[shade], tooltips=[*tips, ("moves", "@volume{0.0 b}")]))
+    edges = (steps.edges - zero) / unit.factor
+    if coarse:
+        _area(plot, edges, steps.highest / rate.factor, WRITE, 0.2, "highest")
+    if steps.written.any():
+        _area(plot, edges, steps.written / rate.factor, WRITE, 0.8, "write")
+    if steps.read.any():
+        _area(plot, edges, steps.read / rate.factor, READ, 0.8, "read")
+    total = signal.total
+    wave = wave_of(prediction, float(total.mean()) if len(total) else 0.0)
+    if wave is not None:
+        label = f"wave of {duration_text(wave.period_s)}"
+        times, values = (wave.times - zero) / unit.factor, wave.values / rate.factor
+        plot.line(times, values, color=WAVE, line_width=1.3, legend_label=label)
+    if (upcoming := prediction.next_phase) is not None:
+        start_s, lasts_s = upcoming.start_s, max(upcoming.duration_s.value, 1e-9)
+        level = min(upcoming.volume_bytes.value / lasts_s / rate.factor, 0.94 * high)
+        left, right = (start_s.value - zero) / unit.factor, (start_s.value + lasts_s - zero) / unit.factor
+        plot.quad(
+            left=[left], right=[right], bottom=[0], top=[level], fill_color=PHASE, fill_alpha=0.12, line_color=PHASE,
+            line_dash="dashed", legend_label="next phase, expected",
+        )  # fmt: skip
+        bounds = [(at - zero) / unit.factor for at in (start_s.low, start_s.high)]
+        plot.line(bounds, [0.97 * high] * 2, color=PHASE, line_width=3, legend_label="90 % of its start")
+        plot.scatter([left], [0.97 * high], marker="dash", angle=np.pi / 2, size=9, color=PHASE)
+    _legend(plot)
+    return plot
+
+
+def _area(plot: Any, edges: Floats, values: Floats, colour: str, alpha: float, label: str) -> None:
+    """Fills below steps, in pieces: the time that a browser takes for one shape grows faster than its corners."""
+    for low in range(0, len(values), _CORNERS):
+        piece = values[low : low + _CORNERS].astype(np.float32)
+        if piece.any():
+            source = ColumnDataSource({"x": edges[low : low + len(piece) + 1], "y": np.append(piece, piece[-1])})
+            style = {"color": colour, "alpha": alpha, "legend_label": label}
+            plot.varea_step(x="x", y1=0, y2="y", source=source, step_mode="after", **style)
+
+
+def _spectrum(panels: Panels) -> Any:
+    spectrum, prediction = panels.spectrum, panels.prediction
+    frequency, power = spectrum.frequency_hz, spectrum.power
+    top = float(power.max()) or 1.0
+    shown, level = outline(frequency, power, _MOST_POINTS)
+    shortest, longest = 1 / float(frequency[-1]), 1 / float(frequency[0])
+    plot = _axes(
+        240, "period", "power / highest", x_axis_type="log", y_axis_type="log",
+        x_range=_limits(0.95 * shortest, 1.05 * longest),
+        y_range=_limits(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3),
+    )  # fmt: skip
+    _in_time(plot.xaxis, shortest, longest)
+    plot.line(1 / shown, np.maximum(level / top, 1e-12), color=WRITE, line_width=1)
+    dashed = Span(location=spectrum.threshold / top, dimension="width", line_color=SOFT, line_dash="dashed")
+    plot.add_layout(dashed)
+    if prediction.period_s is not None:
+        period = prediction.period_s
+        label = f"period found, {duration_text(period.value)}"
+        plot.line([period.value] * 2, [1e-12, 3], color=PHASE, line_width=1.5, legend_label=label)
+    for bins, colour, label in ((spectrum.harmonics, SOFT, "harmonic"), (spectrum.candidates, MISS, "candidate")):
+        if len(bins):
+            dots = _dots(plot, spectrum, bins, colour, label)
+            tips = [("period", "@x{0.0000} s"), ("frequency", "@hz{0.00000} Hz"), ("power / highest", "@y{0.000}")]
+            plot.add_tools(HoverTool(renderers=[dots], tooltips=[(label, ""), *tips]))
+    _legend(plot)
+    return plot
+
+
+def _dots(plot: Any, spectrum: SpectrumColumns, bins: Positions, colour: str, label: str) -> Any:
+    hz = spectrum.frequency_hz[bins]
+    source = ColumnDataSource({"x": 1 / hz, "hz": hz, "y": spectrum.power[bins] / (float(spectrum.power.max()) or 1.0)})
+    return plot.scatter("x", "y", source=source, color=colour, size=8, legend_label=label)
+
+
+def _autocorrelation(panels: Panels) -> Any:
+    lags, values, period = panels.spectrum.lag_s, panels.spectrum.autocorrelation, panels.prediction.period_s
+    seen = float(lags[-1])
+    if period is not None:
+        seen = min(seen, 12.5 * period.value)
+    unit = time_unit(seen)
+    reach = int(np.searchsorted(lags, 4 * seen))
+    step = max(reach // _MOST_POINTS, 1)
+    plot = _axes(190, f"lag, {unit.name}", "likeness", x_range=_limits(0, seen / unit.factor))
+    plot.line(lags[:reach:step] / unit.factor, values[:reach:step], color=WRITE, line_width=1.3)
+    for number in range(1, 13 if period is not None else 1):
+        at = number * (period.value if period is not None else 0.0)
+        dash = "solid" if number == 1 else "dotted"
+        plot.add_layout(Span(location=at / unit.factor, dimension="height", line_color=PHASE, line_dash=dash))
+    return plot
+
+
+def _steps_source(replay: Replay, zero: float, unit: Unit) -> ColumnDataSource:
+    """Gathers the replay as columns: times in units, periods and windows in s, errors in percent of the period."""
+    rows = [step.prediction for step in replay.steps]
+    periods = [row.period_s for row in rows]
+    nan = float("nan")
+    scale = 100 / replay.period_s if replay.period_s else nan
+    starts = [None if row.next_phase is None else row.next_phase.start_s for row in rows]
+    came = [nan if step.came_s is None else step.came_s for step in replay.steps]
+    columns: dict[str, Any] = {
+        "made": [(row.made_at_s - zero) / unit.factor for row in rows],
+        "begin": [(row.window.start_s - zero) / unit.factor for row in rows],
+        "end": [(row.window.end_s - zero) / unit.factor for row in rows],
+        "length": [max(row.window.end_s - row.window.start_s, 1e-9) for row in rows],
+        "adapted": ["cut to the rhythm" if row.window.adapted else "all that was seen" for row in rows],
+        "period": [nan if row is None else row.value for row in periods],
+        "low": [nan if row is None else row.low for row in periods],
+        "high": [nan if row is None else row.high for row in periods],
+        "confidence": [row.confidence if row.period_s is not None else nan for row in rows],
+        "phases": [step.phases_seen for step in replay.steps],
+        "error": [nan if step.error is None else 100 * step.error for step in replay.steps],
+        "off_low": [nan if row is None else (row.low - at) * scale for row, at in zip(starts, came, strict=True)],
+        "off_high": [nan if row is None else (row.high - at) * scale for row, at in zip(starts, came, strict=True)],
+        "colour": [MISS if step.covered is False else WRITE for step in replay.steps],
+        "verdict": ["misses the truth" if step.covered is False else "holds the truth" for step in replay.steps],
+    }
+    return ColumnDataSource(columns)
+
+
+def _windows(replay: Replay, zero: float, unit: Unit, together: Any) -> Any:
+    source = _steps_source(replay, zero, unit)
+    tint = {
+        "field": "confidence",
+        "transform": LinearColorMapper(palette=Viridis256[::-1], low=0, high=1, nan_color=SOFT),
+    }
+    x_label = f"{unit.name} since the trace's start"
+    if len(replay.steps) <= MOST_BARS:
+        plot = _axes(240, x_label, f"predicted at, {unit.name}", x_range=together)
+        plot.y_range.flipped = True
+        bars = plot.segment("begin", "made", "end", "made", source=source, color=tint, line_width=5)
+    else:
+        plot = _axes(240, x_label, "length", x_range=together, y_axis_type="log")
+        length = source.data["length"]
+        _in_time(plot.yaxis, min(length) / 2, 2 * max(length))
+        bars = plot.scatter("made", "length", source=source, color=tint, size=5)
+    tips = [("predicted at", f"@made{{0.000}} {unit.name}"), ("window", "@length{0.000} s, @adapted")]
+    answer = [("period", "@period{0.000} s"), ("confidence", "@confidence{0 %}"), ("phases seen", "@phases")]
+    plot.add_tools(HoverTool(renderers=[bars], tooltips=[*tips, *answer]))
+    return plot
+
+
+def _history(replay: Replay, zero: float, unit: Unit, together: Any) -> Any:
+    source = _steps_source(replay, zero, unit)
+    found = np.array([source.data[name] for name in ("low", "period", "high")])
+    high = 1.2 * float(np.nanmax(np.fmin(found[2], 1.5 * found[1])))
+    plot = _axes(210, f"{unit.name} since the trace's start", "period, s", x_range=together, y_range=_limits(0, high))
+    plot.add_layout(
+        Whisker(base="made", lower="low", upper="high", source=source, line_color=WRITE, line_alpha=0.5, **_NO_HEADS)
+    )
+    plot.line("made", "period", source=source, color=WRITE, legend_label="period")
+    dots = plot.scatter("made", "period", source=source, color=WRITE, size=5, legend_label="period")
+    plot.extra_y_ranges = {"confidence": _limits(0, 1.05)}
+    plot.add_layout(LinearAxis(y_range_name="confidence", axis_label="confidence"), "right")
+    plot.line(
+        "made", "confidence", source=source, y_range_name="confidence", color=PHASE, line_width=1.5,
+        legend_label="confidence",
+    )  # fmt: skip
+    tips = [
+        ("predicted at", f"@made{{0.000}} {unit.name}"),
+        ("period", "@period{0.000} s, @low{0.000} to @high{0.000}"),
+    ]
+    plot.add_tools(HoverTool(renderers=[dots], tooltips=[*tips, ("confidence", "@confidence{0 %}")]))
+    _legend(plot)
+    return plot
+
+
+def _truth(replay: Replay, zero: float, unit: Unit, together: Any) -> Any:
+    source = _steps_source(replay, zero, unit)
+    errors, widths = np.abs(source.data["error"]), np.subtract(source.data["off_high"], source.data["off_low"])
+    reach = max(3 * float(np.nanquantile(errors, 0.9)), 1.5 * float(np.nanmedian(widths)), 5.0)
+    x_label = f"{unit.name} since the trace's start"
+    plot = _axes(240, x_label, "error, % of period", x_range=together, y_range=_limits(-reach, reach))
+    plot.add_layout(Span(location=0, dimension="width", line_color=SOFT))
+    plot.add_layout(
+        Whisker(
+            base="made",
+            lower="off_low",
+            upper="off_high",
+            source=source,
+            line_color="colour",
+            line_alpha=0.7,
+            **_NO_HEADS,
+        )
+    )
+    dots = plot.scatter("made", "error", source=source, color="colour", size=6)
+    tips = [("predicted at", f"@made{{0.000}} {unit.name}"), ("error", "@error{0.0} % of the period")]
+    plot.add_tools(HoverTool(renderers=[dots], tooltips=[*tips, ("interval", "@verdict"), ("phases seen", "@phases")]))
+    return plot
+
+
+def _in_time(axis: Any, shortest_s: float, longest_s: float) -> None:
+    ticks = period_ticks(shortest_s, longest_s)
+    axis.ticker = ticks
+    # the library looks labels up by how a script writes the number: 1, not 1.0
+    axis.major_label_overrides = {int(tick) if tick == int(tick) else tick: tick_text(tick) for tick in ticks}
