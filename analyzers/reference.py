@@ -56,6 +56,23 @@ def point_samples(
     return samples
 
 
+def automatic_frequency(start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], most_samples: int) -> float | None:
+    """Returns the sampling frequency that the reference chooses itself, Hz; None without two different times.
+
+    It is twice the inverse of the shortest time between two changes of the bandwidth, or as much less as memory asks.
+
+    Args:
+        start: start times, ns.
+        end: end times, ns.
+        most_samples: samples that memory allows.
+    """
+    at = np.unique(np.concatenate([start, end]))
+    if len(at) < 2:
+        return None
+    shortest_s, length_s = int(np.diff(at).min()) / 1e9, int(at[-1] - at[0]) / 1e9
+    return min(2 / shortest_s, most_samples / length_s)
+
+
 def estimate(view: View, settings: DetectSettings) -> Rhythm:
     """Finds the dominant frequency as the reference does: one or two candidates are an answer, more are none.
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .options import detection_options
+from .moments import Moment, moment_of
+from .options import given, trace_detection_options
+from .sections import SectionCommand, SectionOption
 
-_HELP = """Find the I/O period in finished traces.
+if TYPE_CHECKING:
+    from ..analyzers.settings import DetectSettings
+    from ..events.analysis import DetectionReport, Grouping, GroupKind
+    from .trace_reading import Trace
+
+_HELP = """Find the I/O period in finished traces, and when the next phase would come.
 
 FILEs are taken together as one job. Their format is told from their content, or given with --format: JSON lines (one
 call a line), TMIO (JSON, JSON lines, MessagePack) or strace (`strace -f -tt -T -y`). A malformed piece is named with
@@ -20,27 +28,72 @@ file, line and what was expected, and the rest is kept.
 Examples:
   iotide detect trace.jsonl
   iotide detect --json run1/*.st | jq .prediction.period_s.value
+  iotide detect --mode all --by file --top 5 trace.jsonl
+  iotide detect --from 120 --to 600 --strongest 5 --wavelet --json trace.jsonl | jq .analysis
   iotide detect --method reference --sampling point --mode write 8.jsonl    # FTIO's own answer
+  iotide detect --method reference --outlier dbscan --autocorrelation 8.jsonl
 
-Exit status: 0 analysed (also when there is no rhythm), 2 nothing could be read.
+Exit status: 0 analysed (also when there is no rhythm), 1 the work failed, 2 bad usage or nothing could be read.
 """
+_MOMENT_HELP: Final = "seconds from its first event, Unix seconds, or a date such as 2024-11-07T12:00:00"
+_input = partial(click.option, cls=SectionOption, section="Input")
+_more = partial(click.option, cls=SectionOption, section="Further analyses")
+_output = partial(click.option, cls=SectionOption, section="Output")
+_TOP: Final = 10
+_UNKNOWN: Final[dict[str, str]] = {
+    "rank": "the trace does not say which rank a request belongs to",
+    "host": "the trace does not say on which node it was made",
+    "file": "the trace does not say which files were used",
+    "job": "the trace does not name its job",
+}
 
 
-@click.command("detect", help=_HELP)
+@click.command("detect", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs: jsonl, tmio or strace.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@detection_options
+@_input("--format", "format_name", metavar="NAME", help="Format of all FILEs: jsonl, tmio or strace.")
+@_input("--from", "since", metavar="TIME", callback=moment_of, help=f"Leave out what comes before: {_MOMENT_HELP}.")
+@_input("--to", "until", metavar="TIME", callback=moment_of, help="Leave out what comes after; given as --from is.")
+@trace_detection_options
+@_more(
+    "--autocorrelation",
+    is_flag=True,
+    help="Find a period by the autocorrelation too; with --method reference the two answers are merged as FTIO does.",
+)
+@_more(
+    "--strongest",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Rebuild the signal from its N strongest frequencies, and say what they leave unexplained.",
+)
+@_more("--wavelet", is_flag=True, help="Compute power over time and period (with --json, for pictures).")
+@_more(
+    "--by",
+    type=click.Choice(("rank", "host", "file", "job")),
+    help="Answer for each of the largest ranks, nodes, files or jobs as well.",
+)
+@_more("--top", type=click.IntRange(1, 1000), metavar="N", help=f"How many of them, by bytes.  [default: {_TOP}]")
+@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     files: tuple[Path, ...],
     format_name: str | None,
+    since: Moment | None,
+    until: Moment | None,
+    autocorrelation: bool,
+    strongest: int | None,
+    wavelet: bool,
+    by: GroupKind | None,
+    top: int | None,
     as_json: bool,
     detection: dict[str, Any],
 ) -> None:
     """Reads, analyses, prints."""
-    from ..analyzers.predictor import detect
+    if top is not None and by is None:
+        raise click.UsageError("--top needs --by: it says how many ranks, nodes, files or jobs are listed")
+    all_modes = detection["mode"] == "all"
+    if all_modes:
+        detection["mode"] = "both"
+    from ..analyzers.offline import Wanted, analyse
     from ..analyzers.settings import DetectSettings
-    from ..clients.detection_text import print_detection
     from ..events import InputError
     from ..events.analysis import DetectionReport, InputProblem
     from .progress import reading_progress
@@ -56,20 +109,83 @@ def command(
         click.echo(f"iotide: {trace.problems.total - len(trace.problems.first)} further problems", err=True)
     if not trace.events:
         raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
+    span_ns = trace.span_ns
+    trace = _window(trace, since, until)
+    if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
+        settings = _as_reference_samples(trace, settings)
+    wanted = Wanted(autocorrelation, strongest or 0, wavelet, all_modes)
+    prediction, analysis = analyse(trace.batches(), settings, job, wanted)
+    if by is not None:
+        analysis = analysis.model_copy(update={"grouping": _grouped(trace, settings, by, top or _TOP)})
     report = DetectionReport(
         files=[str(path) for path in files],
         source=", ".join(sorted(set(trace.formats))),
         events=trace.events,
         bytes_read=trace.bytes_of("read"),
         bytes_written=trace.bytes_of("write"),
-        prediction=detect(trace.batches(), settings, job),
+        start_s=span_ns[0] / 1e9,
+        end_s=span_ns[1] / 1e9,
+        wall_clock=trace.wall_clock,
+        prediction=prediction,
+        analysis=analysis,
         problems=[
             InputProblem(where=row.where, line=row.line, problem=row.problem, expected=row.expected)
             for row in trace.problems.first
         ],
         problems_total=trace.problems.total,
     )
+    _print(report, as_json)
+
+
+def _print(report: DetectionReport, as_json: bool) -> None:
+    from ..clients.detection_text import print_detection
+
     if as_json:
-        click.echo(report.model_dump_json(indent=2))
+        click.echo(report.model_dump_json(indent=None if report.analysis.wavelet else 2))
     else:
         print_detection(report, sys.stdout)
+
+
+def _window(trace: Trace, since: Moment | None, until: Moment | None) -> Trace:
+    """Cuts the trace to what was asked for."""
+    if since is None and until is None:
+        return trace
+    first, last = trace.span_ns
+    from_ns = first if since is None else since.on_clock(first, trace.wall_clock, "--from")
+    to_ns = last if until is None else until.on_clock(first, trace.wall_clock, "--to")
+    if since is not None and until is not None and to_ns <= from_ns:
+        raise click.UsageError(f"--to {until.text} is not after --from {since.text}")
+    cut = trace.within(from_ns, to_ns)
+    if not cut.events:
+        raise click.UsageError(
+            f"no event lies in the window of --from and --to; the trace lasts {(last - first) / 1e9:.6g} s"
+            + (f" and starts at Unix time {first / 1e9:.3f}" if trace.wall_clock else "")
+        )
+    return cut
+
+
+def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSettings:
+    """Chooses the sampling frequency by the reference's rule."""
+    import numpy as np
+
+    from ..analyzers.reference import automatic_frequency
+    from ..analyzers.selection import counted_columns
+
+    columns = [counted_columns(batch, types, settings.mode) for batch, types in trace.batches()]
+    start, end = (np.concatenate([column[which] for column in columns]) for which in range(2))
+    frequency = automatic_frequency(start, end, settings.trace_bins - 1)
+    if frequency is None:
+        return settings
+    return settings.model_copy(update={"sampling_frequency_hz": min(frequency, 1e6)})
+
+
+def _grouped(trace: Trace, settings: DetectSettings, by: GroupKind, top: int) -> Grouping:
+    from ..analyzers.groups import analyse_groups
+    from .progress import step_progress
+
+    keys, names = trace.keys(by)
+    if not any(names):
+        raise click.UsageError(f"--by {by}: {_UNKNOWN[by]}")
+    shown = [name or f"({by} not known)" for name in names]
+    with step_progress(f"analysing by {by}") as progress:
+        return analyse_groups(trace.batches(), keys, shown, settings, by, top, progress)

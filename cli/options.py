@@ -2,67 +2,128 @@
 
 from __future__ import annotations
 
+import importlib.util
+import math
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Final
 
 import click
 
-_OPTIONS: Final = (
-    click.option(
-        "-f",
-        "--frequency",
-        type=click.FloatRange(min=1e-6, max=1e6),
-        default=None,
-        show_default="automatic",
-        metavar="HZ",
-        help="Sampling frequency of the bandwidth signal. Automatic: several; 10 Hz with --method reference.",
-    ),
-    click.option(
-        "--mode",
-        type=click.Choice(("read", "write", "both")),
-        default="both",
-        show_default=True,
-        help="Which direction of data movement counts.",
-    ),
-    click.option(
-        "--method",
-        type=click.Choice(("tide", "reference")),
-        default="tide",
-        show_default=True,
-        help="tide: refined period, phases, next phase. reference: FTIO's answer exactly.",
-    ),
-    click.option(
-        "--sampling",
-        type=click.Choice(("volume", "point")),
-        default="volume",
-        show_default=True,
-        help="volume keeps every byte; point samples the bandwidth as the reference does (finished traces only).",
-    ),
-    click.option(
-        "--tolerance",
-        type=click.FloatRange(0, 1),
-        default=0.8,
-        show_default=True,
-        help="Candidates have at least this share of the highest Z-score.",
-    ),
-)
+from .sections import SectionOption
+
+_AUTOMATIC: Final = ("auto", "-1")  # the latter is what FTIO's users are used to
+_LOWEST_HZ, _HIGHEST_HZ = 1e-6, 1e6
+
+
+def _frequency_of(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    if value is None or value in _AUTOMATIC:
+        return None
+    try:
+        frequency = float(value)
+    except ValueError:
+        frequency = math.nan
+    if not _LOWEST_HZ <= frequency <= _HIGHEST_HZ:
+        raise click.BadParameter(f"{value!r}; expected {_LOWEST_HZ:g} to {_HIGHEST_HZ:g} Hz, or auto", ctx, param)
+    return frequency
+
+
+_signal = partial(click.option, cls=SectionOption, section="Signal", show_default=True)
+_period = partial(click.option, cls=SectionOption, section="Period", show_default=True)
+
+
+def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., Any]]]:
+    modes = ("read", "write", "both") if live else ("read", "write", "both", "all")
+    return [
+        _signal(
+            "-f",
+            "--frequency",
+            callback=_frequency_of,
+            default=None,
+            show_default="auto; 10 with --method reference",
+            metavar="HZ|auto",
+            help="Sampling frequency of the bandwidth signal. auto: several, with bounded memory; with --method "
+            "reference by FTIO's rule, twice the inverse of the shortest time between changes.",
+        ),
+        _signal(
+            "--mode",
+            type=click.Choice(modes),
+            default="both",
+            help="Which direction of data movement counts"
+            + ("." if live else "; all answers for reads, writes and both side by side."),
+        ),
+        _signal(
+            "--sampling",
+            type=click.Choice(("volume", "point")),
+            default="volume",
+            help="volume keeps every byte; point samples the bandwidth as FTIO does (finished traces only).",
+        ),
+        _period(
+            "--method",
+            type=click.Choice(("tide", "reference")),
+            default="tide",
+            help="tide: refined period, phases, next phase. reference: FTIO's answer, exactly with --sampling point.",
+        ),
+        _period(
+            "--spectrum",
+            type=click.Choice(("power", "amplitude")),
+            default="power",
+            help="What outliers are sought in.",
+        ),
+        _period(
+            "--outlier",
+            type=click.Choice(("zscore", "dbscan", "isolation-forest", "lof", "peaks")),
+            default="zscore",
+            help="How lines of the spectrum that stand out are told. The middle three need scikit-learn "
+            "(pip install 'iotide[cluster]').",
+        ),
+        _period(
+            "--tolerance",
+            type=click.FloatRange(0, 1),
+            default=0.8,
+            help="Candidates have at least this share of the highest Z-score (zscore), of the highest peak (peaks), or "
+            "lie this near to one another (dbscan).",
+        ),
+    ]
+
+
 _NAMES: Final = {"frequency": "sampling_frequency_hz"}
-_KEYS: Final = ("frequency", "mode", "method", "sampling", "tolerance")
+_KEYS: Final = ("frequency", "mode", "sampling", "method", "spectrum", "outlier", "tolerance")
+_CLUSTERING: Final = ("dbscan", "isolation-forest", "lof")
+_WITHOUT_TOLERANCE: Final = ("isolation-forest", "lof")
 
 
 def detection_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that say how a period is looked for; the command gets them as one dict, ``detection``.
+    """Adds the options that say how the period of a running job is looked for.
 
-    Its keys are those of ``analyzers.settings.DetectSettings``, which is not imported here so that --help is instant.
+    The command gets one dict, ``detection``, with the keys of ``analyzers.settings.DetectSettings``, which is not
+    imported here so that --help is instant.
     """
+    return _adding(function, live=True)
 
+
+def trace_detection_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the same options for finished traces, where ``mode`` may be ``all``."""
+    return _adding(function, live=False)
+
+
+def given(name: str) -> bool:
+    """Tells whether an option stands on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+def _adding(function: Callable[..., Any], live: bool) -> Callable[..., Any]:
     @wraps(function)
-    def gathered(**given: Any) -> Any:
-        detection = {_NAMES.get(key, key): given.pop(key) for key in _KEYS}
-        return function(detection=detection, **given)
+    def gathered(**values: Any) -> Any:
+        if given("tolerance") and values["outlier"] in _WITHOUT_TOLERANCE:
+            raise click.UsageError(f"--tolerance means nothing to --outlier {values['outlier']}")
+        if values["outlier"] in _CLUSTERING and importlib.util.find_spec("sklearn") is None:
+            raise click.UsageError(f"--outlier {values['outlier']} needs scikit-learn: pip install 'iotide[cluster]'")
+        detection = {_NAMES.get(key, key): values.pop(key) for key in _KEYS}
+        return function(detection=detection, **values)
 
     command: Callable[..., Any] = gathered
-    for option in reversed(_OPTIONS):
+    for option in reversed(_options(live)):
         command = option(command)
     return command

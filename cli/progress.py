@@ -31,3 +31,18 @@ def reading_progress(paths: Sequence[Path]) -> Iterator[Callable[[Path, int], No
             bar.update(task, completed=sum(done_of.values()), name=path.name)
 
         yield show
+
+
+@contextlib.contextmanager
+def step_progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Shows how many of several equal steps are done; yields a function of steps done and steps in all."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -9,11 +9,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ..analyzers.clipping import clip
 from ..analyzers.selection import counted
 from ..collectors.source import Chunk, Opened, Origin, Problems, Source
 from ..collectors.sources.registry import open_file
-from ..events import DefinitionTable, EventBatch, InputError, StreamInfo
+from ..events import DefinitionTable, EventBatch, InputError, StreamInfo, make_batch
+from ..events.analysis import GroupKind
 from ..events.models import ModeName
+from ..events.schema import UNKNOWN_RANK
 
 
 @dataclass(slots=True)
@@ -30,26 +33,90 @@ class Stream:
 
 @dataclass(slots=True)
 class Trace:
-    """All events of some files."""
+    """All events of some files, or those within a window of time.
+
+    Attributes:
+        window_ns: start and end of the window if the events were cut to one.
+    """
 
     formats: list[str] = field(default_factory=list)
     streams: dict[str, Stream] = field(default_factory=dict)
     chunks: list[tuple[str, EventBatch]] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
+    window_ns: tuple[int, int] | None = None
 
     @property
     def events(self) -> int:
         """Number of events."""
         return sum(len(batch) for _, batch in self.chunks)
 
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """Start of the first event and end of the last one; (0, 0) without events."""
+        firsts = [int(batch.start.min()) for _, batch in self.chunks]
+        lasts = [int(batch.end.max()) for _, batch in self.chunks]
+        return min(firsts, default=0), max(lasts, default=0)
+
+    @property
+    def wall_clock(self) -> bool:
+        """Whether times are Unix time."""
+        return all(stream.info.clock_offset_ns is not None for stream in self.streams.values())
+
     def bytes_of(self, mode: ModeName) -> int:
         """Returns the bytes that count towards the signal."""
         return sum(int(batch.bytes[counted(batch, types, mode)].sum()) for batch, types in self.batches())
 
     def batches(self) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
-        """Pairs each batch with the file types of its stream."""
+        """Pairs each batch with the file types of its stream.
+
+        After a cut the last batch has an event without bytes at each edge of the window, which is observed up to there.
+        """
         types = {name: stream.file_types() for name, stream in self.streams.items()}
-        return [(batch, types[name]) for name, batch in self.chunks]
+        batches = [(batch, types[name]) for name, batch in self.chunks]
+        if self.window_ns is not None:
+            batches.append((make_batch(2, {"start": np.array(self.window_ns)}), np.zeros(0, np.uint8)))
+        return batches
+
+    def within(self, from_ns: int, to_ns: int) -> Trace:
+        """Returns what happened within a window of time; requests at its edges with their share of the bytes."""
+        first, last = self.span_ns
+        clipped = [(name, clip(batch, from_ns, to_ns)) for name, batch in self.chunks]
+        return Trace(
+            formats=self.formats,
+            streams=self.streams,
+            chunks=[(name, batch) for name, batch in clipped if len(batch)],
+            problems=self.problems,
+            window_ns=(max(from_ns, first), min(to_ns, last)),
+        )
+
+    def keys(self, by: GroupKind) -> tuple[list[npt.NDArray[np.int64]], list[str]]:
+        """Numbers the groups that events belong to.
+
+        Returns:
+            The group number of each event, an array for each of ``batches()``; and the groups' names by number. What
+            does not say where it belongs has the name "".
+        """
+        numbers: dict[str, int] = {}
+        keys = []
+        for name, batch in self.chunks:
+            local, names = _local_keys(self.streams[name], batch, by)
+            table = np.array([numbers.setdefault(text, len(numbers)) for text in names], np.int64)
+            keys.append(table[local])
+        if self.window_ns is not None:
+            keys.append(np.full(2, numbers.setdefault("", len(numbers)), np.int64))
+        return keys, list(numbers)
+
+
+def _local_keys(stream: Stream, batch: EventBatch, by: GroupKind) -> tuple[npt.NDArray[np.intp], list[str]]:
+    """Returns the number of each event's group within its batch, and the groups' names."""
+    if by == "rank":
+        ranks, local = np.unique(batch.rank, return_inverse=True)
+        known = [stream.info.rank if rank == UNKNOWN_RANK else rank for rank in ranks.tolist()]
+        return local, [f"rank {rank}" if rank != UNKNOWN_RANK else "" for rank in known]
+    if by == "file":
+        files, local = np.unique(batch.file, return_inverse=True)
+        return local, [stream.definitions.file(number).path for number in files.tolist()]
+    return np.zeros(len(batch), np.intp), [stream.info.host if by == "host" else stream.info.job]
 
 
 def read_traces(

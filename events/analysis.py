@@ -80,7 +80,8 @@ class AutocorrelationAnswer(Model):
     period_s: float | None
     """None when fewer than two peaks stand out."""
     confidence: float = Field(ge=0, le=1)
-    """1 - standard deviation over mean of the intervals between peaks."""
+    """1 - standard deviation over mean of the intervals between peaks; except with the method ``reference``, times the
+    height of the peaks."""
     peaks_s: list[float]
     """Lags of the peaks."""
     intervals_s: list[float]
@@ -147,8 +148,9 @@ class DetectionReport(Model):
     bytes_read: int
     bytes_written: int
     start_s: float = 0.0
-    """Start of the first event that was analysed."""
+    """Start of the trace's first event, the zero of ``--from`` and ``--to``."""
     end_s: float = 0.0
+    """End of its last one."""
     wall_clock: bool = True
     """False where the zero of the trace's clock is not known; times then count from it."""
     prediction: Prediction

@@ -1,0 +1,43 @@
+"""Cuts events to a window of time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events import EventBatch
+
+
+def clip(batch: EventBatch, from_ns: int, to_ns: int) -> EventBatch:
+    """Returns the events within [from, to), those that cross an edge cut there with their share of the bytes.
+
+    An event moves its bytes at a constant rate. Shares are rounded so that those of adjacent windows add up to the
+    whole. An event that does not last belongs to the window that holds its start.
+    """
+    start, end = batch.start.astype(np.int64, copy=False), batch.end
+    touching = (start < to_ns) & ((end > from_ns) | (start >= from_ns))
+    if not touching.all():
+        batch, start, end = batch.select(touching), start[touching], end[touching]
+    crossing = (start < from_ns) | (end > to_ns)
+    if not crossing.any():
+        return batch
+    low, high = np.maximum(start, from_ns), np.minimum(end, to_ns)
+    volume = batch.bytes.astype(np.int64, copy=False)
+    cut = np.flatnonzero(crossing)
+    shared = volume.copy()
+    shared[cut] = _moved(start, end, volume, high, cut) - _moved(start, end, volume, low, cut)
+    return batch.replace(start=low, duration=high - low, bytes=shared)
+
+
+def _moved(
+    start: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+    volume: npt.NDArray[np.int64],
+    until: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.intp],
+) -> npt.NDArray[np.int64]:
+    """Returns the bytes that some events have moved by a time each, a whole number that depends on nothing else."""
+    begin, stop, moved = start[rows], end[rows], volume[rows]
+    part = (until[rows] - begin) / np.maximum(stop - begin, 1)
+    done: npt.NDArray[np.int64] = np.rint(moved * part).astype(np.int64)
+    return np.where(until[rows] >= stop, moved, done)

@@ -1,0 +1,91 @@
+"""One answer for each rank, node, file or job of a finished trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events import EventBatch, Kind, make_batch
+from ..events.analysis import Group, Grouping, GroupKind
+from .predictor import detect
+from .selection import counted
+from .settings import DetectSettings
+
+Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]
+Keys = Sequence[npt.NDArray[np.int64]]
+
+FEWEST_REQUESTS: Final = 4
+
+
+def analyse_groups(
+    batches: Batches,
+    keys: Keys,
+    names: Sequence[str],
+    settings: DetectSettings,
+    by: GroupKind,
+    top: int,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Grouping:
+    """Finds the rhythm of each of the largest groups, each over the time of the whole trace.
+
+    Args:
+        batches: the events of all streams, each batch with the file types of its stream.
+        keys: the number of each event's group, an array for each batch.
+        names: the groups' names by number.
+        settings: method, limits, and the mode that decides which bytes count.
+        by: what the groups are.
+        top: most groups analysed, the largest by bytes.
+        progress: called with the number of groups done and of those to do.
+    """
+    requests, moved = np.zeros(len(names), np.int64), np.zeros(len(names))
+    read, written = np.zeros(len(names)), np.zeros(len(names))
+    counting = [counted(batch, types, settings.mode) for batch, types in batches]
+    for (batch, types), key, rows in zip(batches, keys, counting, strict=True):
+        requests += np.bincount(key[rows], minlength=len(names))
+        moved += np.bincount(key[rows], batch.bytes[rows], len(names))
+        every = counted(batch, types, "both")
+        is_read = batch.kind == Kind.READ
+        read += np.bincount(key[every & is_read], batch.bytes[every & is_read], len(names))
+        written += np.bincount(key[every & ~is_read], batch.bytes[every & ~is_read], len(names))
+    order = [number for number in np.argsort(-moved, kind="stable").tolist() if requests[number]]
+    edges = _edges(batches)
+    groups: list[Group] = []
+    for number in order[:top]:
+        prediction, note = None, ""
+        if requests[number] < FEWEST_REQUESTS:
+            note = f"too small: {requests[number]} of at least {FEWEST_REQUESTS} requests"
+        else:
+            own = [
+                (batch.select(rows & (key == number)), types)
+                for (batch, types), key, rows in zip(batches, keys, counting, strict=True)
+            ]
+            prediction = detect([*own, *edges], settings, names[number])
+        groups.append(
+            Group(
+                name=names[number],
+                requests=int(requests[number]),
+                bytes_read=int(read[number]),
+                bytes_written=int(written[number]),
+                prediction=prediction,
+                note=note,
+            )
+        )
+        progress(len(groups), min(top, len(order)))
+    return Grouping(
+        by=by,
+        groups=groups,
+        left_out=len(order[top:]),
+        bytes_left_out=int(sum(moved[number] for number in order[top:])),
+    )
+
+
+def _edges(batches: Batches) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+    """Makes events without bytes at the start and the end of the trace, which groups are observed over."""
+    full = [batch for batch, _ in batches if len(batch)]
+    if not full:
+        return []
+    first, last = min(int(batch.start.min()) for batch in full), max(int(batch.end.max()) for batch in full)
+    return [(make_batch(2, {"start": np.array([first, last])}), np.zeros(0, np.uint8))]

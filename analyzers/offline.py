@@ -1,0 +1,76 @@
+"""All that ``iotide detect`` computes of a finished trace, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..events import EventBatch
+from ..events.analysis import Analysis
+from ..events.models import ModeName, Prediction
+from . import autocorrelation
+from .predictor import examine
+from .reconstruction import reconstruct
+from .settings import DetectSettings
+from .wavelet import validity_of, wavelet_view
+
+Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]
+
+_MODES: Final[tuple[ModeName, ...]] = ("read", "write", "both")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is computed beyond the period.
+
+    Attributes:
+        autocorrelation: the autocorrelation's own answer; with the method ``reference`` it is merged with the DFT's.
+        strongest: number of waves that the signal is rebuilt from; 0 for none.
+        wavelet: power over time and period.
+        all_modes: reads, writes and both apart.
+    """
+
+    autocorrelation: bool = False
+    strongest: int = 0
+    wavelet: bool = False
+    all_modes: bool = False
+
+
+def analyse(batches: Batches, settings: DetectSettings, job: str, wanted: Wanted) -> tuple[Prediction, Analysis]:
+    """Finds the rhythm of a finished trace, when it was valid, and what else is wanted.
+
+    Args:
+        batches: the events of all streams, each batch with the file types of its stream.
+        settings: method and limits; with ``wanted.all_modes`` the mode is that of the first answer.
+        job: the job's name in the result.
+        wanted: what is computed beyond the period.
+    """
+    prediction, view = examine(batches, settings, job)
+    window, bin_s, start_s = view.window, view.bin_s, view.window_start_s
+    answer = None
+    if wanted.autocorrelation:
+        as_reference = settings.method == "reference"
+        answer = autocorrelation.find_period(window, bin_s, as_reference=as_reference)
+        if as_reference:
+            prediction = autocorrelation.merge(prediction, answer, window, bin_s)
+            answer = answer.model_copy(update={"merged": True})
+    modes = None
+    if wanted.all_modes:
+        modes = [
+            prediction
+            if mode == settings.mode
+            else examine(batches, settings.model_copy(update={"mode": mode}), job)[0]
+            for mode in _MODES
+        ]
+    period = prediction.period_s
+    return prediction, Analysis(
+        validity=None if period is None else validity_of(window, bin_s, start_s, period.value),
+        wavelet=wavelet_view(window, bin_s, start_s) if wanted.wavelet else None,
+        autocorrelation=answer,
+        reconstruction=reconstruct(window, bin_s, start_s, wanted.strongest) if wanted.strongest else None,
+        modes=modes,
+    )

@@ -1,0 +1,67 @@
+"""Moments on a command line: seconds from a trace's start, Unix seconds, or ISO dates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import click
+
+_UNIX_FROM_S: Final = 1e8  # March 1973; no trace is three years long
+_LATEST_S: Final = 2**33
+_EXPECTED: Final = "seconds from the trace's start (12.5), Unix seconds (1731000000), or a date (2024-11-07T12:00:00)"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment as it was given.
+
+    Attributes:
+        text: as typed.
+        seconds: from the trace's start, or since the Unix epoch.
+        absolute: whether it is the latter.
+    """
+
+    text: str
+    seconds: float
+    absolute: bool
+
+    def on_clock(self, start_ns: int, wall_clock: bool, option: str) -> int:
+        """Returns the moment on the clock of a trace, ns.
+
+        Args:
+            start_ns: start of the trace.
+            wall_clock: whether the trace's clock has a known zero.
+            option: to name in an error.
+
+        Raises:
+            click.UsageError: a date was given and the trace does not know its own.
+        """
+        if not self.absolute:
+            return start_ns + round(self.seconds * 1e9)
+        if not wall_clock:
+            raise click.UsageError(
+                f"{option} {self.text}: this trace does not say on which day it was made; "
+                "give seconds from its start instead"
+            )
+        return round(self.seconds * 1e9)
+
+
+def moment_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Moment | None:
+    """Parses a moment, as the callback of an option; a date without a time zone is local."""
+    if value is None:
+        return None
+    text = value.strip()
+    try:
+        seconds = float(text)
+        absolute = seconds >= _UNIX_FROM_S
+    except ValueError:
+        try:
+            seconds, absolute = datetime.fromisoformat(text).timestamp(), True
+        except (ValueError, OverflowError, OSError):
+            seconds, absolute = math.nan, False
+    if not 0 <= seconds < _LATEST_S:
+        raise click.BadParameter(f"{text!r} is not a moment; expected {_EXPECTED}", ctx, param)
+    return Moment(text, seconds, absolute)

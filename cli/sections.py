@@ -1,0 +1,33 @@
+"""Help whose options are listed in named groups."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+_REST: Final = "Options"
+
+
+class SectionOption(click.Option):
+    """An option that names the section of the help that it stands in."""
+
+    def __init__(self, *arguments: Any, section: str = _REST, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.section = section
+
+
+class SectionCommand(click.Command):
+    """A command that lists its options by section, in the order in which sections first appear; others come last."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes one definition list a section."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", _REST), []).append(record)
+        rest = sections.pop(_REST, None)
+        for name, records in [*sections.items(), *([(_REST, rest)] if rest else [])]:
+            with formatter.section(name):
+                formatter.write_dl(records)
