@@ -118,13 +118,12 @@ class FtioSource:
         self.counters["messages"] += 1
         self.counters["bytes_read"] += len(data)
         number = self.counters["messages"]
-        about = numbered(self._about, number)
         if len(data) > self._settings.max_message_bytes:
             self.counters["bytes_dropped:too_large"] += len(data)
             expected = f"at most {self._settings.max_message_bytes} bytes"
-            about.malformed(None, f"the message has {len(data)} bytes", expected)
+            numbered(self._about, number).malformed(None, f"the message has {len(data)} bytes", expected)
             return 0
-        message = read_message(data, about)
+        message = read_message(data, self._about, number)
         for rule in message.rules:
             self.counters[f"sections_ignored:{rule}"] += 1
         gathered = sum(len(intervals.start_s) for intervals, _ in message.sections)

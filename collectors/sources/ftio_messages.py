@@ -13,7 +13,7 @@ import numpy as np
 
 from ...events import Kind, Layer
 from ..parser import Input
-from ._tmio_intervals import Intervals, floats_of, intervals_of, is_record, sections_left_out
+from ._tmio_intervals import Floats, Intervals, floats_of, intervals_of, is_record, sections_left_out
 
 EXPECTED: Final = (
     "MessagePack: a map such as {ranks, b: [bytes/s, ...], ts: [s, ...], te: [s, ...]}, "
@@ -38,6 +38,13 @@ _JOB_FIELDS: Final = ("job", "job_id", "jobid")
 _HOST_FIELDS: Final = ("hostname", "host")
 _LONGEST_NAME: Final = 128
 _MICRO: Final = 1e-6
+_CELL: Final = np.dtype([("code", "u1"), ("value", ">f8")])
+_FLOAT_64: Final = 0xCB
+_ARRAY_HEADS: Final = {0xDC: 3, 0xDD: 5}
+"""First byte of an array of more than 15 values -> bytes before the values."""
+_LONG_BYTES: Final = 512
+"""From here on looking at the bytes beats making Python numbers of them."""
+_BROKEN: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +60,41 @@ class Message:
     """The rule by which each section that was left out was."""
 
 
-def read_message(data: bytes, about: Input) -> Message:
+class _Plain(msgspec.Struct):
+    """The map that nearly all messages are; its arrays are still bytes."""
+
+    b: msgspec.Raw
+    ts: msgspec.Raw
+    te: msgspec.Raw
+    ranks: Any = 0
+    job: Any = ""
+    job_id: Any = ""
+    jobid: Any = ""
+    hostname: Any = ""
+    host: Any = ""
+
+
+_plain_decoder = msgspec.msgpack.Decoder(_Plain)
+
+
+def read_message(data: bytes, about: Input, number: int) -> Message:
     """Takes one message apart. Never raises: what is wrong is counted and reported, and the rest is kept.
 
     Args:
         data: one frame.
-        about: where problems are counted; its name says which message this is.
+        about: where problems are counted.
+        number: of the message, for reports.
     """
+    return _plain(data) or _read_any(data, numbered(about, number))
+
+
+def _read_any(data: bytes, about: Input) -> Message:
     values = list(_values(data, about))
     message = Message(*_sender(values), [], [])
     if (fields := _gekko_fields(values)) is not None:
         message.sections.append((_of_gekko(fields), Layer.POSIX))
         return message
-    for number, value in enumerate(values, 1):
+    for at, value in enumerate(values, 1):
         if len(values) > 1 and (fields := _gekko_fields([value])) is not None:
             message.sections.append((_of_gekko(fields), Layer.POSIX))
         elif is_record(value):
@@ -73,7 +102,7 @@ def read_message(data: bytes, about: Input) -> Message:
             message.sections.extend((section, layer) for section in intervals_of(value, Kind.WRITE))
             message.rules.extend(sections_left_out(value))
         else:
-            about.malformed(number, "the message has no bandwidth", EXPECTED)
+            about.malformed(at, "the message has no bandwidth", EXPECTED)
             break  # of bytes that are no such message every value would be reported
     for intervals, _ in message.sections:
         if intervals.ragged:
@@ -81,12 +110,38 @@ def read_message(data: bytes, about: Input) -> Message:
     return message
 
 
+def _plain(data: bytes) -> Message | None:
+    """Reads a map of b, ts and te with arrays of one length; None where it is anything else."""
+    try:
+        found = _plain_decoder.decode(data)
+        rates, starts, ends = (_floats(memoryview(raw)) for raw in (found.b, found.ts, found.te))
+    except _BROKEN:
+        return None
+    if rates is None or starts is None or ends is None or not len(rates) == len(starts) == len(ends):
+        return None
+    ranks = found.ranks if isinstance(found.ranks, int) and 0 <= found.ranks < 2**31 else 0
+    job = _name(found.job) or _name(found.job_id) or _name(found.jobid)
+    intervals = Intervals("write_sync", Kind.WRITE, starts, ends, rates, ranks)
+    return Message(job, _name(found.hostname) or _name(found.host), [(intervals, Layer.OTHER)], [])
+
+
+def _floats(raw: memoryview) -> Floats | None:
+    """Reads a MessagePack array of numbers; a long one of doubles, as C programs send, at the speed of copying it."""
+    head = _ARRAY_HEADS.get(raw[0]) if len(raw) >= _LONG_BYTES else None
+    if head is not None and len(raw) == head + _CELL.itemsize * int.from_bytes(raw[1:head], "big"):
+        cells = np.frombuffer(raw, _CELL, offset=head)
+        if (cells["code"] == _FLOAT_64).all():
+            return cells["value"].astype(np.float64)
+    values = msgspec.msgpack.decode(raw)
+    return floats_of(values) if isinstance(values, list) else None
+
+
 def _values(data: bytes, about: Input) -> Iterator[Any]:
     """Yields the MessagePack values of a message: one, or several one after another."""
     try:
         yield msgspec.msgpack.decode(data)
         return
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except _BROKEN:
         pass
     # msgpack skips without building anything, so that a length that lies costs no memory; msgspec then decodes.
     cutter = msgpack.Unpacker(max_buffer_size=max(1, len(data)))
@@ -115,7 +170,7 @@ def _sender(values: list[Any]) -> tuple[str, str]:
 
 
 def _name(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int):
+    if value == "" or isinstance(value, bool) or not isinstance(value, str | int):
         return ""
     return "".join(letter if letter.isprintable() else "?" for letter in str(value)[:_LONGEST_NAME])
 

@@ -31,8 +31,8 @@ GEKKO = {
 
 
 def read(data: bytes) -> tuple[Message, Input]:
-    about = Input("tcp://127.0.0.1:5555, message 1", Origin(job="ftio"))
-    return read_message(data, about), about
+    about = Input("tcp://127.0.0.1:5555", Origin(job="ftio"))
+    return read_message(data, about, 1), about
 
 
 def understood(data: bytes) -> Message:
@@ -209,12 +209,33 @@ def test_no_values_raise_and_arrays_come_out_equally_long(sent: list[Any], cut: 
         assert all(values.dtype == np.float64 for values in (intervals.start_s, intervals.end_s, intervals.bandwidth))
 
 
+@pytest.mark.parametrize("count", [0, 15, 16, 56, 57, 65_535, 65_536])
+def test_arrays_of_every_head_come_out_as_they_went_in(count: int) -> None:
+    b, ts = [0.5 * at for at in range(count)], [float(at) for at in range(count)]
+    message = understood(msgpack.packb({"b": b, "ts": ts, "te": [at + 1.0 for at in ts]}))
+    ((intervals, _),) = message.sections
+    assert (intervals.bandwidth.tolist(), intervals.start_s.tolist()) == (b, ts)
+
+
+def test_a_long_array_may_mix_doubles_with_other_numbers() -> None:
+    b = [1.5] * 100 + [2] * 9 + [None]
+    ((intervals, _),) = understood(msgpack.packb({"b": b, "ts": [0.0] * 110, "te": [1.0] * 110})).sections
+    assert intervals.bandwidth[:-1].tolist() == b[:-1]
+    assert np.isnan(intervals.bandwidth[-1])
+
+
 finite = st.floats(0, 1e9, allow_subnormal=False)
 
 
 @settings(deadline=None)
 @given(
-    st.lists(st.tuples(finite, finite, finite), max_size=30), st.integers(0, 2**31 - 1), st.text("ab-1.", max_size=9)
+    st.one_of(
+        st.lists(st.tuples(finite, finite, finite), max_size=30),
+        st.lists(st.tuples(finite, finite, finite), min_size=60, max_size=80),
+        st.lists(st.tuples(*[st.integers(0, 2**53)] * 3), max_size=80),
+    ),
+    st.integers(0, 2**31 - 1),
+    st.text("ab-1.", max_size=9),
 )
 def test_good_messages_come_out_as_they_went_in(rows: list[tuple[float, float, float]], ranks: int, job: str) -> None:
     b, ts, te = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
