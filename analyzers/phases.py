@@ -22,9 +22,9 @@ _FAR_LESS = 0.5  # ratio of spreads that does
 _MOST_MISSED = 3  # periods that an interval over missed phases may span
 _ROUNDING = 1e-9
 _SAMPLE = 512  # bins that suffice for a median
-_FEWEST_LATEST = 3  # intervals that can show a new rhythm
-_TRIED = 15  # by how much trying several stretches raises their chance
-_CHANGED = 0.01  # ratio of chances that tells a change of rhythm from a poor one
+_FEWEST_LATEST = 2  # intervals that can show a new rhythm
+_CHANGED = 6.0  # logarithm of the ratio of likelihoods that tells a change of rhythm, for one place
+_UNRESOLVED = 0.03  # spread of intervals below which they are as good as equal
 _IRREGULAR = 0.1  # spread of intervals up to which one that is two periods long means that a phase was missed
 
 
@@ -182,8 +182,7 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     """Measures the intervals between the phases' starts; None for fewer than two phases.
 
     Those between their ends, or those without the first phase, are taken when they are far more regular: a start-up is
-    no phase, and it may run into the first one. Only the latest intervals are taken when these are regular beyond
-    chance and all together are not: the rhythm has changed. When intervals are alike but for a few that are a whole
+    no phase, and it may run into the first one. Only those since the last change of rhythm are taken. When intervals are alike but for a few that are a whole
     multiple, phases were missed there.
 
     Args:
@@ -202,7 +201,10 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     best = min(others, key=lambda other: other.chance)
     if best.chance < _FAR_BETTER * found.chance and best.spread < _FAR_LESS * found.spread:
         found = best
-    found = _since_change(found, shortest)
+    if (since := last_change(found.intervals)) > 0:
+        found = replace(
+            _measure(found.intervals[since:], shortest), since=since + len(phases) - 1 - len(found.intervals)
+        )
     usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
     if usual <= 0 or float(found.intervals.max()) < 1.5 * usual:
         return found
@@ -214,17 +216,39 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     return found
 
 
-def _since_change(found: Regularity, shortest: float) -> Regularity:
-    """Keeps the latest intervals if they are far more regular than all; that several were tried counts against them."""
-    count, total = _FEWEST_LATEST, len(found.intervals)
-    best = found
-    while count < total and found.spread > _IRREGULAR:
-        latest = _measure(found.intervals[-count:], shortest)
-        latest = replace(latest, chance=min(_TRIED * latest.chance, 1.0), since=total - count)
-        if latest.chance < min(_CHANGED * found.chance, best.chance):
-            best = latest
-        count += max(count // 4, 1)
-    return best
+def last_change(intervals: Floats) -> int:
+    """Returns the number of the first interval after the last change of rhythm; 0 without one.
+
+    A change splits the logarithms of the intervals in two groups, each about its own mean. It is believed when that is
+    far more likely than one group: the ratio of the likelihoods of normal distributions, n/2 ln(SSE one / SSE two),
+    exceeds a bound that grows with the number of places where it may be. Two intervals show a new rhythm, and three
+    when each is a multiple of the old ones, as missed phases would make them.
+    """
+    begin = 0
+    while (found := _likeliest_split(intervals[begin:])) is not None:
+        begin += found
+    return begin
+
+
+def _likeliest_split(intervals: Floats) -> int | None:
+    n = len(intervals)
+    if n < 2 * _FEWEST_LATEST:
+        return None
+    level = np.log(np.maximum(intervals, 1e-9))
+    level -= level.mean()
+    sums, squares = np.cumsum(level), np.cumsum(level * level)
+    before = np.arange(1, n)
+    within = squares[-1] - sums[:-1] ** 2 / before - sums[:-1] ** 2 / (n - before)  # level sums up to 0
+    gain = n / 2 * np.log((squares[-1] + n * _UNRESOLVED**2) / (np.maximum(within, 0) + n * _UNRESOLVED**2))
+    gain[: _FEWEST_LATEST - 1] = gain[n - _FEWEST_LATEST :] = 0.0
+    at = int(gain.argmax())
+    if gain[at] < _CHANGED + math.log(n):
+        return None
+    ratio = math.exp(-float(sums[at]) * (1 / (n - 1 - at) + 1 / (at + 1)))
+    times = max(round(ratio), 1)
+    if times > 1 and abs(ratio / times - 1) < _IRREGULAR and n - 1 - at <= _FEWEST_LATEST:
+        return None  # missed phases look the same so far
+    return at + 1
 
 
 def _measure(intervals: Floats, shortest: float) -> Regularity:
