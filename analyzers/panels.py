@@ -12,19 +12,25 @@ from ..events.errors import ConfigError
 from ..events.models import Prediction
 from ..events.panels import Panels, PhaseColumns, SpectrumColumns, TraceSignal
 from ..events.replay import Replay
+from .autocorrelation import autocorrelation
 from .phase_list import list_phases, no_phases
-from .phases import Floats
 from .replay import replay
 from .selection import counted
 from .settings import DetectSettings
 from .signal import BandwidthSignal
 from .spectrum import find_candidates, spectrum_of
+from .wavelet import validity_of, wavelet_view
 
 Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]
 
 
 def panels_of(
-    batches: Batches, settings: DetectSettings, prediction: Prediction, *, every_s: float | None = None
+    batches: Batches,
+    settings: DetectSettings,
+    prediction: Prediction,
+    *,
+    every_s: float | None = None,
+    replayed: Replay | None = None,
 ) -> Panels:
     """Computes all panels of a trace.
 
@@ -33,16 +39,27 @@ def panels_of(
         settings: as the prediction was made with.
         prediction: what was found in the whole trace.
         every_s: time between the replay's predictions; None for one a phase.
+        replayed: the replay if it is known already.
     """
     signal = signal_of(batches, settings, prediction)
     phases = phases_of(signal, prediction)
     notes: list[str] = []
-    replayed: Replay | None = None
-    try:
-        replayed = replay_of(batches, settings, prediction, phases, every_s=every_s)
-    except ConfigError as error:
-        notes.append(f"No replay: {error}")
-    return Panels(prediction, signal, phases, spectrum_columns(signal, settings), replayed, tuple(notes))
+    if replayed is None:
+        try:
+            replayed = replay_of(batches, settings, prediction, phases, every_s=every_s)
+        except ConfigError as error:
+            notes.append(f"No replay: {error}")
+    values, period = signal.total, prediction.period_s
+    return Panels(
+        prediction,
+        signal,
+        phases,
+        spectrum_columns(signal, settings),
+        replayed,
+        wavelet_view(values, signal.bin_s, signal.start_s),
+        None if period is None else validity_of(values, signal.bin_s, signal.start_s, period.value),
+        tuple(notes),
+    )
 
 
 def replay_of(
@@ -68,7 +85,8 @@ def replay_of(
     if phases is None:
         phases = phases_of(signal_of(batches, settings, prediction), prediction)
     period_s = None if prediction.period_s is None else prediction.period_s.value
-    return replay(batches, settings, prediction.job, phases=phases, period_s=period_s, every_s=every_s)
+    bin_s = 1 / prediction.sampling_frequency_hz
+    return replay(batches, settings, prediction.job, phases=phases, period_s=period_s, bin_s=bin_s, every_s=every_s)
 
 
 def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction) -> TraceSignal:
@@ -99,31 +117,24 @@ def spectrum_columns(signal: TraceSignal, settings: DetectSettings) -> SpectrumC
     """Computes the spectrum with its candidates, and the autocorrelation, of a whole trace."""
     values = signal.total
     spectrum = spectrum_of(values, 1 / signal.bin_s)
-    power = spectrum.power
     candidates = find_candidates(spectrum, settings)
-    z = candidates.z
-    outlying = np.flatnonzero((z > settings.tolerance * z.max(initial=0.0)) & (z > settings.z_threshold))
-    similar = _autocorrelation(values)
-    threshold = float(power.mean() + settings.z_threshold * power.std()) if len(power) else 0.0
+    similar = autocorrelation(values)[: len(values) // 2 + 1] if values.any() else values[:0]
+    by_score = settings.outlier == "zscore" and len(spectrum.transform)
+    strength = spectrum.power if settings.spectrum == "power" else np.abs(spectrum.transform)
+    threshold = float(strength.mean() + settings.z_threshold * strength.std()) if by_score else None
+    if threshold is not None and settings.spectrum == "amplitude":
+        threshold = threshold**2 / spectrum.samples
+    near = (candidates.z > settings.tolerance * candidates.z.max(initial=0.0)) & (candidates.z > settings.z_threshold)
+    outlying = np.flatnonzero(near) if by_score else candidates.bins
     return SpectrumColumns(
         frequency_hz=spectrum.frequency_hz,
-        power=power,
+        power=spectrum.power,
         threshold=threshold,
         candidates=candidates.bins,
         harmonics=np.setdiff1d(outlying, candidates.bins),
         lag_s=np.arange(len(similar), dtype=np.float64) * signal.bin_s,
         autocorrelation=similar,
     )
-
-
-def _autocorrelation(values: Floats) -> Floats:
-    """Returns r(lag) / r(0) of the signal less its mean, for lags up to half its length."""
-    if not len(values) or float(np.ptp(values)) == 0.0:
-        return np.zeros(0)
-    size = 1 << (2 * len(values) - 1).bit_length()
-    transform = np.fft.rfft(values - values.mean(), size)
-    similar = np.fft.irfft(np.square(np.abs(transform)), size)[: len(values) // 2 + 1]
-    return np.asarray(similar / similar[0], np.float64)
 
 
 def _moved(

@@ -22,6 +22,7 @@ MOST_MOMENTS: Final = 300
 _USUAL_EVERY_S: Final = 1.0
 _FEWEST_MOMENTS: Final = 20
 _FIRST_MOMENTS: Final = 50
+_COLUMNS: Final = ("start", "duration", "bytes", "kind", "flags")
 _TYPES: Final = np.array([FileType.UNKNOWN], np.uint8)
 
 
@@ -32,6 +33,7 @@ def replay(
     *,
     phases: PhaseColumns,
     period_s: float | None,
+    bin_s: float,
     every_s: float | None = None,
 ) -> Replay:
     """Predicts at many moments of a finished trace with only what had been seen by then.
@@ -42,13 +44,14 @@ def replay(
         job: the job's name in the results.
         phases: the phases of the whole trace: the truth.
         period_s: the period of the whole trace, None where it has none.
+        bin_s: length of the bins in which these were found.
         every_s: time between predictions. None for one at the end of each phase, or each second where there are none.
 
     Raises:
         ConfigError: the settings are fit for finished traces only.
     """
     events = in_order(batches)
-    moments = moments_of(events, phases, every_s, bin_ns=settings.bin_ns)
+    moments = moments_of(events, phases, every_s, bin_ns=max(1, round(bin_s * 1e9)))
     return judge(job, predictions_at(events, settings, job, moments), phases, period_s)
 
 
@@ -58,7 +61,7 @@ def in_order(batches: Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]) -> Eve
     These are the ones that count towards the signal, and of the others those that start earlier than all before them,
     since they move the start of the observation. Files lose their numbers: all are of unknown type.
     """
-    columns: dict[str, list[npt.NDArray[np.int64]]] = {name: [] for name in ("start", "duration", "bytes", "kind")}
+    columns: dict[str, list[npt.NDArray[np.int64]]] = {name: [] for name in _COLUMNS}
     useful: list[npt.NDArray[np.bool_]] = []
     for batch, types in batches:
         if len(batch):
@@ -117,7 +120,7 @@ def predictions_at(events: EventBatch, settings: DetectSettings, job: str, momen
     fed = 0
     for moment, upto in zip(moments.tolist(), np.searchsorted(events.end, moments, side="right").tolist(), strict=True):
         if upto > fed:
-            predictor.update(events.select(slice(fed, upto)), _TYPES)
+            predictor.update(events.select(slice(fed, upto)), _TYPES, moment)
             fed = upto
         found.append(predictor.predict(moment))
     return found

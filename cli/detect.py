@@ -11,6 +11,7 @@ import click
 
 from .moments import Moment, moment_of
 from .options import given, trace_detection_options
+from .plotting import check_picture, with_replay, write_picture
 from .sections import SectionCommand, SectionOption
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ Examples:
   iotide detect --json run1/*.st | jq .prediction.period_s.value
   iotide detect --mode all --by file --top 5 trace.jsonl
   iotide detect --from 120 --to 600 --strongest 5 --wavelet --json trace.jsonl | jq .analysis
+  iotide detect --replay --plot trace.html trace.jsonl
   iotide detect --method reference --sampling point --mode write 8.jsonl    # FTIO's own answer
   iotide detect --method reference --outlier dbscan --autocorrelation 8.jsonl
 
@@ -72,6 +74,20 @@ _UNKNOWN: Final[dict[str, str]] = {
     help="Answer for each of the largest ranks, nodes, files or jobs as well.",
 )
 @_more("--top", type=click.IntRange(1, 1000), metavar="N", help=f"How many of them, by bytes.  [default: {_TOP}]")
+@_more("--replay", is_flag=True, help="Predict as if the trace were live, and compare with what came.")
+@_more(
+    "--every",
+    "every_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Time between the predictions of the replay.  [default: one a phase]",
+)
+@_output(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw signal, spectrum, wavelet and replay: a page to zoom (.html) or a picture (.png, .svg).",
+)
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     files: tuple[Path, ...],
@@ -83,12 +99,19 @@ def command(
     wavelet: bool,
     by: GroupKind | None,
     top: int | None,
+    replay: bool,
+    every_s: float | None,
+    plot: Path | None,
     as_json: bool,
     detection: dict[str, Any],
 ) -> None:
     """Reads, analyses, prints."""
     if top is not None and by is None:
         raise click.UsageError("--top needs --by: it says how many ranks, nodes, files or jobs are listed")
+    if every_s is not None and not replay and plot is None:
+        raise click.UsageError("--every needs --replay or --plot: it says how often a replay predicts")
+    if plot is not None:
+        check_picture(plot, files)
     all_modes = detection["mode"] == "all"
     if all_modes:
         detection["mode"] = "both"
@@ -134,16 +157,23 @@ def command(
         ],
         problems_total=trace.problems.total,
     )
+    if replay:
+        report = with_replay(report, trace.batches(), settings, every_s)
+    if plot is not None:
+        write_picture(plot, report, trace.batches(), settings, every_s)
     _print(report, as_json)
 
 
 def _print(report: DetectionReport, as_json: bool) -> None:
     from ..clients.detection_text import print_detection
+    from ..clients.replay_text import print_replay
 
     if as_json:
         click.echo(report.model_dump_json(indent=None if report.analysis.wavelet else 2))
     else:
         print_detection(report, sys.stdout)
+        if report.analysis.replay is not None:
+            print_replay(report.analysis.replay, sys.stdout)
 
 
 def _window(trace: Trace, since: Moment | None, until: Moment | None) -> Trace:

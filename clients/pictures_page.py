@@ -203,8 +203,9 @@ def _spectrum(panels: Panels) -> Any:
     )  # fmt: skip
     _in_time(plot.xaxis, shortest, longest)
     plot.line(1 / shown, np.maximum(level / top, 1e-12), color=WRITE, line_width=1)
-    dashed = Span(location=spectrum.threshold / top, dimension="width", line_color=SOFT, line_dash="dashed")
-    plot.add_layout(dashed)
+    if spectrum.threshold is not None:
+        dashed = Span(location=spectrum.threshold / top, dimension="width", line_color=SOFT, line_dash="dashed")
+        plot.add_layout(dashed)
     if prediction.period_s is not None:
         period = prediction.period_s
         label = f"period found, {duration_text(period.value)}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable
 from typing import Final, Literal
 
 import numpy as np
 
+from ..events.analysis import DetectionReport
 from ..events.errors import UnavailableError
 from ..events.models import Prediction
 from ..events.panels import Panels, PhaseColumns, SpectrumColumns
@@ -45,6 +47,7 @@ except ImportError as error:
 _MOST_STEPS: Final = 2000
 _MOST_SPANS: Final = 400
 _MOST_POINTS: Final = 3000
+_LONGEST_NAME: Final = 60
 _WIDTH: Final = 11.0
 _DPI: Final = 110
 
@@ -68,8 +71,24 @@ def picture_of(panels: Panels, title: str, file_format: Literal["png", "svg"]) -
         axes.tick_params(labelsize="small")
         draw(axes)
     out = io.BytesIO()
-    figure.savefig(out, format=file_format, metadata={"Date": None} if file_format == "svg" else None)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for what the font lacks
+        figure.savefig(out, format=file_format, metadata={"Date": None} if file_format == "svg" else None)
     return out.getvalue()
+
+
+def title_of(report: DetectionReport) -> str:
+    """Writes what a picture shows, in one line that any font can draw."""
+    prediction = report.prediction
+    found = "no rhythm"
+    if prediction.period_s is not None:
+        period = prediction.period_s
+        found = (
+            f"period {duration_text(period.value)} ({duration_text(period.low)} to {duration_text(period.high)}), "
+            f"confidence {prediction.confidence:.0%}"
+        )
+    name = "".join(letter if letter.isprintable() else "?" for letter in prediction.job[:_LONGEST_NAME])
+    return f"{name}: {found}, {report.events:,} events"
 
 
 def _rows(panels: Panels) -> list[tuple[float, Draw]]:
@@ -145,7 +164,8 @@ def _spectrum(axes: Axes, spectrum: SpectrumColumns, prediction: Prediction) -> 
     axes.set_yscale("log")
     axes.set_xlim(0.95 / float(frequency[-1]), 1.05 / float(frequency[0]))
     axes.set_ylim(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3)
-    axes.axhline(spectrum.threshold / top, color=SOFT, linestyle="--", linewidth=0.8, label="outlier above (Z-score)")
+    if spectrum.threshold is not None:
+        axes.axhline(spectrum.threshold / top, color=SOFT, linestyle="--", linewidth=0.8, label="outliers lie above")
     if prediction.period_s is not None:
         period = prediction.period_s
         axes.axvspan(period.low, period.high, color=PHASE, alpha=0.2, linewidth=0)

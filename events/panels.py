@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .analysis import Validity, WaveletView
 from .models import Prediction
 from .replay import Replay
 
@@ -60,7 +61,7 @@ class SpectrumColumns:
     Attributes:
         frequency_hz: of each bin, ascending, the mean left out.
         power: |X_k|^2 / N of each bin.
-        threshold: the power above which a bin is an outlier.
+        threshold: the power above which a bin is an outlier; None where that is not told by a threshold.
         candidates: bins that may hold the dominant frequency.
         harmonics: outlying bins that are multiples of a candidate.
         lag_s: lags of the autocorrelation, from 0.
@@ -69,7 +70,7 @@ class SpectrumColumns:
 
     frequency_hz: Floats
     power: Floats
-    threshold: float
+    threshold: float | None
     candidates: Positions
     harmonics: Positions
     lag_s: Floats
@@ -85,4 +86,6 @@ class Panels:
     phases: PhaseColumns
     spectrum: SpectrumColumns
     replay: Replay | None
+    wavelet: WaveletView | None = None
+    validity: Validity | None = None
     notes: tuple[str, ...] = ()
