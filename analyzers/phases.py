@@ -182,8 +182,8 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     """Measures the intervals between the phases' starts; None for fewer than two phases.
 
     Those between their ends, or those without the first phase, are taken when they are far more regular: a start-up is
-    no phase, and it may run into the first one. Only those since the last change of rhythm are taken. When intervals are alike but for a few that are a whole
-    multiple, phases were missed there.
+    no phase, and it may run into the first one. Only those since the last change of rhythm are taken. When intervals
+    are alike but for a few that are a whole multiple, phases were missed there.
 
     Args:
         phases: the phases.
@@ -225,9 +225,14 @@ def last_change(intervals: Floats) -> int:
     when each is a multiple of the old ones, as missed phases would make them.
     """
     begin = 0
-    while (found := _likeliest_split(intervals[begin:])) is not None:
-        begin += found
-    return begin
+    while True:
+        # several changes hide one another: the newer half may show what all together do not
+        for first in (begin, (begin + len(intervals)) // 2):
+            if (found := _likeliest_split(intervals[first:])) is not None:
+                begin = first + found
+                break
+        else:
+            return begin
 
 
 def _likeliest_split(intervals: Floats) -> int | None:

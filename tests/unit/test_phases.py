@@ -165,7 +165,7 @@ def test_no_whole_period_means_no_scores() -> None:
     assert scores_of(np.zeros(100), 0.1, 2.0) is None
 
 
-@pytest.mark.parametrize("ratio", [0.4, 0.5, 2.5, 3.3])
+@pytest.mark.parametrize("ratio", [0.4, 0.5, 2.5, 3.5])
 def test_change_of_rhythm_is_told_by_two_new_intervals_or_three_if_phases_may_be_missing(ratio: float) -> None:
     rng = np.random.default_rng(2)
     old, new = 50 * (1 + 0.03 * rng.standard_normal(12)), 50 * ratio * (1 + 0.03 * rng.standard_normal(4))
