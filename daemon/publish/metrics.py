@@ -79,7 +79,13 @@ FAMILIES: Final[dict[str, Family]] = {
 }
 _DROPPED: Final = "events_dropped:"
 _MOST_REASONS: Final = 50
-_MALFORMED: Final = ("lines_malformed", "definitions_malformed", "definitions_dropped", "processes_refused")
+_MALFORMED: Final = (
+    "lines_malformed",
+    "intervals_malformed",
+    "definitions_malformed",
+    "definitions_dropped",
+    "processes_refused",
+)
 
 
 class AggregatorCollector(Collector):

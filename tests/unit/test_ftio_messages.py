@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,17 @@ def test_map_of_bandwidth_begins_and_ends_is_writes_in_bytes_a_second() -> None:
     ((intervals, layer),) = message.sections
     assert (intervals.kind, intervals.ranks, layer) == (Kind.WRITE, 4, Layer.OTHER)
     assert (message.job, message.host) == ("", "")
+
+
+def test_the_bytes_in_the_documents_are_such_a_message_and_its_reply() -> None:
+    page = (DATA.parents[1] / "docs/sources.md").read_text()
+    message, reply = (
+        bytes.fromhex(line) for line in re.findall(r"^```\n((?:[0-9a-f]{2} ?)+)\n```$", page, re.MULTILINE)
+    )
+    assert len(message) == 46
+    assert told(understood(message)) == [("write_sync", 0.0, 0.1, 1e7)]
+    assert understood(message).sections[0][0].ranks == 4
+    assert struct.unpack("<dd", reply) == (0.1, 0.75)
 
 
 def test_ranks_may_be_left_out_and_numbers_may_be_integers() -> None:
