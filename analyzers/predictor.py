@@ -113,7 +113,7 @@ class Predictor:
 
     def flush(self) -> None:
         """Takes in that a stream has ended: what came since the last flush is one more."""
-        first_ns, last_ns = self._windows.flushed_ns or self._observed_from_ns, self._last_ns()
+        first_ns, last_ns = self._windows.flushed_ns or self._observed_from_ns, self.last_ns
         if first_ns is not None and last_ns > first_ns:
             self._windows.flush(first_ns, last_ns)
 
@@ -142,7 +142,7 @@ class Predictor:
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
         """Returns reads and writes over time, in the finest bins of which there are enough."""
         from_ns = min(from_ns, to_ns)
-        level = self._resolutions.of_span(max(to_ns, self._last_ns()) - from_ns)
+        level = self._resolutions.of_span(max(to_ns, self.last_ns) - from_ns)
         bin_ns = self._resolutions.length_ns(level)
         low, high = self._bins(level, from_ns, to_ns)
         rate = 1e9 / bin_ns
@@ -154,11 +154,16 @@ class Predictor:
             written=(self.writes.bins(level, low, high) * rate).tolist(),
         )
 
+    @property
+    def last_ns(self) -> int:
+        """End of the newest bin of the signal that is looked at; 0 for an empty one."""
+        return max((last for signal in self._signals() if (last := signal.last_ns) is not None), default=0)
+
     # ---- what is looked at ----
 
     def _search(self, now_ns: int) -> tuple[View, Rhythm, int]:
         """Looks at the whole observation, and at one finer level in turn."""
-        end_ns = max(now_ns, self._last_ns())
+        end_ns = max(now_ns, self.last_ns)
         start_ns = self._windows.start(self._first_ns(end_ns), end_ns, hits=0, period_s=0.0)
         level = self._resolutions.of_span(end_ns - start_ns)
         view, rhythm = self._estimate(level, now_ns, start_ns)
@@ -188,7 +193,7 @@ class Predictor:
 
     def _challenged(self, view: View, rhythm: Rhythm, known: _Known, now_ns: int) -> tuple[View, Rhythm, int]:
         """Looks for a rhythm of another order at another level."""
-        end_ns = max(now_ns, self._last_ns())
+        end_ns = max(now_ns, self.last_ns)
         start_ns = self._windows.since(self._first_ns(end_ns))
         rival, self._rival = self._rival, None
         if rival is None:
@@ -214,7 +219,7 @@ class Predictor:
 
     def _whole(self, now_ns: int) -> tuple[View, Rhythm]:
         """Looks at the whole observation; where it has no rhythm, at all finer levels."""
-        end_ns = max(now_ns, self._last_ns())
+        end_ns = max(now_ns, self.last_ns)
         start_ns = self._first_ns(end_ns)
         level = self._resolutions.of_span(end_ns - start_ns)
         best_view, best = self._estimate(level, now_ns, start_ns)
@@ -226,7 +231,7 @@ class Predictor:
         return best_view, best
 
     def _estimate_known(self, known: _Known, now_ns: int) -> tuple[View, Rhythm]:
-        end_ns = max(now_ns, self._last_ns())
+        end_ns = max(now_ns, self.last_ns)
         first_ns = self._first_ns(end_ns)
         window_ns = self._windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)
         history_ns = window_ns
@@ -243,7 +248,7 @@ class Predictor:
 
     def _view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> View:
         bin_ns = self._resolutions.length_ns(level)
-        end_ns = max(now_ns // bin_ns, (self._last_ns() - 1) // bin_ns) * bin_ns
+        end_ns = max(now_ns // bin_ns, (self.last_ns - 1) // bin_ns) * bin_ns
         low, high = self._bins(level, min(from_ns, end_ns), end_ns)
         bandwidth = np.zeros(high - low)
         for signal in self._signals():
@@ -263,7 +268,7 @@ class Predictor:
         """Returns the first bin that overlaps [from, to) and is still held, and the one after the last."""
         bin_ns, most = self._resolutions.length_ns(level), self._resolutions.bins
         low, high = from_ns // bin_ns, -(-to_ns // bin_ns)
-        reach = (self._last_ns() - 1) // bin_ns - most + 1 if self._last_ns() else 0
+        reach = (self.last_ns - 1) // bin_ns - most + 1 if self.last_ns else 0
         return min(max(low, reach, high - most), high), high
 
     def _adapted(self) -> bool:
@@ -271,9 +276,6 @@ class Predictor:
 
     def _first_ns(self, end_ns: int) -> int:
         return end_ns if self._observed_from_ns is None else min(self._observed_from_ns, end_ns)
-
-    def _last_ns(self) -> int:
-        return max((last for signal in self._signals() if (last := signal.last_ns) is not None), default=0)
 
     def _signals(self) -> list[BandwidthSignal]:
         chosen = {"read": [self.reads], "write": [self.writes], "both": [self.reads, self.writes]}

@@ -6,10 +6,11 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.models import JobSummary, Prediction
+from .agenda import Agenda
 from .ingest_core import StreamForgottenError
 from .life import Happening, State, after
 from .session import JobSession
@@ -18,9 +19,11 @@ from .settings import AggregatorSettings
 _log = logging.getLogger(__name__)
 _LONGEST_JOB: Final = 256
 _REMEMBERED_COLLECTORS: Final = 100_000
+_SLICE_S: Final = 0.01
 
 PredictionListener: TypeAlias = Callable[[Prediction], None]
 JobListener: TypeAlias = Callable[[JobSummary], None]
+_News = TypeVar("_News", Prediction, JobSummary)
 
 
 @dataclass(slots=True)
@@ -32,17 +35,31 @@ class Collector:
 
 
 class Aggregator:
-    """Takes streams in (it is the ingest's sink) and publishes to listeners. Time comes in as ``clock``.
+    """Takes streams in (it is the ingest's sink) and publishes to listeners.
 
-    A listener that raises is logged and counted; the others and the job go on.
+    ``clock`` is the time of day, for stamps. Jobs age, and predictions are due, by ``steady``, a clock that is never
+    set; so a correction of the time of day ends no job. A listener that raises is logged and counted; the others and
+    the job go on.
+
+    Attributes:
+        jobs: the sessions by job id.
+        collectors: the collectors that were heard of lately.
+        counters: what happened, by name.
+        late_s: by how much the last prediction was late.
     """
 
-    def __init__(self, settings: AggregatorSettings, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, settings: AggregatorSettings, clock: Callable[[], float], steady: Callable[[], float] | None = None
+    ) -> None:
         self.jobs: dict[str, JobSession] = {}
         self.collectors: dict[str, Collector] = {}
         self.counters: Counter[str] = Counter()
         self._settings = settings
         self._clock = clock
+        self._steady = steady or clock
+        self.late_s = 0.0
+        self._ages = Agenda()
+        self._due = Agenda()
         self._job_of: dict[str, str] = {}
         self._forgotten: set[str] = set()
         self._predicted_at: dict[str, float] = {}
@@ -65,7 +82,7 @@ class Aggregator:
 
     def opened(self, stream: str, info: StreamInfo) -> None:
         """Takes in a stream; one of a job beyond ``max_jobs`` is counted and its events are dropped."""
-        now = self._clock()
+        now = self._steady()
         job = clean_job(info.job)
         session = self.jobs.get(job)
         if session is None:
@@ -77,6 +94,7 @@ class Aggregator:
         self._job_of[stream] = job
         session.open_stream(stream, info, now)
         self._move(session, Happening.EVENT)
+        self._ages.put(job, self._next_age(session))
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         """Takes in events.
@@ -92,15 +110,19 @@ class Aggregator:
             self.counters["events_dropped:no_job"] += len(batch)
             return
         session = self.jobs[job]
-        session.update(stream, batch, definitions, self._clock())
+        session.update(stream, batch, definitions, self._clock(), self._steady())
         if len(batch):
             self._move(session, Happening.EVENT)
+            self._plan(session)
 
     def closed(self, stream: str) -> None:
         """Takes in that a stream has ended."""
         self._forgotten.discard(stream)
         if (job := self._job_of.pop(stream, None)) is not None:
-            self.jobs[job].close_stream(stream, self._clock())
+            session = self.jobs[job]
+            session.close_stream(stream, self._steady())
+            self._ages.put(job, self._next_age(session))
+            self._plan(session)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
         """Takes in a collector's counters; one that comes back goes on counting from where it was."""
@@ -126,13 +148,28 @@ class Aggregator:
 
     # ---- time ----
 
-    def tick(self) -> None:
-        """Moves jobs through their lives and predicts those that are due."""
-        now = self._clock()
-        for session in list(self.jobs.values()):
-            self._age(session, now)
-            if session.state is not State.ENDED and self._due(session, now):
-                self._predict(session, now)
+    def tick(self) -> bool:
+        """Moves jobs through their lives and predicts those that are due, for a bounded time.
+
+        Returns:
+            Whether jobs that are due had to wait for the next call, which should come once others had their turn.
+        """
+        begun = now = self._steady()
+        while (aged := self._ages.take(now)) is not None:
+            if (session := self.jobs.get(aged[0])) is not None:
+                self._age(session, now)
+                if session.state is not State.REMOVED:
+                    # later than now in any case: rounding must not bring it back at once
+                    self._ages.put(session.job, max(self._next_age(session), now + _SLICE_S))
+        while (due := self._due.take(now)) is not None:
+            job, due_s = due
+            if (session := self.jobs.get(job)) is not None and session.state is not State.ENDED:
+                self.late_s = self._steady() - due_s
+                self.counters["predictions_late"] += self.late_s > self._settings.prediction_interval_s
+                self._predict(session)
+            if self._steady() - begun > _SLICE_S:
+                return True
+        return False
 
     def end_job(self, job: str) -> None:
         """Ends a job now: its last prediction looks at the whole run."""
@@ -150,15 +187,29 @@ class Aggregator:
         elif quiet >= self._settings.idle_after_s:
             self._move(session, Happening.QUIET)
 
-    def _due(self, session: JobSession, now: float) -> bool:
-        waited = now - self._predicted_at.get(session.job, 0.0)
-        interval = self._settings.prediction_interval_s
-        if session.flushed:
-            return waited >= interval / 4
-        return waited >= interval and session.predictor.changed
+    def _next_age(self, session: JobSession) -> float:
+        """Returns when the job may next change its state for lack of events."""
+        if session.state is State.ENDED:
+            return session.ended_at_s + self._settings.retain_s
+        times = [session.heard_at_s + self._settings.end_after_s]
+        if session.state is not State.IDLE:
+            times.append(session.heard_at_s + self._settings.idle_after_s)
+        if session.no_stream_since_s is not None:
+            times.append(session.no_stream_since_s + self._settings.linger_s)
+        return min(times)
 
-    def _predict(self, session: JobSession, now: float, *, whole: bool = False) -> None:
-        self._predicted_at[session.job] = now
+    def _plan(self, session: JobSession) -> None:
+        """Has a job predicted that has new data: an interval after the last time, sooner after a flush."""
+        if session.flushed or session.predictor.changed:
+            interval = self._settings.prediction_interval_s / (4 if session.flushed else 1)
+            before = self._predicted_at.get(session.job)
+            now = self._steady()
+            self._due.put(session.job, now if before is None else max(now, before + interval))
+
+    def _predict(self, session: JobSession, *, whole: bool = False) -> None:
+        at, now = self._steady(), self._clock()
+        self._predicted_at[session.job] = at
+        self._due.drop(session.job)
         try:
             prediction = session.predict(now, whole=whole)
         except Exception:  # a job that cannot be analysed costs its own predictions only
@@ -166,25 +217,31 @@ class Aggregator:
             session.flushed = False
             _log.exception("job %s cannot be predicted", session.job)
             return
-        if prediction is not None:
-            self.counters["predictions"] += 1
-            self._tell(self._on_prediction, prediction)
+        if prediction is None:
+            return
+        self.counters["predictions"] += 1
+        if session.stale_at_s is not None and not whole:
+            self._due.put(session.job, at + max(session.stale_at_s - now, self._settings.prediction_interval_s))
+        self._tell(self._on_prediction, lambda: prediction)
 
     def _move(self, session: JobSession, happening: Happening) -> None:
         before, session.state = session.state, after(session.state, happening)
         if session.state is before:
             return
-        now = self._clock()
         if session.state is State.ENDED:
-            session.ended_at_s = now
-            self._predict(session, now, whole=True)
+            session.ended_at_s = self._steady()
+            self._predict(session, whole=True)
         elif session.state is State.REMOVED:
             self._remove(session)
+        else:
+            self._ages.put(session.job, self._next_age(session))
         self._tell_job(session)
 
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]
         self._predicted_at.pop(session.job, None)
+        self._due.drop(session.job)
+        self._ages.drop(session.job)
         for stream in session.streams:
             self._job_of.pop(stream, None)
             self._forgotten.add(stream)
@@ -192,14 +249,12 @@ class Aggregator:
         self.counters["events_dropped:clock_skew"] += session.events_skewed
 
     def _tell_job(self, session: JobSession) -> None:
-        self._tell(self._on_job, session.summary(self._clock()))
+        self._tell(self._on_job, lambda: session.summary(self._clock()))
 
-    def _tell(
-        self, listeners: list[Callable[[Prediction], None]] | list[Callable[[JobSummary], None]], news: object
-    ) -> None:
+    def _tell(self, listeners: list[Callable[[_News], None]], make: Callable[[], _News]) -> None:
         for listener in listeners:
             try:
-                listener(news)  # type: ignore[arg-type]
+                listener(make())
             except Exception:
                 self.counters["listener_errors"] += 1
                 _log.exception("a listener raised")

@@ -25,7 +25,7 @@ class Server:
     """
 
     def __init__(self, settings: AggregatorSettings) -> None:
-        self.aggregator = Aggregator(settings, time.time)
+        self.aggregator = Aggregator(settings, time.time, time.monotonic)
         self.ingest_endpoint = ""
         self.publish_endpoint: str | None = None
         self.http_url: str | None = None
@@ -74,9 +74,9 @@ class Server:
 
     async def _tick(self) -> None:
         while True:
-            self.aggregator.tick()
+            waiting = self.aggregator.tick()
             self._ticked_at = time.monotonic()
-            await asyncio.sleep(self._tick_s)
+            await asyncio.sleep(0 if waiting else self._tick_s)  # in between, what has come in is taken in
 
     def _start_publisher(self, endpoint: str) -> None:
         from .publish.pubsub import Publisher

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,24 +12,32 @@ from ..analyzers.selection import counted
 from ..analyzers.totals import Totals
 from ..events import Definitions, EventBatch, Flag, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
+from .history import History
 from .life import State
 from .numbering import JobNames, StreamNames
 from .settings import AggregatorSettings
 
 _BANDWIDTH_S: Final = 10
+_LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed
 
 
 @dataclass(slots=True)
 class JobSession:
-    """The state of one job; a function of the batches that it was given, in their order."""
+    """The state of one job; a function of the batches that it was given, in their order.
+
+    Two clocks come in as arguments: ``now_s`` is the time of day, which stamps and predictions are told in; ``at_s`` is
+    a steady clock that no correction sets back or forth, by which the job ages.
+    """
 
     job: str
     settings: AggregatorSettings
     created_at_s: float
+    """By the steady clock."""
     state: State = State.RUNNING
     ended_at_s: float = 0.0
+    """By the steady clock."""
     heard_at_s: float = 0.0
-    """When a batch last came in, by the aggregator's clock."""
+    """When a batch last came in, by the steady clock."""
     no_stream_since_s: float | None = None
     user: str = ""
     command: str = ""
@@ -45,8 +52,10 @@ class JobSession:
     first_ns: int | None = None
     last_ns: int | None = None
     streams: dict[str, StreamNames] = field(default_factory=dict)
-    history: deque[Prediction] = field(init=False)
+    history: History = field(init=False)
     predictions: int = 0
+    stale_at_s: float | None = None
+    """Time of day at which the last prediction is to be renewed although no data came; None for never."""
     flushed: bool = False
     """A flush (a TMIO phase, the end of a stream) came in since the last prediction."""
     lag_s: float = 0.0
@@ -59,16 +68,16 @@ class JobSession:
 
     def __post_init__(self) -> None:
         self.heard_at_s = self.created_at_s
-        self.history = deque(maxlen=self.settings.history)
+        self.history = History(self.settings.history)
         self.names = JobNames(self.settings.max_calls, self.settings.max_files)
         self.predictor = Predictor(self.job, self.settings.detect)
         self.totals = Totals(max_files=self.settings.max_files, max_calls=self.settings.max_calls)
 
-    def open_stream(self, stream: str, info: StreamInfo, now_s: float) -> None:
+    def open_stream(self, stream: str, info: StreamInfo, at_s: float) -> None:
         """Takes in a stream."""
         self.streams[stream] = StreamNames(self.names)
         self.no_stream_since_s = None
-        self.heard_at_s = now_s
+        self.heard_at_s = at_s
         self.user = self.user or info.user
         self.command = self.command or info.command
         self.communicator = max(self.communicator, info.ranks)
@@ -78,15 +87,25 @@ class JobSession:
         if info.rank >= 0:
             self.ranks.add(info.rank)
 
-    def close_stream(self, stream: str, now_s: float) -> None:
+    def close_stream(self, stream: str, at_s: float) -> None:
         """Takes in that a stream has ended."""
-        names = self.streams.pop(stream, None)
-        self.flushed = self.flushed or names is not None
+        if self.streams.pop(stream, None) is not None:
+            self.flushed = True
+            self.predictor.flush()
         if not self.streams:
-            self.no_stream_since_s = now_s
+            self.no_stream_since_s = at_s
 
-    def update(self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
+    def update(
+        self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, at_s: float | None = None
+    ) -> None:
         """Takes in events of a stream.
+
+        Args:
+            stream: an open stream.
+            batch: its events.
+            definitions: what the batch's numbers mean, as far as they are new.
+            now_s: the time of day.
+            at_s: the steady clock; the time of day where there is none.
 
         Raises:
             ProtocolError: the definitions contradict earlier ones.
@@ -95,7 +114,7 @@ class JobSession:
         names.define(definitions)
         if not len(batch):
             return
-        self.heard_at_s = now_s
+        self.heard_at_s = now_s if at_s is None else at_s
         if not self.own_clock:
             ahead = batch.end > (now_s + self.settings.clock_skew_s) * 1e9
             if ahead.any():
@@ -106,14 +125,14 @@ class JobSession:
         batch = names.translate(batch)
         self._count(batch, now_s)
         self.totals.update(batch)
-        self.predictor.update(batch, self.names.file_types)
+        self.predictor.update(batch, self.names.file_types, None if self.own_clock else int(now_s * 1e9))
         self.flushed = self.flushed or bool((batch.flags & Flag.AGGREGATE).any())
 
     def predict(self, now_s: float, *, whole: bool = False) -> Prediction | None:
         """Predicts from what is there; None before the first event.
 
         Args:
-            now_s: the aggregator's clock; a trace with a clock of its own is predicted from its last event.
+            now_s: the time of day; a trace with a clock of its own is predicted from its last event.
             whole: look at all that is remembered instead of the adapted window: the last word on a job.
         """
         if self.last_ns is None:
@@ -123,32 +142,20 @@ class JobSession:
         self.flushed = False
         self.predictions += 1
         self.history.append(prediction)
+        self.stale_at_s = None if self.own_clock else _stale_at(prediction, self.predictor.last_ns / 1e9)
         return prediction
 
     @property
     def prediction(self) -> Prediction | None:
         """The last prediction."""
-        return self.history[-1] if self.history else None
+        return self.history.last
 
     def signal(self, last_s: float | None = None) -> SignalSeries:
         """Returns the bandwidth over the observation, or over its last seconds."""
         end = self.last_ns or 0
         first = self.first_ns or 0
         start = first if last_s is None else max(first, end - int(last_s * 1e9))
-        return self._series(start, end)
-
-    def _series(self, start_ns: int, end_ns: int) -> SignalSeries:
-        read = self.predictor.reads.read(start_ns, end_ns)
-        written = self.predictor.writes.read(start_ns, end_ns)
-        first = max(read.first_ns, written.first_ns)
-        length = min(len(read.volume), len(written.volume))
-        return SignalSeries(
-            job=self.job,
-            start_s=first / 1e9,
-            bin_s=read.bin_ns / 1e9,
-            read=read.bandwidth[len(read.volume) - length :].tolist(),
-            written=written.bandwidth[len(written.volume) - length :].tolist(),
-        )
+        return self.predictor.series(start, end)
 
     def summary(self, now_s: float) -> JobSummary:
         """Returns what the lists show."""
@@ -223,3 +230,13 @@ class JobSession:
             )
             for row in self.totals.calls(top)
         ]
+
+
+def _stale_at(prediction: Prediction, last_s: float) -> float | None:
+    """Returns 1, 2, 4, ... periods after the last data, whatever comes next; None past the longest silence."""
+    if prediction.period_s is None or prediction.period_s.value <= 0:
+        return None
+    silence_s = prediction.period_s.value
+    while last_s + silence_s <= prediction.made_at_s:
+        silence_s *= 2
+    return last_s + silence_s if silence_s <= _LONGEST_SILENCE * prediction.period_s.value else None

@@ -55,7 +55,7 @@ class AggregatorSettings(BaseModel):
     max_files: int = Field(10_000, ge=1, description="Files told apart in a job; the rest is summed up as other.")
     max_calls: int = Field(1_000, ge=1, description="Functions told apart in a job; the rest is summed up as other.")
     max_job_series: int = Field(1_000, ge=0, description="Jobs with Prometheus series of their own; the latest active.")
-    history: int = Field(1_000, ge=1, description="Predictions remembered of each job.")
+    history: int = Field(128, ge=1, description="Predictions remembered of each job.")
     clock_skew_s: float = Field(
         3600.0,
         gt=0,

@@ -219,3 +219,81 @@ def test_job_id_that_cannot_be_shown_is_cleaned() -> None:
     feed(aggregator, "b", "")
     feed(aggregator, "c", "x" * 10_000)
     assert list(aggregator.jobs) == ["line?break?[2J", "unknown", "x" * 256]
+
+
+def test_silent_job_is_predicted_again_at_longer_and_longer_intervals_until_nothing_is_said() -> None:
+    aggregator, clock = make(idle_after_s=10_000, end_after_s=20_000)
+    heard: list[Prediction] = []
+    aggregator.on_prediction(heard.append)
+    feed(aggregator)
+    for _ in range(20 * int(PERIOD_S)):
+        aggregator.tick()
+        clock.now += 1
+    silences = [round(row.made_at_s - NOW) for row in heard]
+    assert silences[:3] == [0, PERIOD_S, 2 * PERIOD_S]
+    assert silences[3:] == [4 * PERIOD_S]
+    first, *_, last = heard
+    assert first.next_phase is not None
+    assert first.next_phase.start_s.value < heard[1].made_at_s + 1
+    assert last.period_s is None  # the confidence has faded
+
+
+def test_job_without_news_costs_no_prediction() -> None:
+    aggregator, clock = make(idle_after_s=10_000, end_after_s=20_000)
+    aggregator.opened("s", StreamInfo(job="job", source="test"))
+    aggregator.batch("s", make_batch(1, {"start": int(NOW * 1e9), "kind": 8, "bytes": 1}), Definitions([], []))
+    for _ in range(100):
+        aggregator.tick()
+        clock.now += 1
+    assert aggregator.counters["predictions"] == 1
+
+
+def test_predictions_of_many_jobs_are_spread_in_slices_and_late_ones_are_counted() -> None:
+    wall, steady = Clock(), Clock()
+
+    def slow(_: Prediction) -> None:
+        steady.now += 0.004
+
+    aggregator = Aggregator(AggregatorSettings(), wall, steady)
+    aggregator.on_prediction(slow)
+    for number in range(20):
+        feed(aggregator, f"s{number}", f"job{number}")
+    slices = 1
+    while aggregator.tick():
+        slices += 1
+    assert aggregator.counters["predictions"] == 20
+    assert slices >= 6
+    assert aggregator.counters["predictions_late"] == 0
+    for number in range(20):
+        aggregator.batch(f"s{number}", make_batch(1, {"start": int(NOW * 1e9), "kind": 8, "bytes": 1}), Definitions())
+    steady.now += 60
+    aggregator.tick()
+    assert aggregator.counters["predictions_late"] > 0
+    assert aggregator.late_s > 50
+
+
+def test_clock_that_is_set_ages_no_job() -> None:
+    wall, steady = Clock(), Clock()
+    aggregator = Aggregator(AggregatorSettings(), wall, steady)
+    feed(aggregator)
+    for step in (1e6, -2e6):
+        wall.now += step
+        steady.now += 1
+        aggregator.tick()
+        assert aggregator.jobs["job"].state is State.RUNNING
+    steady.now += 1000
+    aggregator.tick()
+    assert aggregator.jobs["job"].state is State.ENDED
+
+
+def test_job_that_cannot_be_summed_up_costs_the_listener_its_news_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    aggregator, _ = make()
+    aggregator.on_job(lambda summary: None)
+
+    def broken(*_: object) -> JobSummary:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("iotide.daemon.session.JobSession.summary", broken)
+    feed(aggregator)
+    assert aggregator.jobs["job"].totals.events == 120
+    assert aggregator.counters["listener_errors"] == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.daemon.numbering import JobNames, StreamNames
@@ -97,3 +99,25 @@ def test_bandwidth_is_the_mean_of_the_last_ten_seconds() -> None:
     write(session, interner, ["/f"] * 100)
     assert session.bandwidth(NOW + 1) == 10.0
     assert session.bandwidth(NOW + 60) == 0.0
+
+
+def test_remembered_predictions_are_those_that_were_made() -> None:
+    session, interner = make(history=5), Interner()
+    assert session.prediction is None
+    session.update("s", periodic_batch(interner, until_s=NOW), interner.take_fresh(), NOW)
+    made = [session.predict(NOW + second) for second in range(3)]
+    assert made[-1] is not None
+    assert made[-1].next_phase is not None
+    assert list(session.history) == made
+    assert session.prediction == made[-1]
+    assert len(pickle.dumps(session.history._encoded)) < 1000 * len(made)
+
+
+def test_trace_with_its_own_clock_never_goes_stale() -> None:
+    session, interner = make(), Interner()
+    session.own_clock = True
+    session.update("s", periodic_batch(interner, until_s=100.0), interner.take_fresh(), NOW)
+    prediction = session.predict(NOW)
+    assert prediction is not None
+    assert prediction.period_s is not None
+    assert session.stale_at_s is None

@@ -1,0 +1,35 @@
+"""What is to be done for which job, and when."""
+
+from __future__ import annotations
+
+import heapq
+
+
+class Agenda:
+    """One time for each name, the earliest first; costs nothing for names whose time has not come."""
+
+    def __init__(self) -> None:
+        self._times: dict[str, float] = {}
+        self._heap: list[tuple[float, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def put(self, name: str, at_s: float) -> None:
+        """Sets a name's time, unless an earlier one stands."""
+        if at_s < self._times.get(name, float("inf")):
+            self._times[name] = at_s
+            heapq.heappush(self._heap, (at_s, name))
+
+    def drop(self, name: str) -> None:
+        """Forgets a name."""
+        self._times.pop(name, None)
+
+    def take(self, now_s: float) -> tuple[str, float] | None:
+        """Removes the name whose time came first, and returns it with its time; None if none has come."""
+        while self._heap and self._heap[0][0] <= now_s:
+            at_s, name = heapq.heappop(self._heap)
+            if self._times.get(name) == at_s:  # else it was dropped, or put earlier
+                del self._times[name]
+                return name, at_s
+        return None

@@ -1,0 +1,33 @@
+"""An agenda gives names when their time has come, earliest first."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.daemon.agenda import Agenda
+
+actions = st.lists(
+    st.tuples(st.sampled_from(["put", "drop", "take"]), st.sampled_from("abcd"), st.integers(0, 20)), max_size=60
+)
+
+
+@given(actions)
+@settings(deadline=None)
+def test_agenda_is_a_table_of_earliest_times(steps: list[tuple[str, str, int]]) -> None:
+    agenda, table = Agenda(), dict[str, float]()
+    for action, name, at in steps:
+        if action == "put":
+            agenda.put(name, at)
+            table[name] = min(at, table.get(name, at))
+        elif action == "drop":
+            agenda.drop(name)
+            table.pop(name, None)
+        else:
+            due = min((time for time in table.values() if time <= at), default=None)
+            taken = agenda.take(at)
+            if due is None:
+                assert taken is None
+            else:
+                assert taken is not None
+                assert taken[1] == due == table.pop(taken[0])
+        assert len(agenda) == len(table)
