@@ -28,7 +28,8 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
 
     Bytes per phase are the mean of V(S_i), and periodicity is 1 - sigma_vol - sigma_time, cut to [0, 1]. Burst width is
     the mean length, in whole bins, of a phase of substantial I/O: a stretch of S, in which gaps shorter than a quarter
-    of the period do not count. The duty cycle is its share of the period.
+    of the period do not count; where that leaves no pause in a period, it is R_IO times the period. The duty cycle is
+    its share of the period.
 
     Args:
         bandwidth: bytes/s in each bin.
@@ -53,6 +54,8 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
     time_ratio = busy_bins / len(bandwidth)
     first, stop = merge(*runs(substantial), _GAP * period)
     burst = float((stop - first).sum()) / len(first)
+    if burst > period:
+        burst = time_ratio * period
     sigma_vol = float(np.std(moved / moved.max())) if moved.max() > 0 else 0.0
     sigma_time = math.sqrt(float(np.mean((busy / period - time_ratio) ** 2)))
     return Scores(
@@ -63,7 +66,7 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
         bytes_per_phase=float(moved_busy.mean()) * bin_s,
         periodicity=float(np.clip(1 - sigma_vol - sigma_time, 0, 1)),
         burst_width_s=burst * bin_s,
-        duty_cycle=min(burst / period, 1.0),
+        duty_cycle=burst / period,
     )
 
 

@@ -36,8 +36,16 @@ def test_short_gaps_do_not_end_a_burst_and_long_ones_do() -> None:
 def test_constant_signal_is_one_burst() -> None:
     found = scores_of(np.full(100, 5.0), 0.1, 2.0)
     assert found is not None
-    assert found.burst_width_s == pytest.approx(10.0)
+    assert found.burst_width_s == pytest.approx(2.0)
     assert found.duty_cycle == 1.0
+
+
+def test_bursts_that_hardly_pause_are_as_wide_as_their_share_of_the_period() -> None:
+    values = np.tile(np.repeat([0.0, 100.0], [4, 36]), 10)  # pauses of a tenth of the period
+    found = scores_of(values, 0.1, 4.0)
+    assert found is not None
+    assert found.burst_width_s == pytest.approx(3.6)
+    assert found.duty_cycle == pytest.approx(0.9)
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0, 9.0]), min_size=20, max_size=80).filter(any), st.integers(2, 20))
@@ -48,4 +56,5 @@ def test_burst_width_is_the_mean_of_the_naive_runs(values: list[float], period: 
     mean = sum(values) / len(values)
     above = [value > (mean if max(values) > mean else 0.0) for value in values]
     lengths = [stop - first for first, stop in runs(above, period / 4)]
-    assert found.burst_width_s == pytest.approx(sum(lengths) / len(lengths))
+    width = sum(lengths) / len(lengths)
+    assert found.burst_width_s == pytest.approx(width if width <= period else found.time_ratio * period)

@@ -1,0 +1,74 @@
+"""Everything that ``iotide detect`` computes, together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from iotide.analyzers.offline import Wanted, analyse
+from iotide.analyzers.reference import automatic_frequency
+from iotide.analyzers.settings import DetectSettings
+from iotide.events import EventBatch, Kind, concatenate, make_batch
+from support.rhythms import TYPES, checkpointing
+
+
+def trace() -> EventBatch:
+    program = checkpointing(phases=20, period_s=2.0, zero_s=0.0)
+    start = np.rint(np.arange(0.3, 40, 0.7) * 1e9).astype(np.int64)
+    reads = make_batch(
+        len(start), {"start": start, "duration": 50_000_000, "bytes": 10_000, "kind": Kind.READ, "file": 1}
+    )
+    return concatenate([program.batch, reads])
+
+
+def test_period_comes_with_the_time_that_it_was_valid_and_nothing_that_was_not_asked_for() -> None:
+    prediction, analysis = analyse([(trace(), TYPES)], DetectSettings(mode="write"), "job", Wanted())
+    assert prediction.period_s is not None
+    assert analysis.validity is not None
+    assert analysis.validity.period_s == prediction.period_s.value
+    assert analysis.validity.share > 0.9
+    assert (analysis.wavelet, analysis.autocorrelation, analysis.reconstruction) == (None, None, None)
+    assert (analysis.modes, analysis.grouping) == (None, None)
+
+
+def test_all_that_is_wanted_is_there() -> None:
+    wanted = Wanted(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
+    prediction, analysis = analyse([(trace(), TYPES)], DetectSettings(), "job", wanted)
+    assert analysis.wavelet is not None
+    assert analysis.autocorrelation is not None
+    assert not analysis.autocorrelation.merged
+    assert analysis.reconstruction is not None
+    assert len(analysis.reconstruction.waves) == 3
+    assert analysis.reconstruction.start_s == prediction.window.start_s
+    assert analysis.modes is not None
+    assert [row.mode for row in analysis.modes] == ["read", "write", "both"]
+    assert analysis.modes[2] == prediction
+    periods = [row.period_s.value for row in analysis.modes[:2] if row.period_s is not None]
+    assert periods == pytest.approx([0.7, 2.0], rel=0.02)
+
+
+def test_reference_merges_the_autocorrelation() -> None:
+    settings = DetectSettings(method="reference", mode="write")
+    alone, _ = analyse([(trace(), TYPES)], settings, "job", Wanted())
+    merged, analysis = analyse([(trace(), TYPES)], settings, "job", Wanted(autocorrelation=True))
+    assert analysis.autocorrelation is not None
+    assert analysis.autocorrelation.merged
+    if alone.period_s is not None:
+        expected = (1 + min(alone.dominant, key=lambda row: row.frequency_hz).confidence) / 3
+        assert merged.confidence == pytest.approx(expected + analysis.autocorrelation.confidence / 3)
+    else:
+        assert merged.confidence == pytest.approx(analysis.autocorrelation.confidence / 3)
+
+
+def test_empty_trace_has_no_analyses() -> None:
+    wanted = Wanted(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
+    prediction, analysis = analyse([], DetectSettings(), "job", wanted)
+    assert prediction.period_s is None
+    assert analysis.validity is None
+    assert analysis.wavelet is None
+
+
+def test_reference_samples_twice_in_the_shortest_time_between_changes() -> None:
+    start, end = np.array([0, 10**9]), np.array([2 * 10**9, 25 * 10**8])
+    assert automatic_frequency(start, end, 10**6) == pytest.approx(4.0)
+    assert automatic_frequency(start, end, 5) == pytest.approx(2.0)
+    assert automatic_frequency(start[:0], end[:0], 5) is None
