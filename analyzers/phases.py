@@ -23,7 +23,7 @@ _MOST_MISSED = 3  # periods that an interval over missed phases may span
 _ROUNDING = 1e-9
 _SAMPLE = 512  # bins that suffice for a median
 _FEWEST_LATEST = 2  # intervals that can show a new rhythm
-_CHANGED = 6.0  # logarithm of the ratio of likelihoods that tells a change of rhythm, for one place
+_CHANGED = 8.0  # logarithm of the ratio of likelihoods that tells a change of rhythm, for one place
 _UNRESOLVED = 0.03  # spread of intervals below which they are as good as equal
 _IRREGULAR = 0.1  # spread of intervals up to which one that is two periods long means that a phase was missed
 
