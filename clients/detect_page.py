@@ -33,6 +33,7 @@ def render_detection(report: DetectionReport, panels: Panels) -> str:
         prediction=panels.prediction,
         phases=len(panels.phases),
         replay=panels.replay,
+        validity=panels.validity,
         replayed=[] if panels.replay is None else replay_sentences(panels.replay),
         notes=panels.notes,
         library=library(),

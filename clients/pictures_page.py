@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..events.analysis import Validity, WaveletView
 from ..events.errors import UnavailableError
 from ..events.panels import Floats, Panels, Positions, SpectrumColumns
 from ..events.replay import Replay
@@ -75,10 +76,12 @@ def embed(panels: Panels) -> tuple[str, dict[str, str]]:
         near = time_unit(end - since)
         limits = _limits((since - panels.signal.end_s) / near.factor, (end - panels.signal.end_s) / near.factor * 1.02)
         found["latest"] = _signal(panels, panels.signal.end_s, near, limits, since)
-    if len(panels.spectrum.frequency_hz) > 1:
+    if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
         found["spectrum"] = _spectrum(panels)
     if len(panels.spectrum.lag_s) > 1:
         found["autocorrelation"] = _autocorrelation(panels)
+        if panels.wavelet is not None:
+            found["wavelet"] = _wavelet(panels.wavelet, panels.validity, zero, unit, together)
         replay = panels.replay
         if replay is not None and replay.steps:
             found["windows"] = _windows(replay, zero, unit, together)
@@ -92,14 +95,20 @@ def embed(panels: Panels) -> tuple[str, dict[str, str]]:
     return str(script), dict(divisions)
 
 
-def _axes(height: int, x_label: str, y_label: str, **options: Any) -> Any:
+def _axes(
+    height: int, x_label: str, y_label: str, x_range: Range1d, y_range: Range1d | None = None, **options: Any
+) -> Any:
+    if y_range is not None:
+        options["y_range"] = y_range
     plot = figure(
         height=height,
         sizing_mode="stretch_width",
         tools=_TOOLS,
         active_drag="box_zoom",
         min_border_left=75,
+        min_border_right=90,
         toolbar_location="right",
+        x_range=x_range,
         **options,
     )
     plot.toolbar.logo = None
@@ -127,7 +136,7 @@ def _legend(plot: Any) -> None:
     legend.padding = legend.margin = 0
 
 
-def _signal(panels: Panels, zero: float, unit: Unit, limits: Any, since_s: float | None) -> Any:
+def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: float | None) -> Any:
     signal, prediction, phases = panels.signal, panels.prediction, panels.phases
     steps = steps_of(signal, _MOST_STEPS, from_s=signal.start_s if since_s is None else since_s)
     coarse = steps.bins_a_step > 1
@@ -242,6 +251,30 @@ def _autocorrelation(panels: Panels) -> Any:
     return plot
 
 
+def _wavelet(view: WaveletView, validity: Validity | None, zero: float, unit: Unit, together: Range1d) -> Any:
+    """Draws power over time and period; evenly spaced rows of a logarithmic axis are an image's."""
+    power = np.array(view.power, np.float32)
+    times, periods = (np.array(view.times_s) - zero) / unit.factor, np.array(view.periods_s)
+    half, ratio = (times[-1] - times[0]) / max(len(times) - 1, 1) / 2, (periods[-1] / periods[0]) ** 0.5
+    ratio = ratio ** (1 / max(len(periods) - 1, 1))
+    low, high = float(periods[0] / ratio), float(periods[-1] * ratio)
+    plot = _axes(240, f"{unit.name} since the trace's start", "period", together, _limits(low, high), y_axis_type="log")
+    _in_time(plot.yaxis, low, high)
+    tint = LinearColorMapper(palette=Viridis256, low=0, high=float(np.quantile(power, 0.995)) or 1.0)
+    image = plot.image(
+        [power], x=times[0] - half, y=low, dw=times[-1] - times[0] + 2 * half, dh=high - low, color_mapper=tint
+    )
+    plot.varea(times, np.minimum(view.cone_s, high), high, color="white", alpha=0.4)
+    if validity is not None:
+        for stretch in validity.stretches:
+            ends = [(at - zero) / unit.factor for at in (stretch.start_s, stretch.end_s)]
+            label = f"{duration_text(validity.period_s)} was there"
+            plot.line(ends, [validity.period_s] * 2, color=MISS, line_width=2.5, legend_label=label)
+    plot.add_tools(HoverTool(renderers=[image], tooltips=[("period", "$y{0.000} s"), ("power", "@image{0.000}")]))
+    _legend(plot)
+    return plot
+
+
 def _steps_source(replay: Replay, zero: float, unit: Unit) -> ColumnDataSource:
     """Gathers the replay as columns: times in units, periods and windows in s, errors in percent of the period."""
     rows = [step.prediction for step in replay.steps]
@@ -270,7 +303,7 @@ def _steps_source(replay: Replay, zero: float, unit: Unit) -> ColumnDataSource:
     return ColumnDataSource(columns)
 
 
-def _windows(replay: Replay, zero: float, unit: Unit, together: Any) -> Any:
+def _windows(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
     source = _steps_source(replay, zero, unit)
     tint = {
         "field": "confidence",
@@ -292,7 +325,7 @@ def _windows(replay: Replay, zero: float, unit: Unit, together: Any) -> Any:
     return plot
 
 
-def _history(replay: Replay, zero: float, unit: Unit, together: Any) -> Any:
+def _history(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
     source = _steps_source(replay, zero, unit)
     found = np.array([source.data[name] for name in ("low", "period", "high")])
     high = 1.2 * float(np.nanmax(np.fmin(found[2], 1.5 * found[1])))
@@ -317,7 +350,7 @@ def _history(replay: Replay, zero: float, unit: Unit, together: Any) -> Any:
     return plot
 
 
-def _truth(replay: Replay, zero: float, unit: Unit, together: Any) -> Any:
+def _truth(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
     source = _steps_source(replay, zero, unit)
     errors, widths = np.abs(source.data["error"]), np.subtract(source.data["off_high"], source.data["off_low"])
     reach = max(3 * float(np.nanquantile(errors, 0.9)), 1.5 * float(np.nanmedian(widths)), 5.0)

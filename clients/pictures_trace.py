@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ..events.analysis import DetectionReport
+from ..events.analysis import DetectionReport, WaveletView
 from ..events.errors import UnavailableError
 from ..events.models import Prediction
 from ..events.panels import Panels, PhaseColumns, SpectrumColumns
@@ -96,10 +96,12 @@ def _rows(panels: Panels) -> list[tuple[float, Draw]]:
     rows: list[tuple[float, Draw]] = [(2.5, lambda axes: _signal(axes, panels, None))]
     if (since := latest_s(panels)) is not None:
         rows.append((2.4, lambda axes: _signal(axes, panels, since)))
-    if len(panels.spectrum.frequency_hz) > 1:
+    if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
         rows.append((2.2, lambda axes: _spectrum(axes, panels.spectrum, panels.prediction)))
     if len(panels.spectrum.lag_s):
         rows.append((1.7, lambda axes: _autocorrelation(axes, panels.spectrum, panels.prediction)))
+    if (view := panels.wavelet) is not None:
+        rows.append((2.3, lambda axes: _wavelet(axes, view, panels)))
     replay = panels.replay
     if replay is not None and replay.steps and len(panels.spectrum.lag_s):
         rows.append((2.4, lambda axes: _windows(axes, replay, panels)))
@@ -202,6 +204,32 @@ def _autocorrelation(axes: Axes, spectrum: SpectrumColumns, prediction: Predicti
     axes.set_xlabel(f"lag, {unit.name}", fontsize="small")
     axes.set_ylabel("likeness", fontsize="small")
     _title(axes, "autocorrelation")
+
+
+def _wavelet(axes: Axes, view: WaveletView, panels: Panels) -> None:
+    """Draws power over time and period, and when the period that was found was there."""
+    zero = panels.signal.start_s
+    unit = time_unit(picture_end_s(panels) - zero)
+    power = np.array(view.power)
+    times = (np.array(view.times_s) - zero) / unit.factor
+    bright = float(np.quantile(power, 0.995)) or 1.0
+    axes.pcolormesh(
+        times, view.periods_s, power, cmap="viridis", vmin=0, vmax=bright, shading="nearest", rasterized=True
+    )
+    axes.set_yscale("log")
+    axes.set_ylim(view.periods_s[0], view.periods_s[-1])
+    _in_time(axes.yaxis, *axes.get_ylim())
+    axes.fill_between(times, view.cone_s, view.periods_s[-1] * 2, color="white", alpha=0.4, linewidth=0)
+    if panels.validity is not None:
+        label = f"{duration_text(panels.validity.period_s)} was there"
+        for stretch in panels.validity.stretches:
+            ends = [(at - zero) / unit.factor for at in (stretch.start_s, stretch.end_s)]
+            axes.plot(ends, [panels.validity.period_s] * 2, color=MISS, linewidth=2, solid_capstyle="butt", label=label)
+            label = "_"
+    _same_time(axes, panels, unit)
+    axes.set_ylabel("period", fontsize="small")
+    _title(axes, "wavelet power; pale: edges of the trace matter")
+    place_legend(axes)
 
 
 def _windows(axes: Axes, replay: Replay, panels: Panels) -> None:
