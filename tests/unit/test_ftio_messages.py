@@ -230,11 +230,15 @@ def test_arrays_of_every_head_come_out_as_they_went_in(count: int) -> None:
     assert (intervals.bandwidth.tolist(), intervals.start_s.tolist()) == (b, ts)
 
 
-def test_a_long_array_may_mix_doubles_with_other_numbers() -> None:
-    b = [1.5] * 100 + [2] * 9 + [None]
+@pytest.mark.parametrize("last", [2, 2**40], ids=["shorter than a double", "as long as one"])
+def test_a_long_array_may_mix_doubles_with_other_numbers(last: int) -> None:
+    b = [1.5] * 100 + [last] * 9 + [None]
     ((intervals, _),) = understood(msgpack.packb({"b": b, "ts": [0.0] * 110, "te": [1.0] * 110})).sections
     assert intervals.bandwidth[:-1].tolist() == b[:-1]
     assert np.isnan(intervals.bandwidth[-1])
+    b[-1] = last
+    ((intervals, _),) = understood(msgpack.packb({"b": b, "ts": [0.0] * 110, "te": [1.0] * 110})).sections
+    assert intervals.bandwidth.tolist() == b
 
 
 finite = st.floats(0, 1e9, allow_subnormal=False)

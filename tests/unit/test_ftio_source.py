@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,7 +137,7 @@ NAN, INF = float("nan"), float("inf")
 )
 def test_a_wrong_interval_costs_itself_and_says_what_it_held(bench: Bench, b: Any, ts: Any, te: Any) -> None:
     bench.listen()
-    wrong = msgpack.packb({"b": [100, b, 100], "ts": [0, ts, 8], "te": [1, te, 9]})
+    wrong = msgpack.packb({"b": [b, 100, 100], "ts": [ts, 0, 8], "te": [te, 1, 9]})
     bench.send(burst(20), wrong, burst(30))
     assert np.sort(bench.events().start).tolist() == [int(s * 1e9) for s in (0, 8, 20, 22, 30, 32)]
     assert bench.source.counters["intervals_malformed"] == 1
@@ -271,11 +270,10 @@ def test_a_sender_waits_at_the_high_water_mark_and_loses_nothing(bench: Bench) -
     bench.sender.setsockopt(zmq.SNDHWM, 10)
     bench.listen(high_water=10)
     sent = 0
-    with contextlib.suppress(zmq.Again):
-        while sent < 100_000:
-            bench.sender.send(burst(10.0 * sent, count=100), zmq.NOBLOCK)
-            sent += 1
-    assert sent < 100_000
+    while bench.sender.poll(200, zmq.POLLOUT) and sent < 5000:
+        bench.sender.send(burst(10.0 * sent, count=100))
+        sent += 1
+    assert 10 <= sent < 5000
     wait_for(lambda: bench.items.extend(bench.source.poll()) or bench.source.counters["messages"] == sent)
     assert len(bench.events()) == 100 * sent
 
