@@ -53,6 +53,11 @@ class Beat:
     by_pauses: bool
 
     @property
+    def settled(self) -> bool:
+        """Whether nothing else need be looked at."""
+        return self.clear and self.confidence > _SURE
+
+    @property
     def confidence(self) -> float:
         """Probability that these are the phases, and that the next one starts when the period says."""
         return self.quality * chance_in_time(self.regularity.spread, len(self.regularity.intervals))
@@ -80,23 +85,38 @@ def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
     return best
 
 
-def with_history(view: View, segmenter: Segmenter, line: Line | None, peaks: list[float]) -> Beat | None:
-    """Takes the phases before the window into account as well, unless they followed another rhythm.
+def known_beat(view: View) -> Beat | None:
+    """Looks for the rhythm found last, in the history before the window as well; None where it is not known or gone.
 
     A window of three periods holds two whole intervals, which say little of regularity.
     """
     if not view.begin or not view.expected_s:
-        return best_beat(view, segmenter, line, peaks)
-    longer = Segmenter(view.bandwidth)
-    known = find_beat(view, longer, 0, view.expected_s / view.bin_s)
-    if known is not None and known.clear and known.confidence > _SURE:
-        return known
+        return None
+    return find_beat(view, Segmenter(view.bandwidth), 0, view.expected_s / view.bin_s)
+
+
+def with_history(
+    view: View, segmenter: Segmenter, line: Line | None, peaks: list[float], known: Beat | None
+) -> Beat | None:
+    """Finds the best segmentation of the window, and takes the phases before it into account.
+
+    They are left out where they followed another rhythm.
+
+    Args:
+        view: the signal.
+        segmenter: of the window.
+        line: its strongest line.
+        peaks: periods of the peaks of its spectrum, bins.
+        known: what ``known_beat`` found.
+    """
     beat = best_beat(view, segmenter, line, peaks)
+    if not view.begin or not view.expected_s:
+        return beat
     found = [beat, known]
-    if beat is not None:
-        found.append(find_beat(view, longer, 0, beat.period, by_pauses=beat.by_pauses))
-    elif line is not None:
-        found.append(find_beat(view, longer, 0, line.period))
+    period = beat.period if beat is not None else line.period if line is not None else 0.0
+    if period:
+        by_pauses = beat is not None and beat.by_pauses
+        found.append(find_beat(view, Segmenter(view.bandwidth), 0, period, by_pauses=by_pauses))
     return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
 
 

@@ -24,6 +24,7 @@ _ROUNDING = 1e-9
 _SAMPLE = 512  # bins that suffice for a median
 _FEWEST_LATEST = 2  # intervals that can show a new rhythm
 _CHANGED = 8.0  # logarithm of the ratio of likelihoods that tells a change of rhythm, for one place
+_SAME = 1.2  # longest over shortest interval, up to which they are surely of one rhythm
 _UNRESOLVED = 0.03  # spread of intervals below which they are as good as equal
 _IRREGULAR = 0.1  # spread of intervals up to which one that is two periods long means that a phase was missed
 
@@ -195,12 +196,13 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         interval = phases.start[1:] - phases.start[:1]
         return Regularity(float(interval[0]), 1.0, 1.0, interval)
     found = _measure(phases.start[1:] - phases.start[:-1], shortest)
-    others = [_measure(phases.end[1:] - phases.end[:-1], shortest)]
-    if len(phases) > 3:
-        others.append(_measure(found.intervals[1:], shortest))
-    best = min(others, key=lambda other: other.chance)
-    if best.chance < _FAR_BETTER * found.chance and best.spread < _FAR_LESS * found.spread:
-        found = best
+    if found.spread > _UNRESOLVED:
+        others = [_measure(phases.end[1:] - phases.end[:-1], shortest)]
+        if len(phases) > 3:
+            others.append(_measure(found.intervals[1:], shortest))
+        best = min(others, key=lambda other: other.chance)
+        if best.chance < _FAR_BETTER * found.chance and best.spread < _FAR_LESS * found.spread:
+            found = best
     if (since := last_change(found.intervals)) > 0:
         found = replace(
             _measure(found.intervals[since:], shortest), since=since + len(phases) - 1 - len(found.intervals)
@@ -224,6 +226,8 @@ def last_change(intervals: Floats) -> int:
     exceeds a bound that grows with the number of places where it may be. Two intervals show a new rhythm, and three
     when each is a multiple of the old ones, as missed phases would make them.
     """
+    if float(intervals.max()) < _SAME * float(intervals.min()):
+        return 0
     begin = 0
     while True:
         # several changes hide one another: the newer half may show what all together do not

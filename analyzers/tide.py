@@ -7,7 +7,7 @@ import math
 from typing import Final
 
 from ..events.models import Estimate, Frequency
-from .beat import AGREEMENT, Beat, find_beat, with_history
+from .beat import AGREEMENT, Beat, find_beat, known_beat, with_history
 from .certainty import certain, chance_in_time
 from .intervals import interval_of
 from .line import Line, component, strongest_line
@@ -39,9 +39,12 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     listed = describe(spectrum, candidates)
     if len(window) < _FEWEST_BINS or not window.any():
         return Rhythm(harmonics_dropped=candidates.dropped)
-    line, peaks = strongest_line(window)
     segmenter = Segmenter(window)
-    beat = with_history(view, segmenter, line, peaks)
+    line: Line | None = None
+    beat = known_beat(view)
+    if beat is None or not beat.settled:
+        line, peaks = strongest_line(window)
+        beat = with_history(view, segmenter, line, peaks, beat)
     period, confidence, by_phases = _decide(line, beat)
     if beat is not None and by_phases:
         confidence *= chance_in_time(beat.regularity.spread, len(beat.regularity.intervals))
