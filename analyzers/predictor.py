@@ -23,7 +23,7 @@ from .window import Windows, lasting
 __all__ = ["Predictor", "detect", "examine"]
 
 _HISTORY_PERIODS: Final = 12
-_LOOK_AROUND: Final = 4  # predictions, of which one looks at another resolution although a rhythm is known
+_LOOK_AROUND: Final = 6  # predictions, of which one looks at another resolution although a rhythm is known
 _SURER: Final = 0.1  # by how much more certain an answer must be that comes from a shorter stretch
 _OTHER: Final = math.log(4)  # nearer periods are seen at the level of the known one already
 _SAME: Final = math.log(1.15)

@@ -19,7 +19,6 @@ _KINDS: Final[dict[ModeName, tuple[Kind, ...]]] = {
     "write": (Kind.WRITE,),
     "both": (Kind.READ, Kind.WRITE),
 }
-_COUNTED_TYPES: Final = (FileType.UNKNOWN, FileType.REGULAR)
 
 
 def counted(batch: EventBatch, file_types: npt.NDArray[np.uint8], mode: ModeName) -> npt.NDArray[np.bool_]:
@@ -43,7 +42,7 @@ def counted(batch: EventBatch, file_types: npt.NDArray[np.uint8], mode: ModeName
     wanted &= batch.bytes > 0
     if not (is_constant(batch.depth) and batch.depth[0] == 0):
         wanted &= batch.depth == 0
-    known = np.isin(file_types, _COUNTED_TYPES)
+    known = (file_types == FileType.UNKNOWN) | (file_types == FileType.REGULAR)
     if not known.all():
         # numbers beyond the table share one last entry, which says "unknown"
         wanted &= np.append(known, True)[np.minimum(batch.file, len(known))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import deque
 from collections.abc import Iterator
 
@@ -10,13 +9,11 @@ import msgspec
 
 from ..events.models import Prediction
 
-_LEVEL = 1  # of zlib: the fastest; higher ones save little on a kilobyte
-
 
 class History:
-    """The newest ``most`` predictions, encoded: half a kilobyte each instead of seven. The last one is also kept whole.
+    """The newest ``most`` predictions, encoded: less than a kilobyte each instead of seven.
 
-    Iterating decodes one after the other, oldest first.
+    The last one is also kept whole. Iterating decodes one after the other, oldest first.
     """
 
     def __init__(self, most: int) -> None:
@@ -37,8 +34,8 @@ class History:
 
 
 def _encode(prediction: Prediction) -> bytes:
-    return zlib.compress(msgspec.msgpack.encode(prediction.model_dump()), _LEVEL)
+    return msgspec.msgpack.encode(prediction.model_dump())
 
 
 def _decode(encoded: bytes) -> Prediction:
-    return Prediction.model_validate(msgspec.msgpack.decode(zlib.decompress(encoded)))
+    return Prediction.model_validate(msgspec.msgpack.decode(encoded))

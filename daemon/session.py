@@ -10,7 +10,7 @@ import numpy as np
 from ..analyzers.predictor import Predictor
 from ..analyzers.selection import counted
 from ..analyzers.totals import Totals
-from ..events import Definitions, EventBatch, Flag, StreamInfo
+from ..events import Definitions, EventBatch, Flag, Kind, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
 from .history import History
 from .life import State
@@ -197,10 +197,10 @@ class JobSession:
         first, last = int(batch.start.min()), int(batch.end.max())
         self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
         self.last_ns = last if self.last_ns is None else max(last, self.last_ns)
-        moved = batch.bytes[counted(batch, self.names.file_types, "both")]
-        read = batch.bytes[counted(batch, self.names.file_types, "read")]
-        self.bytes_read += int(read.sum())
-        self.bytes_written += int(moved.sum()) - int(read.sum())
+        moved = np.where(counted(batch, self.names.file_types, "both"), batch.bytes, 0)
+        read = int(moved[batch.kind == Kind.READ].sum())
+        self.bytes_read += read
+        self.bytes_written += int(moved.sum()) - read
         if not self.own_clock:
             self.lag_s = max(0.0, now_s - last / 1e9)
         if batch.rank.max() >= 0:
