@@ -24,6 +24,7 @@ _RESOLVED: Final = 0.05  # volumes are never known to be more alike than this
 _PRIOR: Final = 0.4  # how sure phases are that are alike and clear, but too few to rule out chance
 _BLURRED, _CLEAR = 0.6, 0.9  # contrast from which phases may be believed for their shape alone, and are
 _BACKED: Final = 0.4  # weight that a line of the same period adds
+_CHANGE_COSTS: Final = 0.5  # weight that a segmentation loses that holds for the latest phases only
 _BELIEVED_SPREAD: Final = 0.25
 _SURE: Final = 0.9
 _SPLIT: Final = 0.1  # spread of intervals from which on phases may have run together
@@ -178,7 +179,7 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> Beat:
         regularity=measured,
         quality=contrast * max(1 - (1 - regular) * (1 - alike), _PRIOR * likeness * stands_out),
         clear=contrast * min(regular, alike) > _SURE,
-        weight=math.log(max(contrast, 1e-3) / spreads),
+        weight=math.log(max(contrast, 1e-3) / spreads) - (_CHANGE_COSTS if measured.since else 0.0),
         by_pauses=found.by_pauses,
     )
 

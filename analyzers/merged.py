@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from .phases import Floats, Phases, Positions, Segmenter
 
@@ -16,6 +17,8 @@ _ALIKE: Final = 0.12  # by how much a volume may differ from a whole multiple
 _AS_LONG: Final = 0.5  # by how much the logarithm of a length may
 _MOST_AS_MANY: Final = 6  # phases that may run together
 _LEAST_SINGLE: Final = 0.4  # share of the phases that stand alone
+_SIMILAR: Final = 0.25  # the same, where most phases stand alone
+_MOSTLY_SINGLE: Final = 0.7
 _FITTING: Final = 0.9  # share of the phases that are whole multiples
 _FEWEST: Final = 4
 _TRIED: Final = 48  # volumes tried as the unit
@@ -50,26 +53,33 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
 
 
 def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
-    """Returns how many phases of one size each phase holds, int64; None where they have no size in common."""
+    """Returns how many phases of one size each phase holds, int64; None where they have no size in common.
+
+    Either nearly all volumes are close to whole multiples of one of them, or most are about the same.
+    """
     if len(volume) < _FEWEST:
         return None
     unit = np.unique(volume)
     if len(unit) > _TRIED:
         unit = unit[np.linspace(0, len(unit) - 1, _TRIED).astype(np.intp)]
-    ratio = volume[None, :] / unit[:, None]
-    whole = np.clip(np.rint(ratio), 1, _MOST_AS_MANY)
-    fits = np.abs(ratio / whole - 1) <= _ALIKE
-    single = (fits & (whole == 1)).mean(axis=1)
-    # of the volumes that as many phases have, the middle one stands for them best
-    best = single >= single.max() - 1e-9
-    row = int(np.flatnonzero(best)[int(best.sum()) // 2])
-    if single[row] < _LEAST_SINGLE or fits[row].mean() < _FITTING:
-        return None
-    alone = whole[row] == 1
-    usual = float(np.median(length[alone & fits[row]]))
-    multiple = np.where(fits[row], whole[row], 1)
-    as_long = np.abs(np.log(np.maximum(length, 1e-9) / max(usual, 1e-9) / multiple)) <= _AS_LONG
-    return np.where(as_long, multiple, 1).astype(np.int64)
+    for tolerance, least_single in ((_ALIKE, _LEAST_SINGLE), (_SIMILAR, _MOSTLY_SINGLE)):
+        ratio = volume[None, :] / unit[:, None]
+        whole = np.clip(np.rint(ratio), 1, _MOST_AS_MANY)
+        fits = np.abs(ratio / whole - 1) <= np.where(whole == 1, tolerance, max(0.6 * tolerance, _ALIKE))
+        single = (fits & (whole == 1)).mean(axis=1)
+        # of the volumes that as many phases have, the middle one stands for them best
+        best = np.flatnonzero(single >= single.max() - 1e-9)
+        row = int(best[len(best) // 2])
+        if single[row] >= least_single and fits[row].mean() >= _FITTING:
+            return _as_long(length, np.where(fits[row], whole[row], 1.0), fits[row] & (whole[row] == 1))
+    return None
+
+
+def _as_long(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> Positions:
+    """Keeps the multiples of phases that are as much longer than those that stand alone."""
+    usual = max(float(np.median(length[alone])), 1e-9)
+    fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _AS_LONG
+    return np.where(fits, multiple, 1).astype(np.int64)
 
 
 def volume_with_trickle(segmenter: Segmenter, phases: Phases) -> Floats:
