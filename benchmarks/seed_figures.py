@@ -1,7 +1,7 @@
 """The programs of seed 001 under ``iotide run``: its period, ftio-hpc's, and what the programs' own logs say.
 
 IOR and HACC-IO are small programs that do the same I/O (``programs/``) in a fifth of the published times; LAMMPS is the
-real one, as fast as two cores are. It computes all the time: on a busy machine its own period wanders.
+real one, as fast as two cores are. It computes all the time, so on a busy machine its own period wanders.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +28,12 @@ from iotide.events.models import Prediction, RunSummary, SignalSeries
 HERE = Path(__file__).parent / "programs"
 IOTIDE = [sys.executable, "-m", "iotide"]
 PEER = "ftio-hpc"
-LAMMPS = ["lmp", "-in", str(HERE / "flow.lammps"), "-var", "size", "500", "-log", "none"]
-"""20 steps of half a million particles take a second or two on two cores."""
-LAMMPS_HZ = 20.0
+LAMMPS = ["lmp", "-in", str(HERE / "flow.lammps"), "-var", "size", "400", "-log", "none"]
+"""20 steps of 320,000 particles take half a second and more on two cores."""
+LAMMPS_HZ = 40.0
+STEADY, ATTEMPTS = 0.1, 3
+"""The published run had its nodes for itself. Ours is repeated while its own distances spread more than this (standard
+deviation over mean), and the steadiest run is taken, whatever its answers are."""
 SURE = 0.5
 """Online, periods of less confidence are guesses and not counted; the peer's have no such mark."""
 Floats = npt.NDArray[np.float64]
@@ -53,6 +56,11 @@ class Seen:
     def period_s(self) -> float:
         """The mean time between starts, which seed 001 calls the truth."""
         return float(np.diff(self.starts_s).mean())
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation over mean of the times between starts, without the longest."""
+        return float(np.sort(np.diff(self.starts_s))[:-1].std()) / self.usual_period_s
 
     @property
     def usual_period_s(self) -> float:
@@ -244,11 +252,20 @@ def measure() -> list[Figure]:
             print(f"{', '.join(absent)} absent (make system-deps installs them)", file=sys.stderr)
             continue
         for each in runs:
-            with tempfile.TemporaryDirectory() as folder:
-                seen = each(Path(folder))
-                keep(seen)
-                figures += figures_of(seen)
+            seen = steadiest(each)
+            keep(seen)
+            figures += figures_of(seen)
     return figures
+
+
+def steadiest(program: Callable[[Path], Seen]) -> Seen:
+    runs: list[Seen] = []
+    while len(runs) < ATTEMPTS and not any(seen.spread <= STEADY for seen in runs):
+        with tempfile.TemporaryDirectory() as folder:
+            runs.append(program(Path(folder)))
+    if len(runs) > 1:
+        print(f"{runs[0].name}: the steadiest of runs that spread {', '.join(f'{seen.spread:.2f}' for seen in runs)}")
+    return min(runs, key=lambda seen: seen.spread)
 
 
 def keep(seen: Seen) -> None:
