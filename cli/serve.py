@@ -153,7 +153,9 @@ async def taking_ftio(server: Server, settings: AggregatorSettings) -> AsyncIter
 async def _log_problems(problems: Problems) -> None:
     told = 0
     while True:
-        for problem in problems.first[told:]:
-            _log.warning("%s", problem)
-        told = len(problems.first)
-        await asyncio.sleep(1.0)
+        try:
+            await asyncio.sleep(1.0)
+        finally:  # at the end too
+            for problem in problems.first[told:]:
+                _log.warning("%s", problem)
+            told = len(problems.first)

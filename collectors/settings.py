@@ -44,7 +44,9 @@ class FtioSettings(BaseModel):
     default_job: str = Field("ftio", min_length=1, description="Job of messages that name none.")
     allow_remote: bool = Field(False, description="Listen beyond loopback, in plain text.")
     max_message_bytes: int = Field(
-        16 << 20, ge=1024, description="Longest message; a longer one is skipped, and past four times that cut off."
+        16 << 20,
+        ge=1024,
+        description="Longest message; a longer one is skipped, and past 16 times that its connection is cut.",
     )
     high_water: int = Field(
         1000, ge=1, description="Messages of one sender kept until they are read; past it the sender waits."

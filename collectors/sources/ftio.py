@@ -24,6 +24,8 @@ from .ftio_messages import Message, numbered, read_message
 
 _MESSAGES_A_POLL: Final = 1000
 _BYTES_A_POLL: Final = 16 << 20
+_CUT_OFF: Final = 16
+"""ZeroMQ refuses a message so many times too long, with the connection and what is under way on it."""
 
 _Section: TypeAlias = tuple[Stream, str, Kind, Layer]
 _Part: TypeAlias = tuple[int, Intervals]
@@ -100,7 +102,7 @@ class FtioSource:
 
     def _bind(self) -> str:
         self._socket.setsockopt(zmq.RCVHWM, self._settings.high_water)
-        self._socket.setsockopt(zmq.MAXMSGSIZE, 4 * self._settings.max_message_bytes)
+        self._socket.setsockopt(zmq.MAXMSGSIZE, _CUT_OFF * self._settings.max_message_bytes)
         endpoint = self._settings.endpoint
         try:
             check_private(endpoint, allow=self._settings.allow_remote, permission="allow_remote")

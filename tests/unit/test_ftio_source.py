@@ -30,6 +30,9 @@ def burst(at: float = 0.0, count: int = 2, **more: Any) -> bytes:
     return packed
 
 
+NAN, INF = float("nan"), float("inf")
+
+
 class Bench:
     """A source, a sender that is connected to it, and a clock that a test moves."""
 
@@ -97,6 +100,26 @@ def test_each_message_becomes_events_of_one_stream(bench: Bench) -> None:
     assert bench.source.problems.total == 0
 
 
+def test_messages_polled_together_give_what_they_give_one_by_one(bench: Bench) -> None:
+    bench.listen()
+    gekko = {"io_type": "r", "start_t_micro": [5_000_000], "end_t_micro": [6_000_000], "req_size": [100]}
+    messages = [burst(0), msgpack.packb(gekko), burst(10, count=5), msgpack.packb({"b": [NAN], "ts": [0], "te": [1]})]
+
+    def rows(job: str) -> list[tuple[Any, ...]]:
+        stream = one({key: stream for key, stream in bench.streams.items() if stream.info.job == job})
+        return sorted(tuple(row[name] for name in ("start", "duration", "bytes", "call")) for row in stream.rows())
+
+    def named(message: bytes, job: str) -> bytes:
+        packed: bytes = msgpack.packb(msgpack.unpackb(message) | {"job": job})
+        return packed
+
+    bench.send(*(named(message, "together") for message in messages))
+    for message in messages:
+        bench.send(named(message, "apart"))
+    assert len(rows("together")) == 8
+    assert rows("together") == rows("apart")
+
+
 def test_nothing_is_waited_for(bench: Bench) -> None:
     source = bench.listen()
     assert source.poll() == []
@@ -126,9 +149,6 @@ def test_a_malformed_message_costs_itself_and_says_which_it_was(bench: Bench, wr
     assert len(bench.events()) == 4
     assert bench.source.counters["lines_malformed"] == 1
     assert f"{bench.source.endpoint}, message 2" in str(bench.source.problems.first[0])
-
-
-NAN, INF = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize(
