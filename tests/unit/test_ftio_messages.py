@@ -185,6 +185,12 @@ def test_a_length_that_lies_takes_no_memory() -> None:
     assert about.problems.total == 1
 
 
+def test_a_message_of_very_many_values_is_not_read_to_its_end() -> None:
+    message, about = read(several(BURST) + b"\x80" * (8 << 20))
+    assert len(told(message)) == 2
+    assert about.counters["bytes_dropped:malformed"] > 8_000_000
+
+
 numbers = st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.integers(-(2**63), 2**64 - 1))
 values: st.SearchStrategy[Any] = st.recursive(
     st.one_of(st.none(), st.booleans(), numbers, st.text(max_size=5), st.binary(max_size=5)),

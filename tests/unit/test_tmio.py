@@ -268,3 +268,14 @@ def test_any_document_is_survived(value: Any) -> None:
         assert stream.events.duration.min() >= 0
     packed = json.loads(json.dumps(value), parse_int=float)
     parse(TmioParser, msgpack.packb([packed, packed]))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"\x81\x91\x01\x02", b"\x91" * 500 + b"\xc0", msgpack.packb({1: [1.0], "t": [2.0]})],
+    ids=["key", "deep", "int"],
+)
+def test_messagepack_that_is_no_record_is_reported(data: bytes) -> None:
+    streams, about = parse(TmioParser, data)
+    assert streams == {}
+    assert about.counters["lines_malformed"] == 1
