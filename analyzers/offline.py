@@ -66,10 +66,10 @@ def analyse(batches: Batches, settings: DetectSettings, job: str, wanted: Wanted
             else examine(batches, settings.model_copy(update={"mode": mode}), job)[0]
             for mode in _MODES
         ]
-    period = prediction.period_s
+    period = None if prediction.period_s is None else prediction.period_s.value
     return prediction, Analysis(
-        validity=None if period is None else validity_of(window, bin_s, start_s, period.value),
-        wavelet=wavelet_view(window, bin_s, start_s) if wanted.wavelet else None,
+        validity=None if period is None else validity_of(window, bin_s, start_s, period),
+        wavelet=wavelet_view(window, bin_s, start_s, period) if wanted.wavelet else None,
         autocorrelation=answer,
         reconstruction=reconstruct(window, bin_s, start_s, wanted.strongest) if wanted.strongest else None,
         modes=modes,

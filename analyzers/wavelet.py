@@ -45,16 +45,19 @@ def transform(values: Floats, period: float) -> Complexes:
     return _transforms(values, [period])[0]
 
 
-def wavelet_view(values: Floats, bin_s: float, start_s: float) -> WaveletView | None:
+def wavelet_view(values: Floats, bin_s: float, start_s: float, period_s: float | None = None) -> WaveletView | None:
     """Computes the power of a signal over time and period, bounded for pictures.
 
-    Periods run from 4 bins to half of the signal's length. Longer signals than 65,536 bins are averaged over as many
-    neighbouring bins as it takes. The result is |w|^2 / (2 variance): 1 where a cosine is all there is.
+    Periods run from 4 bins, or a quarter of the period that was found if that is longer, to half of the signal's
+    length: at shorter ones sharp bursts have all the power and say nothing of their rhythm. Longer signals than 65,536
+    bins are averaged over as many neighbouring bins as it takes. The result is |w|^2 / (2 variance): 1 where a cosine
+    is all there is.
 
     Args:
         values: bandwidth in bins of equal length.
         bin_s: length of a bin, s.
         start_s: start of the first one.
+        period_s: the period that was found, if any.
 
     Returns:
         The view; None for fewer than 16 bins or a constant signal.
@@ -66,7 +69,8 @@ def wavelet_view(values: Floats, bin_s: float, start_s: float) -> WaveletView | 
     if count < 4 * _SHORTEST_BINS or not values.std() > 1e-12 * values.max():
         return None
     off = values - values.mean()
-    periods = np.geomspace(_SHORTEST_BINS, count / 2, MOST_PERIODS)
+    shortest = max(_SHORTEST_BINS, 0.0 if period_s is None else min(period_s / bin_s / 4, count / 8))
+    periods = np.geomspace(shortest, count / 2, MOST_PERIODS)
     columns = min(count, MOST_TIMES)
     edges = np.arange(columns + 1) * (count / columns)
     power = np.empty((len(periods), columns))

@@ -17,6 +17,7 @@ from .wavelet_text import power_map
 
 _MOST_STRETCHES: Final = 4
 _LEAST_ERROR: Final = 5e-7
+_DUE: Final = 0.01  # periods
 _NUMBERS_WIDTH: Final = 57
 _SHORTEST_NAME: Final = 20
 
@@ -83,7 +84,8 @@ def _show(console: Console, table: Table) -> None:
 def _facts(prediction: Prediction, analysis: Analysis, start_s: float) -> Table:
     facts = Table.grid(padding=(0, 2))
     window = prediction.window
-    span = _span(window.start_s - start_s, window.end_s - start_s, _digits(window.end_s - window.start_s))
+    # bins begin up to one before the first event
+    span = _span(max(window.start_s - start_s, 0.0), window.end_s - start_s, _digits(window.end_s - window.start_s))
     facts.add_row(
         "window",
         f"{span} s, {window.samples} samples at "
@@ -112,12 +114,18 @@ def _facts(prediction: Prediction, analysis: Analysis, start_s: float) -> Table:
     if phase := prediction.next_phase:
         facts.add_row(
             "next phase",
-            f"{duration_text(phase.start_s.value - window.end_s)} after the end, "
+            f"{_after_end(phase.start_s.value - window.end_s, prediction.period_s)}, "
             f"{byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}",
         )
     if analysis.autocorrelation:
         facts.add_row("autocorrelation", _autocorrelation_text(analysis.autocorrelation))
     return facts
+
+
+def _after_end(seconds: float, period: Estimate | None) -> str:
+    if period is not None and abs(seconds) < _DUE * period.value:
+        return "due at the end"
+    return f"{duration_text(seconds)} after the end"
 
 
 def _autocorrelation_text(answer: AutocorrelationAnswer) -> str:

@@ -15,9 +15,9 @@ _LABEL: Final = 12
 
 
 def power_map(view: WaveletView, start_s: float, period_s: float | None) -> Iterator[str]:
-    """Draws the view: a line a period (long ones first), darker where power is higher; the found period is marked.
+    """Draws the view: a line a period, long ones first, darker where the amplitude is higher.
 
-    What the window's edges touch is not drawn.
+    The period that was found is marked. What the window's edges touch is not drawn.
 
     Args:
         view: the power.
@@ -63,4 +63,4 @@ def _cell(view: WaveletView, rows: int, row: int, columns: int, column: int) -> 
 def _shade(power: float | None, highest: float) -> str:
     if power is None or highest <= 0:
         return " "
-    return _SHADES[min(int(power / highest * len(_SHADES)), len(_SHADES) - 1)]
+    return _SHADES[min(int(math.sqrt(power / highest) * len(_SHADES)), len(_SHADES) - 1)]

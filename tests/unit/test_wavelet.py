@@ -142,6 +142,13 @@ def test_cone_excludes_periods_that_the_edges_touch() -> None:
     assert cone.max() == pytest.approx(60 / (math.sqrt(2) * 6 / (2 * math.pi)), rel=0.01)
 
 
+def test_view_begins_at_a_quarter_of_the_period_that_was_found() -> None:
+    view = wavelet_view(train(5, 1195, period=60), 0.1, 50.0, 6.0)
+    assert view is not None
+    assert view.periods_s[0] == pytest.approx(1.5)
+    assert view.periods_s[-1] == pytest.approx(60.0)
+
+
 def test_view_of_a_long_signal_is_bounded() -> None:
     view = wavelet_view(np.random.default_rng(5).random(2**18 + 77), 0.1, 0.0)
     assert view is not None
