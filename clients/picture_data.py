@@ -8,8 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from ..events.models import Prediction
+from ..events.analysis import WaveletView
+from ..events.models import Estimate, Frequency, Prediction
 from ..events.panels import Floats, Panels, TraceSignal
+from .units import duration_text
 
 READ: Final = "#d9822b"
 WRITE: Final = "#0b6e99"
@@ -24,6 +26,10 @@ MOST_BARS: Final = 60
 _WAVE_PERIODS: Final = 60
 _POINTS_A_PERIOD: Final = 40
 _LATEST_PHASES: Final = 10
+_LOW_WAVE: Final = 0.25  # of the highest bandwidth
+_WAVE_HEIGHT: Final = 0.4
+_MOST_CRESTS: Final = 200
+_SHORTEST_SHOWN: Final = 1 / 4  # of the period
 _TIME_UNITS: Final = (
     ("days", 86400.0, 3.0),
     ("h", 3600.0, 3.0),
@@ -137,10 +143,9 @@ def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -
         mean: the signal's mean, bytes/s.
         from_s: where the picture begins.
     """
-    period = prediction.period_s
-    if period is None or not prediction.dominant:
+    strongest = _dominant(prediction)
+    if strongest is None:
         return None
-    strongest = min(prediction.dominant, key=lambda row: abs(row.frequency_hz - 1 / period.value))
     window = prediction.window
     begin = max(window.start_s, from_s, window.end_s - _WAVE_PERIODS * strongest.period_s)
     end = window.end_s + 1.5 * strongest.period_s
@@ -150,6 +155,47 @@ def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -
     since = times - window.start_s - 0.5 / prediction.sampling_frequency_hz
     angle = 2 * math.pi * strongest.frequency_hz * since + strongest.phase_rad
     return Wave(strongest.period_s, times, np.maximum(mean + strongest.amplitude * np.cos(angle), 0.0))
+
+
+def magnified(wave: Wave, top: float) -> tuple[Floats, str]:
+    """Returns a wave that can be seen, and its name: that of sharp bursts is low and is drawn larger than it is.
+
+    Args:
+        wave: the wave.
+        top: the largest value beside it, bytes/s.
+    """
+    name = f"wave of {duration_text(wave.period_s)}"
+    highest = float(wave.values.max(initial=0.0))
+    if not 0 < highest < _LOW_WAVE * top:
+        return wave.values, name
+    factor = _WAVE_HEIGHT * top / highest
+    return wave.values * factor, f"{name}, {factor:.2g} times as high"
+
+
+def crests_s(prediction: Prediction) -> Floats:
+    """Returns when the dominant cosine has its crests, within the prediction's window; empty without a period."""
+    wave = _dominant(prediction)
+    if wave is None or not wave.frequency_hz > 0:
+        return np.zeros(0)
+    window = prediction.window
+    first = window.start_s + 0.5 / prediction.sampling_frequency_hz - wave.phase_rad / (2 * math.pi) * wave.period_s
+    first += math.ceil((window.start_s - first) / wave.period_s) * wave.period_s
+    return np.arange(first, window.end_s, wave.period_s)[:_MOST_CRESTS]
+
+
+def seen_periods(view: WaveletView, period: Estimate | None) -> slice:
+    """Returns the rows of a wavelet picture: those much shorter than the period show the edges of bursts only."""
+    if period is None:
+        return slice(None)
+    first = int(np.searchsorted(view.periods_s, period.value * _SHORTEST_SHOWN))
+    return slice(min(first, len(view.periods_s) - 2), None)
+
+
+def _dominant(prediction: Prediction) -> Frequency | None:
+    period = prediction.period_s
+    if period is None or not prediction.dominant:
+        return None
+    return min(prediction.dominant, key=lambda row: abs(row.frequency_hz - 1 / period.value))
 
 
 def picture_end_s(panels: Panels) -> float:

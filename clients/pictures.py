@@ -11,7 +11,7 @@ import numpy as np
 from ..events.errors import UnavailableError
 from ..events.models import Estimate, NextPhase, Prediction, SignalSeries
 from ..events.panels import TraceSignal
-from .picture_data import PHASE, READ, WRITE, Steps, Unit, rate_unit, steps_of, time_unit
+from .picture_data import PHASE, READ, WRITE, Steps, Unit, crests_s, rate_unit, steps_of, time_unit
 
 try:
     from matplotlib.axes import Axes
@@ -36,9 +36,7 @@ def draw_signal(signal: SignalSeries, prediction: Prediction | None) -> str:
     unit = time_unit(trace.end_s - zero)
     plot_bandwidth(axes, steps, zero, unit)
     if prediction is not None and prediction.period_s is not None and prediction.next_phase is not None:
-        start, period = prediction.next_phase.start_s.value, prediction.period_s.value
-        past = np.arange(start, zero, -period)[1:]
-        for at in past[past >= prediction.window.start_s][:200]:
+        for at in crests_s(prediction):
             axes.axvline((at - zero) / unit.factor, color=PHASE, linewidth=0.8, linestyle=":")
         plot_next_phase(axes, prediction.next_phase, zero, unit)
         axes.axvline((prediction.made_at_s - zero) / unit.factor, color="black", linewidth=0.8, label="predicted at")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..events.analysis import Validity, WaveletView
+from ..events.analysis import WaveletView
 from ..events.errors import UnavailableError
 from ..events.panels import Floats, Panels, Positions, SpectrumColumns
 from ..events.replay import Replay
@@ -20,10 +20,12 @@ from .picture_data import (
     WRITE,
     Unit,
     latest_s,
+    magnified,
     outline,
     period_ticks,
     picture_end_s,
     rate_unit,
+    seen_periods,
     steps_of,
     tick_text,
     time_unit,
@@ -81,7 +83,7 @@ def embed(panels: Panels) -> tuple[str, dict[str, str]]:
     if len(panels.spectrum.lag_s) > 1:
         found["autocorrelation"] = _autocorrelation(panels)
         if panels.wavelet is not None:
-            found["wavelet"] = _wavelet(panels.wavelet, panels.validity, zero, unit, together)
+            found["wavelet"] = _wavelet(panels, panels.wavelet, unit, together)
         replay = panels.replay
         if replay is not None and replay.steps:
             found["windows"] = _windows(replay, zero, unit, together)
@@ -171,9 +173,9 @@ def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: f
     total = signal.total
     wave = wave_of(prediction, float(total.mean()) if len(total) else 0.0)
     if wave is not None:
-        label = f"wave of {duration_text(wave.period_s)}"
-        times, values = (wave.times - zero) / unit.factor, wave.values / rate.factor
-        plot.line(times, values, color=WAVE, line_width=1.3, legend_label=label)
+        values, label = magnified(wave, top)
+        times = (wave.times - zero) / unit.factor
+        plot.line(times, values / rate.factor, color=WAVE, line_width=1.3, legend_label=label)
     if (upcoming := prediction.next_phase) is not None:
         start_s, lasts_s = upcoming.start_s, max(upcoming.duration_s.value, 1e-9)
         level = min(upcoming.volume_bytes.value / lasts_s / rate.factor, 0.94 * high)
@@ -251,10 +253,12 @@ def _autocorrelation(panels: Panels) -> Any:
     return plot
 
 
-def _wavelet(view: WaveletView, validity: Validity | None, zero: float, unit: Unit, together: Range1d) -> Any:
-    """Draws power over time and period; evenly spaced rows of a logarithmic axis are an image's."""
-    power = np.array(view.power, np.float32)
-    times, periods = (np.array(view.times_s) - zero) / unit.factor, np.array(view.periods_s)
+def _wavelet(panels: Panels, view: WaveletView, unit: Unit, together: Range1d) -> Any:
+    """Draws amplitude over time and period; evenly spaced rows of a logarithmic axis are an image's."""
+    zero, validity = panels.signal.start_s, panels.validity
+    rows = seen_periods(view, panels.prediction.period_s)
+    power = np.sqrt(np.maximum(view.power[rows], 0.0)).astype(np.float32)
+    times, periods = (np.array(view.times_s) - zero) / unit.factor, np.array(view.periods_s[rows])
     half, ratio = (times[-1] - times[0]) / max(len(times) - 1, 1) / 2, (periods[-1] / periods[0]) ** 0.5
     ratio = ratio ** (1 / max(len(periods) - 1, 1))
     low, high = float(periods[0] / ratio), float(periods[-1] * ratio)
@@ -270,7 +274,7 @@ def _wavelet(view: WaveletView, validity: Validity | None, zero: float, unit: Un
             ends = [(at - zero) / unit.factor for at in (stretch.start_s, stretch.end_s)]
             label = f"{duration_text(validity.period_s)} was there"
             plot.line(ends, [validity.period_s] * 2, color=MISS, line_width=2.5, legend_label=label)
-    plot.add_tools(HoverTool(renderers=[image], tooltips=[("period", "$y{0.000} s"), ("power", "@image{0.000}")]))
+    plot.add_tools(HoverTool(renderers=[image], tooltips=[("period", "$y{0.000} s"), ("amplitude", "@image{0.000}")]))
     _legend(plot)
     return plot
 

@@ -23,9 +23,11 @@ from .picture_data import (
     WRITE,
     Unit,
     latest_s,
+    magnified,
     outline,
     period_ticks,
     picture_end_s,
+    seen_periods,
     steps_of,
     tick_text,
     time_unit,
@@ -130,8 +132,8 @@ def _signal(axes: Axes, panels: Panels, since_s: float | None) -> None:
         total = signal.total
         wave = wave_of(prediction, float(total.mean()) if len(total) else 0.0, from_s=begin)
         if wave is not None:
-            label = f"wave of {duration_text(wave.period_s)}"
-            axes.plot((wave.times - zero) / unit.factor, wave.values / rate, color=WAVE, linewidth=1.1, label=label)
+            values, label = magnified(wave, float(steps.highest.max(initial=0.0)))
+            axes.plot((wave.times - zero) / unit.factor, values / rate, color=WAVE, linewidth=1.1, label=label)
     if prediction.next_phase is not None:
         plot_next_phase(axes, prediction.next_phase, zero, unit, rate)
     margin = 0.01 * max(end - begin, signal.bin_s)
@@ -210,16 +212,15 @@ def _wavelet(axes: Axes, view: WaveletView, panels: Panels) -> None:
     """Draws power over time and period, and when the period that was found was there."""
     zero = panels.signal.start_s
     unit = time_unit(picture_end_s(panels) - zero)
-    power = np.array(view.power)
+    rows = seen_periods(view, panels.prediction.period_s)
+    power, periods = np.sqrt(np.maximum(view.power[rows], 0.0)), view.periods_s[rows]
     times = (np.array(view.times_s) - zero) / unit.factor
     bright = float(np.quantile(power, 0.995)) or 1.0
-    axes.pcolormesh(
-        times, view.periods_s, power, cmap="viridis", vmin=0, vmax=bright, shading="nearest", rasterized=True
-    )
+    axes.pcolormesh(times, periods, power, cmap="viridis", vmin=0, vmax=bright, shading="nearest", rasterized=True)
     axes.set_yscale("log")
-    axes.set_ylim(view.periods_s[0], view.periods_s[-1])
+    axes.set_ylim(periods[0], periods[-1])
     _in_time(axes.yaxis, *axes.get_ylim())
-    axes.fill_between(times, view.cone_s, view.periods_s[-1] * 2, color="white", alpha=0.4, linewidth=0)
+    axes.fill_between(times, view.cone_s, periods[-1] * 2, color="white", alpha=0.4, linewidth=0)
     if panels.validity is not None:
         label = f"{duration_text(panels.validity.period_s)} was there"
         for stretch in panels.validity.stretches:
@@ -228,7 +229,7 @@ def _wavelet(axes: Axes, view: WaveletView, panels: Panels) -> None:
             label = "_"
     _same_time(axes, panels, unit)
     axes.set_ylabel("period", fontsize="small")
-    _title(axes, "wavelet power; pale: edges of the trace matter")
+    _title(axes, "wavelet amplitude; pale: edges of the trace matter")
     place_legend(axes)
 
 

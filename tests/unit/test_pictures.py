@@ -17,7 +17,7 @@ from iotide.analyzers.predictor import detect
 from iotide.analyzers.settings import DetectSettings
 from iotide.clients import picture_data
 from iotide.clients.detect_page import render_detection
-from iotide.clients.picture_data import latest_s, outline, period_ticks, steps_of, wave_of
+from iotide.clients.picture_data import crests_s, latest_s, magnified, outline, period_ticks, steps_of, wave_of
 from iotide.clients.pictures_trace import picture_of, title_of
 from iotide.clients.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
@@ -136,6 +136,27 @@ def test_wave_has_its_crests_in_the_phases() -> None:
     assert wave_of(make_prediction(period_s=None), 1.0) is None
 
 
+def test_low_wave_of_sharp_bursts_is_magnified_and_says_so() -> None:
+    panels = panels_for(checkpointing(phases=12, burst_s=0.05).batch)
+    wave = wave_of(panels.prediction, float(panels.signal.total.mean()))
+    assert wave is not None
+    values, name = magnified(wave, float(panels.signal.total.max()))
+    assert values.max() == pytest.approx(0.4 * panels.signal.total.max())
+    assert "times as high" in name
+    same, plain = magnified(wave, 2 * float(wave.values.max()))
+    assert same is wave.values
+    assert plain == "wave of 2 s"
+
+
+def test_crests_lie_in_the_phases() -> None:
+    panels = panels_for(checkpointing(phases=12).batch)
+    crests = crests_s(panels.prediction)
+    middle = (panels.phases.start_s + panels.phases.end_s) / 2
+    assert len(crests) in {11, 12}
+    assert np.abs(middle[:, None] - crests).min(axis=0).max() < 0.1
+    assert len(crests_s(make_prediction(period_s=None))) == 0
+
+
 def test_latest_phases_get_a_picture_when_all_are_too_many() -> None:
     assert latest_s(panels_for(checkpointing(phases=10).batch)) is None
     many = panels_for(checkpointing(phases=40).batch)
@@ -181,7 +202,7 @@ def test_page_needs_no_network_and_shows_every_panel() -> None:
     assert page.policy.startswith("default-src 'none'")
     assert len(text) < 5_000_000
     told = " | ".join(page.headings)
-    for words in ("Bandwidth", "Spectrum", "Autocorrelation", "Power over time", "windows", "as they came", "truth"):
+    for words in ("Bandwidth", "Spectrum", "Autocorrelation", "Waves over time", "windows", "as they came", "truth"):
         assert words in told
 
 
