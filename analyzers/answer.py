@@ -46,7 +46,14 @@ def prediction_of(
         confidence=rhythm.confidence,
         dominant=rhythm.dominant,
         harmonics_dropped=rhythm.harmonics_dropped,
-        scores=None if period is None else scores_of(view.window, view.bin_s, period.value),
+        scores=None if period is None else scores_of(view.window, view.bin_s, period.value, _phase_rad(rhythm)),
         next_phase=rhythm.next_phase,
         abstraction_error=error,
     )
+
+
+def _phase_rad(rhythm: Rhythm) -> float | None:
+    """Returns the phase of the answer's cosine, where that is among the frequencies listed."""
+    period = rhythm.period_s
+    listed = (row.phase_rad for row in rhythm.dominant if period is not None and row.period_s == period.value)
+    return next(listed, None)

@@ -1,4 +1,4 @@
-"""The strongest line of a signal's spectrum, refined below a bin and checked on the autocorrelation."""
+"""The strongest line of a signal's spectrum, checked on the autocorrelation, and refined below a bin."""
 
 from __future__ import annotations
 
@@ -47,14 +47,16 @@ def strongest_line(window: Floats) -> tuple[Line | None, list[float]]:
     detrended = _without_trend(window)
     power, correlation = _transform(detrended)
     peaks = _peaks(power, len(window))
-    return _line(window, detrended, power, correlation, peaks), peaks
+    return _line(window, power, correlation, peaks), peaks
 
 
 def _without_trend(values: Floats) -> Floats:
-    at = np.arange(len(values)) - (len(values) - 1) / 2
-    slope = float(at @ values) / float(at @ at)
-    result: Floats = values - values.mean() - slope * at
-    return result
+    n = len(values)
+    at: Floats = np.arange(n, dtype=np.float64) - (n - 1) / 2
+    at *= -float(at @ values) / max(n * (n * n - 1) / 12, 1)
+    at += values
+    at -= float(values.sum()) / n
+    return at
 
 
 def _transform(values: Floats) -> tuple[Floats, Floats]:
@@ -83,11 +85,11 @@ def _peaks(power: Floats, samples: int) -> list[float]:
     return [float(period) for period in padded / (at + shift)]
 
 
-def _line(window: Floats, values: Floats, power: Floats, correlation: Floats, peaks: list[float]) -> Line | None:
-    """Refines the strongest line and asks the autocorrelation for it."""
+def _line(window: Floats, power: Floats, correlation: Floats, peaks: list[float]) -> Line | None:
+    """Asks the autocorrelation for the strongest line."""
     if not peaks:
         return None
-    n = len(values)
+    n = len(window)
     period, height = peaks[0], _local_maximum(correlation, peaks[0]) or 0.0
     for multiple in (2, 3):
         # of sharp bursts a harmonic may be the strongest line; the bursts themselves repeat at the fundamental only
@@ -106,7 +108,6 @@ def _line(window: Floats, values: Floats, power: Floats, correlation: Floats, pe
     band = power[1 : min(int(_BAND * padded / peaks[0]) + 1, len(power))]
     excess = float(power[min(round(padded / peaks[0]), len(power) - 1)]) / max(float(band.mean()), 1e-300)
     chance = min(1.0, len(band) * n / padded * math.exp(-min(excess, 700.0)))
-    period = _refined(values, period)
     return Line(period, support * _presence(window, period) * _prominence(power, padded / period), chance)
 
 
@@ -182,8 +183,12 @@ def component(values: Floats, period: float) -> complex:
     return summed * fold * math.sin(turn) / math.sin(turn * fold) * cmath.exp(1j * turn)
 
 
-def _refined(values: Floats, period: float) -> float:
-    """Maximises |X(f)| near a peak by a parabola through three points of the continuous transform, twice."""
+def refined(window: Floats, period: float) -> float:
+    """Returns the period near ``period`` at which |X(f)| of a signal is highest, below the resolution of its bins.
+
+    A parabola goes through three points of the continuous transform, twice.
+    """
+    values = _without_trend(window)
     folded, at = _folded(values, period)
     frequency = 1 / period
     step = 0.2 / len(values)

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..events.models import Scores
 from .line import component
-from .phases import merge, runs
+from .phases import Positions, merge, runs
 from .spectrum import Floats
 
 _GAP: Final = 0.25
 
 
-def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None:
+def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float | None = None) -> Scores | None:
     """Computes the scores of a signal.
 
     With L(.) for length and V(.) for volume: substantial I/O S is where the signal T exceeds V(T)/L(T), R_IO is
@@ -35,6 +35,7 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
         bandwidth: bytes/s in each bin.
         bin_s: length of a bin, s.
         period_s: the period, s.
+        phase_rad: phase of the cosine of that period, where it is known already.
 
     Returns:
         The scores; None when no whole period lies in the signal, or nothing moved.
@@ -45,43 +46,62 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float) -> Scores | None
         return None
     # a constant signal exceeds its mean nowhere, and is substantial throughout
     threshold = total / len(bandwidth)
-    substantial = bandwidth > (threshold if bandwidth.max() > threshold else 0.0)
-    share = substantial.astype(np.float64)
-    busy_bins = float(share.sum())
-    above = bandwidth * share
-    edges = _cuts(bandwidth, period)
-    moved, busy, moved_busy = (_between(edges, column) for column in (bandwidth, share, above))
+    first, stop = runs(bandwidth > (threshold if bandwidth.max() > threshold else 0.0))
+    running = np.zeros(len(bandwidth) + 1)
+    np.cumsum(bandwidth, out=running[1:])
+    edges = _cuts(bandwidth, period, phase_rad)
+    moved = np.diff(_up_to(edges, running))
+    busy, moved_busy = _within(edges, first, stop, running)
+    busy_bins = float((stop - first).sum())
     time_ratio = busy_bins / len(bandwidth)
-    first, stop = merge(*runs(substantial), _GAP * period)
-    burst = float((stop - first).sum()) / len(first)
+    left, right = merge(first, stop, _GAP * period)
+    burst = float((right - left).sum()) / len(left)
     if burst > period:
         burst = time_ratio * period
-    sigma_vol = float(np.std(moved / moved.max())) if moved.max() > 0 else 0.0
-    sigma_time = math.sqrt(float(np.mean((busy / period - time_ratio) ** 2)))
+    most = float(moved.max())
+    sigma_vol = math.sqrt(_variance(moved / most)) if most > 0 else 0.0
+    off = busy / period - time_ratio
+    sigma_time = math.sqrt(float(off @ off) / len(off))
     return Scores(
         sigma_vol=sigma_vol,
         sigma_time=sigma_time,
         time_ratio=time_ratio,
-        bandwidth=float(above.sum()) / busy_bins,
-        bytes_per_phase=float(moved_busy.mean()) * bin_s,
-        periodicity=float(np.clip(1 - sigma_vol - sigma_time, 0, 1)),
+        bandwidth=float((running[stop] - running[first]).sum()) / busy_bins,
+        bytes_per_phase=float(moved_busy.sum()) / len(moved_busy) * bin_s,
+        periodicity=min(max(1 - sigma_vol - sigma_time, 0.0), 1.0),
         burst_width_s=burst * bin_s,
         duty_cycle=burst / period,
     )
 
 
-def _between(edges: Floats, values: Floats) -> Floats:
-    """Sums values between each two edges, partial bins by their share."""
-    running = np.zeros(len(values) + 1)
-    np.cumsum(values, out=running[1:])
-    whole = np.minimum(edges.astype(np.intp), len(values) - 1)
-    at: Floats = running[whole] + (edges - whole) * values[whole]
-    return at[1:] - at[:-1]
+def _up_to(edges: Floats, running: Floats) -> Floats:
+    """Returns what lies before each edge, partial bins by their share; ``running`` sums up the bins before each."""
+    whole = np.minimum(edges.astype(np.intp), len(running) - 2)
+    before: Floats = running[whole] + (edges - whole) * (running[whole + 1] - running[whole])
+    return before
 
 
-def _cuts(values: Floats, period: float) -> Floats:
+def _within(edges: Floats, first: Positions, stop: Positions, running: Floats) -> tuple[Floats, Floats]:
+    """Returns how many bins of the stretches [first, stop) lie between each two edges, and what they move."""
+    begun = np.searchsorted(first, edges)
+    last = np.maximum(begun - 1, 0)
+    reach = np.where(begun > 0, np.minimum(edges, stop[last]), 0.0)
+    from_last = np.where(begun > 0, first[last], 0)
+    bins = np.concatenate([[0], np.cumsum(stop - first)])[last] + reach - from_last
+    volume = np.concatenate([[0.0], np.cumsum(running[stop] - running[first])])[last]
+    volume += _up_to(np.asarray(reach, np.float64), running) - running[from_last]
+    return np.diff(bins), np.diff(volume)
+
+
+def _variance(values: Floats) -> float:
+    off = values - float(values.sum()) / len(values)
+    return float(off @ off) / len(off)
+
+
+def _cuts(values: Floats, period: float, phase_rad: float | None) -> Floats:
     """Returns the edges of the sub-traces in bins: half a period away from where volume gathers."""
-    gathered = -cmath.phase(component(values, period)) / (2 * math.pi) * period + 0.5
+    phase = cmath.phase(component(values, period)) if phase_rad is None else phase_rad
+    gathered = -phase / (2 * math.pi) * period + 0.5
     begin = float((gathered + period / 2) % period)
     whole = int((len(values) - begin) / period + 1e-9)
     if whole < 1:

@@ -10,7 +10,7 @@ from ..events.models import Estimate, Frequency
 from .beat import AGREEMENT, Beat, find_beat, known_beat, with_history
 from .certainty import certain, chance_in_time
 from .intervals import interval_of
-from .line import Line, component, strongest_line
+from .line import Line, component, refined, strongest_line
 from .next_phase import next_phase
 from .phases import Segmenter
 from .rhythm import Rhythm, View
@@ -46,6 +46,8 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         line, peaks = strongest_line(window)
         beat = with_history(view, segmenter, line, peaks, beat)
     period, confidence, by_phases = _decide(line, beat)
+    if not by_phases and period:
+        period = refined(window, period)
     if beat is not None and by_phases:
         confidence *= chance_in_time(beat.regularity.spread, len(beat.regularity.intervals))
         confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
