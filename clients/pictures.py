@@ -60,17 +60,17 @@ def draw_history(history: Sequence[Prediction]) -> str:
 
 
 def plot_bandwidth(axes: Axes, steps: Steps, zero_s: float, unit: Unit) -> float:
-    """Draws reads and writes as steps; returns the factor of the bandwidth axis."""
+    """Draws writes as steps and reads on top of them; returns the factor of the bandwidth axis."""
     edges = (steps.edges - zero_s) / unit.factor
-    coarse = steps.bins_a_step > 1
-    shown = steps.highest if coarse else np.maximum(steps.read, steps.written)
-    top = float(shown.max(initial=0.0))
+    top = float(steps.highest.max(initial=0.0))
     rate = rate_unit(top)
-    if coarse:
+    if steps.bins_a_step > 1:
         axes.stairs(steps.highest / rate.factor, edges, color=WRITE, alpha=0.3, linewidth=0.6, label="highest")
-    for values, colour, label in ((steps.written, WRITE, "write"), (steps.read, READ, "read")):
-        if values.any():
-            axes.stairs(values / rate.factor, edges, fill=True, color=colour, alpha=0.75, label=label)
+    written, both = steps.written / rate.factor, (steps.written + steps.read) / rate.factor
+    if written.any():
+        axes.stairs(written, edges, fill=True, color=WRITE, alpha=0.8, label="write")
+    if steps.read.any():
+        axes.stairs(both, edges, baseline=written, fill=True, color=READ, alpha=0.8, label="read")
     axes.set_ylabel(rate.name)
     axes.set_ylim(0, 1.08 * top / rate.factor if top else 1.0)
     return rate.factor

@@ -141,9 +141,7 @@ def _legend(plot: Any) -> None:
 def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: float | None) -> Any:
     signal, prediction, phases = panels.signal, panels.prediction, panels.phases
     steps = steps_of(signal, _MOST_STEPS, from_s=signal.start_s if since_s is None else since_s)
-    coarse = steps.bins_a_step > 1
-    shown = steps.highest if coarse else np.maximum(steps.read, steps.written)
-    top = float(shown.max(initial=0.0))
+    top = float(steps.highest.max(initial=0.0))
     rate = rate_unit(top)
     high = 1.08 * top / rate.factor if top else 1.0
     place = "start" if since_s is None else "end"
@@ -164,12 +162,11 @@ def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: f
         tips = [("phase", "@number"), ("start", f"@start{{0.000}} {unit.name}"), ("lasts", "@lasting{0.000} s")]
         plot.add_tools(HoverTool(renderers=[shade], tooltips=[*tips, ("moves", "@volume{0.0 b}")]))
     edges = (steps.edges - zero) / unit.factor
-    if coarse:
-        _area(plot, edges, steps.highest / rate.factor, WRITE, 0.2, "highest")
-    if steps.written.any():
-        _area(plot, edges, steps.written / rate.factor, WRITE, 0.8, "write")
-    if steps.read.any():
-        _area(plot, edges, steps.read / rate.factor, READ, 0.8, "read")
+    zeros, written, read = np.zeros(len(steps.read)), steps.written / rate.factor, steps.read / rate.factor
+    if steps.bins_a_step > 1:
+        _area(plot, edges, zeros, steps.highest / rate.factor, WRITE, 0.2, "highest")
+    _area(plot, edges, zeros, written, WRITE, 0.8, "write")
+    _area(plot, edges, written, written + read, READ, 0.8, "read")
     total = signal.total
     wave = wave_of(prediction, float(total.mean()) if len(total) else 0.0)
     if wave is not None:
@@ -191,14 +188,15 @@ def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: f
     return plot
 
 
-def _area(plot: Any, edges: Floats, values: Floats, colour: str, alpha: float, label: str) -> None:
-    """Fills below steps, in pieces: the time that a browser takes for one shape grows faster than its corners."""
-    for low in range(0, len(values), _CORNERS):
-        piece = values[low : low + _CORNERS].astype(np.float32)
-        if piece.any():
-            source = ColumnDataSource({"x": edges[low : low + len(piece) + 1], "y": np.append(piece, piece[-1])})
+def _area(plot: Any, edges: Floats, below: Floats, above: Floats, colour: str, alpha: float, label: str) -> None:
+    """Fills between steps, in pieces: the time that a browser takes for one shape grows faster than its corners."""
+    for low in range(0, len(above), _CORNERS):
+        rows = slice(low, low + _CORNERS)
+        y1, y2 = below[rows].astype(np.float32), above[rows].astype(np.float32)
+        if np.any(y2 > y1):
+            columns = {"x": edges[low : low + len(y2) + 1], "y1": np.append(y1, y1[-1]), "y2": np.append(y2, y2[-1])}
             style = {"color": colour, "alpha": alpha, "legend_label": label}
-            plot.varea_step(x="x", y1=0, y2="y", source=source, step_mode="after", **style)
+            plot.varea_step("x", "y1", "y2", source=ColumnDataSource(columns), step_mode="after", **style)
 
 
 def _spectrum(panels: Panels) -> Any:
@@ -213,6 +211,7 @@ def _spectrum(panels: Panels) -> Any:
         y_range=_limits(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3),
     )  # fmt: skip
     _in_time(plot.xaxis, shortest, longest)
+    plot.yaxis.ticker = [10.0**power for power in range(-6, 1)]
     plot.line(1 / shown, np.maximum(level / top, 1e-12), color=WRITE, line_width=1)
     if spectrum.threshold is not None:
         dashed = Span(location=spectrum.threshold / top, dimension="width", line_color=SOFT, line_dash="dashed")

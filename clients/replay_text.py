@@ -11,6 +11,7 @@ from ..events.replay import Replay, ReplayStep
 from .units import duration_text
 
 _MOST_ROWS: Final = 40
+_WIDTH: Final = 110
 
 
 def replay_sentences(replay: Replay) -> list[str]:
@@ -36,6 +37,8 @@ def replay_sentences(replay: Replay) -> list[str]:
 def print_replay(replay: Replay, stream: TextIO) -> None:
     """Prints a table of the predictions, evenly thinned where they are many, and the summary."""
     console = Console(file=stream, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, _WIDTH)
     step = max(-(-len(replay.steps) // _MOST_ROWS), 1)
     if shown := replay.steps[::step]:
         title = "replayed as if live" + (f", each {step}th prediction" if step > 1 else "")
