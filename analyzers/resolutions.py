@@ -1,7 +1,7 @@
 """At which of several bin lengths a rhythm is looked for.
 
 Level l has bins of ``bin_ns * 4**l`` and as many of them as level 0, so that each reaches back four times as far as the
-one before. At 10 ms, 2048 bins and 8 levels these are 20 s to 3.9 days, for periods from 0.05 s to more than a day.
+one before. At 10 ms, 2048 bins and 9 levels these are 20 s to 15 days, for periods from 0.05 s to days.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .settings import DetectSettings
 from .signal import FACTOR, BandwidthSignal
 
 _BINS: Final = 2048
-_LEVELS: Final = 8
+_LEVELS: Final = 9
 _MOST_PER_PERIOD: Final = 128  # bins; at a quarter of it the next level begins
 _SLACK: Final = 1.25  # a level is kept while the period is only this much outside its range
 
