@@ -40,7 +40,7 @@ def times() -> list[Figure]:
     )
     answers = analyse([(start, end, np.full(len(start), REQUEST_BYTES / 0.004))], 10.0, repeats=10)
     peer = None if answers is None else 1e3 * answers[0].analysis_s
-    predictor = Predictor("benchmark")
+    predictor = Predictor("benchmark", DetectSettings(sampling_frequency_hz=10.0))
     predictor.update(make_batch(1, {"start": 0}), NO_TYPES)
     predictor.update(batch, NO_TYPES)
     now_ns = SAMPLES * 10**8
