@@ -96,7 +96,7 @@ def moments_of(events: EventBatch, phases: PhaseColumns, every_s: float | None, 
     if every_s is None and len(phases):
         # a bin later the phase is over in the signal too
         found = np.rint(phases.end_s * 1e9).astype(np.int64) + bin_ns
-        found = np.unique(found[found <= last + bin_ns])
+        found = np.unique(found[found <= last + 2 * bin_ns])
         if len(found) > MOST_MOMENTS:
             later = np.linspace(_FIRST_MOMENTS, len(found) - 1, MOST_MOMENTS - _FIRST_MOMENTS)
             found = found[np.concatenate([np.arange(_FIRST_MOMENTS), np.rint(later).astype(np.int64)])]

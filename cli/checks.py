@@ -46,6 +46,7 @@ def run_checks() -> list[Finding]:
         _check("tracer library", True, "install a C compiler, then iotide again", lambda: str(tracer_path())),
         _check("live tracing", True, "see docs/preload.md, 'When nothing is traced'", _traces_a_child),
         _check("pictures", False, "pip install 'iotide[plot]'", lambda: _module("matplotlib")),
+        _check("pages to zoom", False, "pip install 'iotide[plot]'", lambda: _module("bokeh")),
         _check(
             "strace", False, "install strace to record traces without the preload library", lambda: _program("strace")
         ),
