@@ -1,4 +1,4 @@
-"""Pictures of a live job's signal and of its predictions, as SVG. Needs matplotlib (the extra ``plot``)."""
+"""Pictures of a job's signal and of its predictions, and what other pictures take from them. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -10,13 +10,29 @@ import numpy as np
 
 from ..events.errors import UnavailableError
 from ..events.models import Estimate, NextPhase, Prediction, SignalSeries
-from ..events.panels import TraceSignal
-from .picture_data import PHASE, READ, WRITE, Steps, Unit, crests_s, rate_unit, steps_of, time_unit
+from ..events.panels import Panels, TraceSignal
+from .picture_data import (
+    PHASE,
+    READ,
+    SOFT,
+    WRITE,
+    Steps,
+    Unit,
+    crests_s,
+    period_ticks,
+    picture_end_s,
+    rate_unit,
+    steps_of,
+    tick_text,
+    time_unit,
+)
 
 try:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 except ImportError as error:
     raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
 
@@ -123,6 +139,24 @@ def place_legend(axes: Axes) -> None:
     if not axes.get_legend_handles_labels()[0]:
         return
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=7, frameon=False, fontsize="small", borderaxespad=0.1)
+
+
+def write_note(axes: Axes, text: str) -> None:
+    """Writes what axes show, above them at the right."""
+    axes.set_title(text, loc="right", fontsize="small", color=SOFT)
+
+
+def use_time_ticks(axis: Axis, shortest_s: float, longest_s: float) -> None:
+    """Puts round times on a logarithmic axis of seconds."""
+    axis.set_major_locator(FixedLocator(period_ticks(shortest_s, longest_s)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
+    axis.set_minor_locator(NullLocator())
+
+
+def share_time(axes: Axes, panels: Panels, unit: Unit) -> None:
+    """Lets a time axis reach over the whole trace."""
+    span = max(picture_end_s(panels) - panels.signal.start_s, panels.signal.bin_s)
+    axes.set_xlim(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
 
 
 def svg_of(figure: Figure) -> str:

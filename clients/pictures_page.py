@@ -9,10 +9,8 @@ import numpy as np
 from ..events.analysis import WaveletView
 from ..events.errors import UnavailableError
 from ..events.panels import Floats, Panels, Positions, SpectrumColumns
-from ..events.replay import Replay
 from .picture_data import (
     MISS,
-    MOST_BARS,
     PHASE,
     READ,
     SOFT,
@@ -22,23 +20,22 @@ from .picture_data import (
     latest_s,
     magnified,
     outline,
-    period_ticks,
     picture_end_s,
     rate_unit,
     seen_periods,
     steps_of,
-    tick_text,
     time_unit,
     wave_of,
 )
+from .pictures_page_axes import axes_of, place_legend, range_of, use_time_ticks
+from .pictures_page_replay import draw_settling, draw_truth, draw_windows
 from .units import duration_text
 
 try:
     from bokeh.embed import components
-    from bokeh.models import ColumnDataSource, HoverTool, LinearAxis, LinearColorMapper, Range1d
-    from bokeh.models.annotations import Span, Whisker
+    from bokeh.models import ColumnDataSource, HoverTool, LinearColorMapper, Range1d
+    from bokeh.models.annotations import Span
     from bokeh.palettes import Viridis256
-    from bokeh.plotting import figure
     from bokeh.resources import Resources
 except ImportError as error:
     raise UnavailableError("the page needs bokeh: pip install 'iotide[plot]'") from error
@@ -47,8 +44,6 @@ _MOST_STEPS: Final = 30_000
 _CORNERS: Final = 2_000
 _MOST_POINTS: Final = 6_000
 _MOST_SPANS: Final = 20_000
-_NO_HEADS: Final[dict[str, Any]] = {"upper_head": None, "lower_head": None}
-_TOOLS: Final = "box_zoom,xpan,xwheel_zoom,reset,save"
 
 
 def library() -> str:
@@ -69,14 +64,14 @@ def embed(panels: Panels) -> tuple[str, dict[str, str]]:
     zero = panels.signal.start_s
     span = max(end - zero, panels.signal.bin_s)
     unit = time_unit(span)
-    together = _limits(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
+    together = range_of(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
     found: dict[str, Any] = {}
     if panels.signal.total.any():
         found["signal"] = _signal(panels, zero, unit, together, None)
     since = latest_s(panels)
     if since is not None and steps_of(panels.signal, _MOST_STEPS).bins_a_step > 1:
         near = time_unit(end - since)
-        limits = _limits((since - panels.signal.end_s) / near.factor, (end - panels.signal.end_s) / near.factor * 1.02)
+        limits = range_of((since - panels.signal.end_s) / near.factor, (end - panels.signal.end_s) / near.factor * 1.02)
         found["latest"] = _signal(panels, panels.signal.end_s, near, limits, since)
     if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
         found["spectrum"] = _spectrum(panels)
@@ -86,56 +81,15 @@ def embed(panels: Panels) -> tuple[str, dict[str, str]]:
             found["wavelet"] = _wavelet(panels, panels.wavelet, unit, together)
         replay = panels.replay
         if replay is not None and replay.steps:
-            found["windows"] = _windows(replay, zero, unit, together)
+            found["windows"] = draw_windows(replay, zero, unit, together)
             if replay.answered:
-                found["history"] = _history(replay, zero, unit, together)
+                found["history"] = draw_settling(replay, zero, unit, together)
             if replay.compared:
-                found["truth"] = _truth(replay, zero, unit, together)
+                found["truth"] = draw_truth(replay, zero, unit, together)
     if not found:
         return "", {}
     script, divisions = components(found)
     return str(script), dict(divisions)
-
-
-def _axes(
-    height: int, x_label: str, y_label: str, x_range: Range1d, y_range: Range1d | None = None, **options: Any
-) -> Any:
-    if y_range is not None:
-        options["y_range"] = y_range
-    plot = figure(
-        height=height,
-        sizing_mode="stretch_width",
-        tools=_TOOLS,
-        active_drag="box_zoom",
-        min_border_left=75,
-        min_border_right=90,
-        toolbar_location="right",
-        x_range=x_range,
-        **options,
-    )
-    plot.toolbar.logo = None
-    plot.xaxis.axis_label, plot.yaxis.axis_label = x_label, y_label
-    plot.xaxis.axis_label_text_font_style = plot.yaxis.axis_label_text_font_style = "normal"
-    plot.grid.grid_line_color = "#eef1f4"
-    plot.outline_line_color = None
-    return plot
-
-
-def _limits(low: float, high: float) -> Range1d:
-    return Range1d(start=low, end=high)
-
-
-def _legend(plot: Any) -> None:
-    """Puts the legend above the data; a click hides what it names."""
-    if not plot.legend:
-        return
-    legend = plot.legend[0]
-    plot.add_layout(legend, "above")
-    legend.orientation = "horizontal"
-    legend.click_policy = "hide"
-    legend.label_text_font_size = "9pt"
-    legend.border_line_color = None
-    legend.padding = legend.margin = 0
 
 
 def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: float | None) -> Any:
@@ -145,7 +99,7 @@ def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: f
     rate = rate_unit(top)
     high = 1.08 * top / rate.factor if top else 1.0
     place = "start" if since_s is None else "end"
-    plot = _axes(280, f"{unit.name} since the trace's {place}", rate.name, x_range=limits, y_range=_limits(0, high))
+    plot = axes_of(280, f"{unit.name} since the trace's {place}", rate.name, x_range=limits, y_range=range_of(0, high))
     rows = phases.end_s >= steps.edges[0]
     if 0 < int(rows.sum()) <= _MOST_SPANS:
         start, stop = (phases.start_s[rows] - zero) / unit.factor, (phases.end_s[rows] - zero) / unit.factor
@@ -184,7 +138,7 @@ def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: f
         bounds = [(at - zero) / unit.factor for at in (start_s.low, start_s.high)]
         plot.line(bounds, [0.97 * high] * 2, color=PHASE, line_width=3, legend_label="90 % of its start")
         plot.scatter([left], [0.97 * high], marker="dash", angle=np.pi / 2, size=9, color=PHASE)
-    _legend(plot)
+    place_legend(plot)
     return plot
 
 
@@ -205,12 +159,12 @@ def _spectrum(panels: Panels) -> Any:
     top = float(power.max()) or 1.0
     shown, level = outline(frequency, power, _MOST_POINTS)
     shortest, longest = 1 / float(frequency[-1]), 1 / float(frequency[0])
-    plot = _axes(
+    plot = axes_of(
         240, "period", "power / highest", x_axis_type="log", y_axis_type="log",
-        x_range=_limits(0.95 * shortest, 1.05 * longest),
-        y_range=_limits(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3),
+        x_range=range_of(0.95 * shortest, 1.05 * longest),
+        y_range=range_of(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3),
     )  # fmt: skip
-    _in_time(plot.xaxis, shortest, longest)
+    use_time_ticks(plot.xaxis, shortest, longest)
     plot.yaxis.ticker = [10.0**power for power in range(-6, 1)]
     plot.line(1 / shown, np.maximum(level / top, 1e-12), color=WRITE, line_width=1)
     if spectrum.threshold is not None:
@@ -225,7 +179,7 @@ def _spectrum(panels: Panels) -> Any:
             dots = _dots(plot, spectrum, bins, colour, label)
             tips = [("period", "@x{0.0000} s"), ("frequency", "@hz{0.00000} Hz"), ("power / highest", "@y{0.000}")]
             plot.add_tools(HoverTool(renderers=[dots], tooltips=[(label, ""), *tips]))
-    _legend(plot)
+    place_legend(plot)
     return plot
 
 
@@ -243,7 +197,7 @@ def _autocorrelation(panels: Panels) -> Any:
     unit = time_unit(seen)
     reach = int(np.searchsorted(lags, 4 * seen))
     step = max(reach // _MOST_POINTS, 1)
-    plot = _axes(190, f"lag, {unit.name}", "likeness", x_range=_limits(0, seen / unit.factor))
+    plot = axes_of(190, f"lag, {unit.name}", "likeness", x_range=range_of(0, seen / unit.factor))
     plot.line(lags[:reach:step] / unit.factor, values[:reach:step], color=WRITE, line_width=1.3)
     for number in range(1, 13 if period is not None else 1):
         at = number * (period.value if period is not None else 0.0)
@@ -261,8 +215,10 @@ def _wavelet(panels: Panels, view: WaveletView, unit: Unit, together: Range1d) -
     half, ratio = (times[-1] - times[0]) / max(len(times) - 1, 1) / 2, (periods[-1] / periods[0]) ** 0.5
     ratio = ratio ** (1 / max(len(periods) - 1, 1))
     low, high = float(periods[0] / ratio), float(periods[-1] * ratio)
-    plot = _axes(240, f"{unit.name} since the trace's start", "period", together, _limits(low, high), y_axis_type="log")
-    _in_time(plot.yaxis, low, high)
+    plot = axes_of(
+        240, f"{unit.name} since the trace's start", "period", together, range_of(low, high), y_axis_type="log"
+    )
+    use_time_ticks(plot.yaxis, low, high)
     tint = LinearColorMapper(palette=Viridis256, low=0, high=float(np.quantile(power, 0.995)) or 1.0)
     image = plot.image(
         [power], x=times[0] - half, y=low, dw=times[-1] - times[0] + 2 * half, dh=high - low, color_mapper=tint
@@ -274,111 +230,5 @@ def _wavelet(panels: Panels, view: WaveletView, unit: Unit, together: Range1d) -
             label = f"{duration_text(validity.period_s)} was there"
             plot.line(ends, [validity.period_s] * 2, color=MISS, line_width=2.5, legend_label=label)
     plot.add_tools(HoverTool(renderers=[image], tooltips=[("period", "$y{0.000} s"), ("amplitude", "@image{0.000}")]))
-    _legend(plot)
+    place_legend(plot)
     return plot
-
-
-def _steps_source(replay: Replay, zero: float, unit: Unit) -> ColumnDataSource:
-    """Gathers the replay as columns: times in units, periods and windows in s, errors in percent of the period."""
-    rows = [step.prediction for step in replay.steps]
-    periods = [row.period_s for row in rows]
-    nan = float("nan")
-    scale = 100 / replay.period_s if replay.period_s else nan
-    starts = [None if row.next_phase is None else row.next_phase.start_s for row in rows]
-    came = [nan if step.came_s is None else step.came_s for step in replay.steps]
-    columns: dict[str, Any] = {
-        "made": [(row.made_at_s - zero) / unit.factor for row in rows],
-        "begin": [(row.window.start_s - zero) / unit.factor for row in rows],
-        "end": [(row.window.end_s - zero) / unit.factor for row in rows],
-        "length": [max(row.window.end_s - row.window.start_s, 1e-9) for row in rows],
-        "adapted": ["cut to the rhythm" if row.window.adapted else "all that was seen" for row in rows],
-        "period": [nan if row is None else row.value for row in periods],
-        "low": [nan if row is None else row.low for row in periods],
-        "high": [nan if row is None else row.high for row in periods],
-        "confidence": [row.confidence if row.period_s is not None else nan for row in rows],
-        "phases": [step.phases_seen for step in replay.steps],
-        "error": [nan if step.error is None else 100 * step.error for step in replay.steps],
-        "off_low": [nan if row is None else (row.low - at) * scale for row, at in zip(starts, came, strict=True)],
-        "off_high": [nan if row is None else (row.high - at) * scale for row, at in zip(starts, came, strict=True)],
-        "colour": [MISS if step.covered is False else WRITE for step in replay.steps],
-        "verdict": ["misses the truth" if step.covered is False else "holds the truth" for step in replay.steps],
-    }
-    return ColumnDataSource(columns)
-
-
-def _windows(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
-    source = _steps_source(replay, zero, unit)
-    tint = {
-        "field": "confidence",
-        "transform": LinearColorMapper(palette=Viridis256[::-1], low=0, high=1, nan_color=SOFT),
-    }
-    x_label = f"{unit.name} since the trace's start"
-    if len(replay.steps) <= MOST_BARS:
-        plot = _axes(240, x_label, f"predicted at, {unit.name}", x_range=together)
-        plot.y_range.flipped = True
-        bars = plot.segment("begin", "made", "end", "made", source=source, color=tint, line_width=5)
-    else:
-        plot = _axes(240, x_label, "length", x_range=together, y_axis_type="log")
-        length = source.data["length"]
-        _in_time(plot.yaxis, min(length) / 2, 2 * max(length))
-        bars = plot.scatter("made", "length", source=source, color=tint, size=5)
-    tips = [("predicted at", f"@made{{0.000}} {unit.name}"), ("window", "@length{0.000} s, @adapted")]
-    answer = [("period", "@period{0.000} s"), ("confidence", "@confidence{0 %}"), ("phases seen", "@phases")]
-    plot.add_tools(HoverTool(renderers=[bars], tooltips=[*tips, *answer]))
-    return plot
-
-
-def _history(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
-    source = _steps_source(replay, zero, unit)
-    found = np.array([source.data[name] for name in ("low", "period", "high")])
-    high = 1.2 * float(np.nanmax(np.fmin(found[2], 1.5 * found[1])))
-    plot = _axes(210, f"{unit.name} since the trace's start", "period, s", x_range=together, y_range=_limits(0, high))
-    plot.add_layout(
-        Whisker(base="made", lower="low", upper="high", source=source, line_color=WRITE, line_alpha=0.5, **_NO_HEADS)
-    )
-    plot.line("made", "period", source=source, color=WRITE, legend_label="period")
-    dots = plot.scatter("made", "period", source=source, color=WRITE, size=5, legend_label="period")
-    plot.extra_y_ranges = {"confidence": _limits(0, 1.05)}
-    plot.add_layout(LinearAxis(y_range_name="confidence", axis_label="confidence"), "right")
-    plot.line(
-        "made", "confidence", source=source, y_range_name="confidence", color=PHASE, line_width=1.5,
-        legend_label="confidence",
-    )  # fmt: skip
-    tips = [
-        ("predicted at", f"@made{{0.000}} {unit.name}"),
-        ("period", "@period{0.000} s, @low{0.000} to @high{0.000}"),
-    ]
-    plot.add_tools(HoverTool(renderers=[dots], tooltips=[*tips, ("confidence", "@confidence{0 %}")]))
-    _legend(plot)
-    return plot
-
-
-def _truth(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
-    source = _steps_source(replay, zero, unit)
-    errors, widths = np.abs(source.data["error"]), np.subtract(source.data["off_high"], source.data["off_low"])
-    reach = max(3 * float(np.nanquantile(errors, 0.9)), 1.5 * float(np.nanmedian(widths)), 5.0)
-    x_label = f"{unit.name} since the trace's start"
-    plot = _axes(240, x_label, "error, % of period", x_range=together, y_range=_limits(-reach, reach))
-    plot.add_layout(Span(location=0, dimension="width", line_color=SOFT))
-    plot.add_layout(
-        Whisker(
-            base="made",
-            lower="off_low",
-            upper="off_high",
-            source=source,
-            line_color="colour",
-            line_alpha=0.7,
-            **_NO_HEADS,
-        )
-    )
-    dots = plot.scatter("made", "error", source=source, color="colour", size=6)
-    tips = [("predicted at", f"@made{{0.000}} {unit.name}"), ("error", "@error{0.0} % of the period")]
-    plot.add_tools(HoverTool(renderers=[dots], tooltips=[*tips, ("interval", "@verdict"), ("phases seen", "@phases")]))
-    return plot
-
-
-def _in_time(axis: Any, shortest_s: float, longest_s: float) -> None:
-    ticks = period_ticks(shortest_s, longest_s)
-    axis.ticker = ticks
-    # the library looks labels up by how a script writes the number: 1, not 1.0
-    axis.major_label_overrides = {int(tick) if tick == int(tick) else tick: tick_text(tick) for tick in ticks}

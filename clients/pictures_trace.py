@@ -13,10 +13,8 @@ from ..events.analysis import DetectionReport, WaveletView
 from ..events.errors import UnavailableError
 from ..events.models import Prediction
 from ..events.panels import Panels, PhaseColumns, SpectrumColumns
-from ..events.replay import Replay
 from .picture_data import (
     MISS,
-    MOST_BARS,
     PHASE,
     SOFT,
     WAVE,
@@ -25,24 +23,26 @@ from .picture_data import (
     latest_s,
     magnified,
     outline,
-    period_ticks,
     picture_end_s,
     seen_periods,
     steps_of,
-    tick_text,
     time_unit,
     wave_of,
 )
-from .pictures import place_legend, plot_bandwidth, plot_history, plot_next_phase
+from .pictures import (
+    place_legend,
+    plot_bandwidth,
+    plot_next_phase,
+    share_time,
+    use_time_ticks,
+    write_note,
+)
+from .pictures_replay import draw_settling, draw_truth, draw_windows
 from .units import duration_text
 
 try:
-    from matplotlib import colormaps
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 except ImportError as error:
     raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
 
@@ -106,16 +106,12 @@ def _rows(panels: Panels) -> list[tuple[float, Draw]]:
         rows.append((2.3, lambda axes: _wavelet(axes, view, panels)))
     replay = panels.replay
     if replay is not None and replay.steps and len(panels.spectrum.lag_s):
-        rows.append((2.4, lambda axes: _windows(axes, replay, panels)))
+        rows.append((2.4, lambda axes: draw_windows(axes, replay, panels)))
         if replay.answered:
-            rows.append((1.9, lambda axes: _history(axes, replay, panels)))
+            rows.append((1.9, lambda axes: draw_settling(axes, replay, panels)))
         if replay.compared:
-            rows.append((2.1, lambda axes: _truth(axes, replay, panels)))
+            rows.append((2.1, lambda axes: draw_truth(axes, replay, panels)))
     return rows
-
-
-def _title(axes: Axes, text: str) -> None:
-    axes.set_title(text, loc="right", fontsize="small", color=SOFT)
 
 
 def _signal(axes: Axes, panels: Panels, since_s: float | None) -> None:
@@ -140,9 +136,9 @@ def _signal(axes: Axes, panels: Panels, since_s: float | None) -> None:
     axes.set_xlim((begin - zero - margin) / unit.factor, (end - zero + margin) / unit.factor)
     axes.set_xlabel(f"{unit.name} since the trace's {'start' if since_s is None else 'end'}", fontsize="small")
     if steps.bins_a_step > 1:
-        _title(axes, f"mean over {duration_text(steps.bins_a_step * signal.bin_s)}")
+        write_note(axes, f"mean over {duration_text(steps.bins_a_step * signal.bin_s)}")
     elif since_s is not None:
-        _title(axes, "the latest phases")
+        write_note(axes, "the latest phases")
     if not signal.written.any() and not signal.read.any():
         axes.text(0.5, 0.5, "no read or write that counts", transform=axes.transAxes, ha="center", color=SOFT)
     place_legend(axes)
@@ -177,10 +173,10 @@ def _spectrum(axes: Axes, spectrum: SpectrumColumns, prediction: Prediction) -> 
     for bins, colour, label in ((spectrum.harmonics, SOFT, "harmonic"), (spectrum.candidates, MISS, "candidate")):
         if len(bins):
             axes.plot(1 / frequency[bins], power[bins] / top, "o", color=colour, markersize=5, label=label)
-    _in_time(axes.xaxis, 1 / float(frequency[-1]), 1 / float(frequency[0]))
+    use_time_ticks(axes.xaxis, 1 / float(frequency[-1]), 1 / float(frequency[0]))
     axes.set_xlabel("period", fontsize="small")
     axes.set_ylabel("power / highest", fontsize="small")
-    _title(axes, "spectrum")
+    write_note(axes, "spectrum")
     place_legend(axes)
 
 
@@ -205,7 +201,7 @@ def _autocorrelation(axes: Axes, spectrum: SpectrumColumns, prediction: Predicti
     axes.set_xlim(0, float(lags[reach - 1]) / unit.factor or 1.0)
     axes.set_xlabel(f"lag, {unit.name}", fontsize="small")
     axes.set_ylabel("likeness", fontsize="small")
-    _title(axes, "autocorrelation")
+    write_note(axes, "autocorrelation")
 
 
 def _wavelet(axes: Axes, view: WaveletView, panels: Panels) -> None:
@@ -219,7 +215,7 @@ def _wavelet(axes: Axes, view: WaveletView, panels: Panels) -> None:
     axes.pcolormesh(times, periods, power, cmap="viridis", vmin=0, vmax=bright, shading="nearest", rasterized=True)
     axes.set_yscale("log")
     axes.set_ylim(periods[0], periods[-1])
-    _in_time(axes.yaxis, *axes.get_ylim())
+    use_time_ticks(axes.yaxis, *axes.get_ylim())
     axes.fill_between(times, view.cone_s, periods[-1] * 2, color="white", alpha=0.4, linewidth=0)
     if panels.validity is not None:
         label = f"{duration_text(panels.validity.period_s)} was there"
@@ -227,105 +223,7 @@ def _wavelet(axes: Axes, view: WaveletView, panels: Panels) -> None:
             ends = [(at - zero) / unit.factor for at in (stretch.start_s, stretch.end_s)]
             axes.plot(ends, [panels.validity.period_s] * 2, color=MISS, linewidth=2, solid_capstyle="butt", label=label)
             label = "_"
-    _same_time(axes, panels, unit)
+    share_time(axes, panels, unit)
     axes.set_ylabel("period", fontsize="small")
-    _title(axes, "wavelet amplitude; pale: edges of the trace matter")
+    write_note(axes, "wavelet amplitude; pale: edges of the trace matter")
     place_legend(axes)
-
-
-def _windows(axes: Axes, replay: Replay, panels: Panels) -> None:
-    """Draws each prediction's window, coloured by confidence.
-
-    A few are bars from start to end, below each other in the order in which they were made. Many are their lengths at
-    the times at which they were made.
-    """
-    zero = panels.signal.start_s
-    rows = [step.prediction for step in replay.steps]
-    unit = time_unit(picture_end_s(panels) - zero)
-    made = np.array([row.made_at_s - zero for row in rows]) / unit.factor
-    begin = np.array([row.window.start_s - zero for row in rows]) / unit.factor
-    end = np.array([row.window.end_s - zero for row in rows]) / unit.factor
-    adapted = np.array([row.window.adapted for row in rows])
-    tint = colormaps["viridis_r"]
-    colours = [SOFT if row.period_s is None else tint(row.confidence) for row in rows]
-    _same_time(axes, panels, unit)
-    if len(rows) <= MOST_BARS:
-        axes.hlines(made, begin, end, colors=colours, linewidth=min(90 / len(rows), 5.0))
-        axes.plot(begin[adapted], made[adapted], "|", color=MISS, markersize=5, label="cut to the rhythm")
-        axes.set_ylabel(f"predicted at, {unit.name}", fontsize="small")
-        axes.invert_yaxis()
-    else:
-        length = np.maximum([row.window.end_s - row.window.start_s for row in rows], panels.signal.bin_s)
-        axes.scatter(made, length, s=9, c=colours)
-        axes.plot(
-            made[adapted],
-            length[adapted],
-            "o",
-            color=MISS,
-            markersize=5,
-            mfc="none",
-            mew=0.6,
-            label="cut to the rhythm",
-        )
-        axes.set_yscale("log")
-        axes.set_ylim(float(length.min()) / 1.5, float(length.max()) * 1.5)
-        _in_time(axes.yaxis, *axes.get_ylim())
-        axes.set_ylabel("length", fontsize="small")
-    if adapted.any():
-        place_legend(axes)
-    scale_axes = axes.inset_axes((0.62, 1.06, 0.13, 0.05))
-    axes.figure.colorbar(ScalarMappable(cmap=tint), cax=scale_axes, orientation="horizontal", ticks=[])
-    scale_axes.set_ylabel("confidence 0 ", rotation=0, ha="right", va="center", fontsize="x-small", color=SOFT)
-    scale_axes.text(1.02, 0.5, "1", transform=scale_axes.transAxes, va="center", fontsize="x-small", color=SOFT)
-    _title(axes, "windows of the replay")
-
-
-def _history(axes: Axes, replay: Replay, panels: Panels) -> None:
-    unit = time_unit(picture_end_s(panels) - panels.signal.start_s)
-    plot_history(axes, [step.prediction for step in replay.steps], panels.signal.start_s, unit)
-    _same_time(axes, panels, unit)
-    _title(axes, "period and confidence as they came")
-
-
-def _truth(axes: Axes, replay: Replay, panels: Panels) -> None:
-    """Draws predicted less true start with its interval, as a share of the period."""
-    assert replay.period_s is not None  # noqa: S101
-    zero = panels.signal.start_s
-    unit = time_unit(picture_end_s(panels) - zero)
-    compared = [
-        (step, step.prediction.next_phase.start_s, step.came_s, step.error)
-        for step in replay.steps
-        if step.prediction.next_phase is not None and step.came_s is not None and step.error is not None
-    ]
-    for covered, colour, label in ((True, WRITE, "interval holds the truth"), (False, MISS, "interval misses it")):
-        rows = [row for row in compared if row[0].covered is covered]
-        if not rows:
-            continue
-        at = [(step.prediction.made_at_s - zero) / unit.factor for step, *_ in rows]
-        off = np.array([100 * error for *_, error in rows])
-        low, high = (
-            np.array([100 * abs(getattr(start, name) - start.value) / replay.period_s for _, start, _, _ in rows])
-            for name in ("low", "high")
-        )
-        axes.errorbar(at, off, yerr=[low, high], fmt="o", color=colour, markersize=3, elinewidth=0.8, label=label)
-    errors = np.array([abs(100 * error) for *_, error in compared])
-    widths = [100 * (start.high - start.low) / replay.period_s for _, start, _, _ in compared]
-    reach = max(3 * float(np.quantile(errors, 0.9)), 1.5 * float(np.median(widths)), 5.0)
-    axes.set_ylim(-reach, reach)
-    axes.axhline(0, color=SOFT, linewidth=0.8)
-    _same_time(axes, panels, unit)
-    axes.set_xlabel(f"{unit.name} since the trace's start", fontsize="small")
-    axes.set_ylabel("error, % of period", fontsize="small")
-    _title(axes, "predicted less true start of the next phase")
-    place_legend(axes)
-
-
-def _in_time(axis: Axis, shortest_s: float, longest_s: float) -> None:
-    axis.set_major_locator(FixedLocator(period_ticks(shortest_s, longest_s)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
-    axis.set_minor_locator(NullLocator())
-
-
-def _same_time(axes: Axes, panels: Panels, unit: Unit) -> None:
-    span = max(picture_end_s(panels) - panels.signal.start_s, panels.signal.bin_s)
-    axes.set_xlim(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
