@@ -65,6 +65,7 @@ class Aggregator:
         self._predicted_at: dict[str, float] = {}
         self._on_prediction: list[PredictionListener] = []
         self._on_job: list[JobListener] = []
+        self._signal_dropped = {"late": 0.0, "ahead": 0.0}
         self._past: Counter[str] = Counter()
         self._lost: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
 
@@ -144,6 +145,13 @@ class Aggregator:
         total = Counter(self._past)
         for collector in self.collectors.values():
             total.update(collector.counters)
+        return total
+
+    def signal_bytes_dropped(self) -> dict[str, float]:
+        """Returns the bytes that no job's signal has, by reason; those of jobs that are gone included."""
+        total = dict(self._signal_dropped)
+        for session in self.jobs.values():
+            _add(total, session)
         return total
 
     # ---- time ----
@@ -239,6 +247,7 @@ class Aggregator:
 
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]
+        _add(self._signal_dropped, session)
         self._predicted_at.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)
@@ -258,6 +267,12 @@ class Aggregator:
             except Exception:
                 self.counters["listener_errors"] += 1
                 _log.exception("a listener raised")
+
+
+def _add(total: dict[str, float], session: JobSession) -> None:
+    for signal in (session.predictor.reads, session.predictor.writes):
+        total["late"] += signal.late_bytes
+        total["ahead"] += signal.ahead_bytes
 
 
 def clean_job(job: str) -> str:

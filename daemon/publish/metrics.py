@@ -57,6 +57,14 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs left out of the series of jobs by their bound."),
     "iotide_predictions_total": Family(CounterMetricFamily, "Predictions made."),
     "iotide_prediction_errors_total": Family(CounterMetricFamily, "Predictions that failed in an analyzer."),
+    "iotide_predictions_late_total": Family(
+        CounterMetricFamily, "Predictions that came more than an interval after they were due."
+    ),
+    "iotide_signal_dropped_bytes_total": Family(
+        CounterMetricFamily,
+        "Bytes left out of the signals: too late for the bins held, or ahead of all clocks.",
+        ("reason",),
+    ),
     "iotide_ingest_events_total": Family(CounterMetricFamily, "Events taken in."),
     "iotide_ingest_batches_total": Family(CounterMetricFamily, "Batches taken in."),
     "iotide_ingest_bytes_total": Family(CounterMetricFamily, "Bytes of batches received."),
@@ -130,6 +138,9 @@ class AggregatorCollector(Collector):
         stats = self._stats()
         add("iotide_predictions_total", self._aggregator.counters["predictions"])
         add("iotide_prediction_errors_total", self._aggregator.counters["prediction_errors"])
+        add("iotide_predictions_late_total", self._aggregator.counters["predictions_late"])
+        for reason, volume in self._aggregator.signal_bytes_dropped().items():
+            add("iotide_signal_dropped_bytes_total", volume, reason)
         add("iotide_ingest_events_total", stats.events)
         add("iotide_ingest_batches_total", stats.batches)
         add("iotide_ingest_bytes_total", stats.bytes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.life import TRANSITIONS, Happening, State, after
@@ -297,3 +298,19 @@ def test_job_that_cannot_be_summed_up_costs_the_listener_its_news_only(monkeypat
     feed(aggregator)
     assert aggregator.jobs["job"].totals.events == 120
     assert aggregator.counters["listener_errors"] == 1
+
+
+def test_bytes_that_no_signal_has_are_counted_beyond_the_life_of_their_job() -> None:
+    aggregator, clock = make(linger_s=1, retain_s=1)
+    feed(aggregator)
+    stamps = np.array([NOW + 3000, NOW], np.float64)
+    for at in stamps:  # a clock that is ahead, and one that tells so
+        batch = make_batch(1, {"start": int(at * 1e9), "kind": int(Kind.WRITE), "bytes": 7})
+        aggregator.batch("s", batch, Definitions([], []))
+    assert aggregator.signal_bytes_dropped() == {"late": 0.0, "ahead": 7.0}
+    aggregator.closed("s")
+    for _ in range(3):
+        clock.now += 10_000
+        aggregator.tick()
+    assert not aggregator.jobs
+    assert aggregator.signal_bytes_dropped() == {"late": 0.0, "ahead": 7.0}
