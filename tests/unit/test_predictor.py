@@ -240,18 +240,36 @@ def test_point_samples_of_an_endless_trace_are_refused() -> None:
         detect([(batch, TYPES)], DetectSettings(sampling="point"), "trace")
 
 
-@given(st.lists(batches(), max_size=4), st.integers(0, 2**62))
-@settings(deadline=None, max_examples=50)
-def test_any_valid_events_are_answered(parts: list[EventBatch], now_ns: int) -> None:
-    predictor = Predictor("job", DetectSettings(sampling_frequency_hz=10, ring_bins=500))
-    for part in parts:
-        predictor.update(part, TYPES)
-    for _ in range(4):
-        row = predictor.predict(now_ns)
-        assert 0 <= row.confidence <= 1
-        assert row.window.samples <= 500
-    series = predictor.series(0, now_ns)
-    assert len(series.read) == len(series.written) <= 500
+@pytest.mark.parametrize(("frequency_hz", "bins"), [(10.0, 500), (None, 2048)])
+@given(parts=st.lists(batches(), max_size=4), now_ns=st.integers(0, 2**62), known=st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_any_valid_events_are_answered(
+    frequency_hz: float | None, bins: int, parts: list[EventBatch], now_ns: int, known: bool
+) -> None:
+    for window in ("hits", "change", "flushes"):
+        values = {"sampling_frequency_hz": frequency_hz, "ring_bins": 500, "window": window}
+        predictor = Predictor("job", DetectSettings.model_validate(values))
+        for part in parts:
+            predictor.update(part, TYPES, now_ns if known else None)
+        predictor.flush()
+        for _ in range(4):
+            row = predictor.predict(now_ns)
+            assert 0 <= row.confidence <= 1
+            assert row.window.samples <= bins
+        assert predictor.predict(now_ns, whole=True).window.samples <= bins
+        series = predictor.series(0, now_ns)
+        assert len(series.read) == len(series.written) <= bins
     for method in ("tide", "reference"):
-        chosen = DetectSettings.model_validate({"method": method, "trace_bins": 1000})
+        chosen = DetectSettings.model_validate(
+            {"method": method, "trace_bins": 1000, "sampling_frequency_hz": frequency_hz}
+        )
         assert detect([(part, TYPES) for part in parts], chosen, "trace").window.samples <= 1000
+
+
+def test_stray_stamp_from_long_ago_does_not_hide_the_rhythm() -> None:
+    program = checkpointing(period_s=2.0, phases=20)
+    predictor = Predictor("job")
+    predictor.update(make_batch(1, {"start": 10**9, "bytes": 8, "kind": 8}), TYPES)
+    rows = online(program, predictor, until_s=36.0)
+    assert rows[-1].period_s is not None
+    assert rows[-1].period_s.value == pytest.approx(2.0, rel=0.02)
