@@ -14,7 +14,7 @@ help: ## this list
 $(STAMP): pyproject.toml setup.py $(wildcard collectors/preload/*.[ch])
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[plot,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[plot,cluster,dev]'
 	@test -f collectors/preload/libiotide_preload.so || { echo "the tracer did not build: is a C compiler installed?" >&2; exit 1; }
 	@touch $@
 

@@ -48,6 +48,7 @@ def prediction_of(
         harmonics_dropped=rhythm.harmonics_dropped,
         scores=None if period is None else scores_of(view.window, view.bin_s, period.value, _phase_rad(rhythm)),
         next_phase=rhythm.next_phase,
+        others=rhythm.others,
         abstraction_error=error,
     )
 

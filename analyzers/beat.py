@@ -29,6 +29,7 @@ _BELIEVED_SPREAD: Final = 0.25
 _SURE: Final = 0.9
 _SPLIT: Final = 0.1  # spread of intervals from which on phases may have run together
 _TRIALS: Final = 10
+_DRIFTED: Final = 2.0  # standard errors by which the latest intervals must differ to count instead of all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,9 +143,11 @@ def find_beat(
     if begin < view.begin:
         recent = max(int((phases.start >= view.begin).sum()), 2)
         latest = measured.intervals[-recent:]
-        period = float(latest.sum()) / len(latest)
-        if abs(math.log(period / measured.period)) > AGREEMENT:
-            return None
+        mean = float(latest.sum()) / len(latest)
+        if abs(mean / period - 1) > _DRIFTED * measured.spread / math.sqrt(len(latest)):
+            if abs(math.log(mean / period)) > AGREEMENT:
+                return None
+            period = mean
     return _judged(segmenter, begin, Segmentation(phases, period, measured, by_pauses))
 
 

@@ -203,10 +203,8 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         best = min(others, key=lambda other: other.chance)
         if best.chance < _FAR_BETTER * found.chance and best.spread < _FAR_LESS * found.spread:
             found = best
-    if (since := last_change(found.intervals)) > 0:
-        found = replace(
-            _measure(found.intervals[since:], shortest), since=since + len(phases) - 1 - len(found.intervals)
-        )
+    if (change := last_change(found.intervals)) > 0:
+        found = _since(len(phases), found.intervals[change:], shortest)
     usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
     if usual <= 0 or float(found.intervals.max()) < 1.5 * usual:
         return found
@@ -216,6 +214,16 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         if whole.spread < _IRREGULAR:
             return replace(whole, since=found.since)
     return found
+
+
+def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
+    """Measures the intervals since a change of rhythm; the first may still be in between the two rhythms."""
+    found = _measure(intervals, shortest)
+    if len(intervals) > _FEWEST_LATEST + 1:
+        rest = _measure(intervals[1:], shortest)
+        if rest.spread < _FAR_LESS * found.spread:
+            found = rest
+    return replace(found, since=phases - 1 - len(found.intervals))
 
 
 def last_change(intervals: Floats) -> int:

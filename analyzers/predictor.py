@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from ..events import EventBatch, Flag
 from ..events.errors import ConfigError
-from ..events.models import Prediction, SignalSeries
+from ..events.models import OtherRhythm, Prediction, SignalSeries
 from .answer import ESTIMATORS, prediction_of
 from .resolutions import Resolutions
 from .rhythm import Rhythm, View
 from .selection import FileTypes, counted_columns
 from .settings import DetectSettings
+from .several import other_rhythms
 from .signal import BandwidthSignal
 from .trace import detect, examine
 from .window import Windows, lasting
@@ -23,6 +24,8 @@ from .window import Windows, lasting
 __all__ = ["Predictor", "detect", "examine"]
 
 _HISTORY_PERIODS: Final = 12
+_OTHERS_EVERY: Final = 16  # predictions, of which one looks for further rhythms
+_TRUSTED: Final = 0.5  # confidence in the main rhythm from which on others are looked for
 _LOOK_AROUND: Final = 6  # predictions, of which one looks at another resolution although a rhythm is known
 _SURER: Final = 0.1  # by how much more certain an answer must be that comes from a shorter stretch
 _OTHER: Final = math.log(4)  # nearer periods are seen at the level of the known one already
@@ -85,6 +88,9 @@ class Predictor:
         self._rival: _Rival | None = None
         self._hits = 0
         self._turn = 0
+        self._others: list[OtherRhythm] = []
+        self._others_of_s = 0.0
+        self._others_age = 0
 
     def update(self, batch: EventBatch, file_types: FileTypes, now_ns: int | None = None) -> None:
         """Takes in events of one stream, in any order.
@@ -128,6 +134,7 @@ class Predictor:
         self.changed = False
         if whole:
             view, rhythm = self._whole(now_ns)
+            rhythm = replace(rhythm, others=self._look_for_others(rhythm, now_ns))
             return prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=False)
         adapted = self._known is not None and self._adapted()
         view, rhythm, level = self._follow(self._known, now_ns) if self._known is not None else self._search(now_ns)
@@ -137,6 +144,7 @@ class Predictor:
             period_s = rhythm.period_s.value
             self._known = _Known(period_s, self._resolutions.of_period(period_s, level), rhythm.confidence)
             self._hits += 1
+        rhythm = replace(rhythm, others=self._known_others(rhythm, now_ns))
         return prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
 
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
@@ -153,6 +161,32 @@ class Predictor:
             read=(self.reads.bins(level, low, high) * rate).tolist(),
             written=(self.writes.bins(level, low, high) * rate).tolist(),
         )
+
+    def _known_others(self, rhythm: Rhythm, now_ns: int) -> list[OtherRhythm]:
+        """Returns the further rhythms, looked for now and then, or when the main one has become another."""
+        if rhythm.period_s is None or rhythm.confidence < _TRUSTED:
+            self._others, self._others_of_s, self._others_age = [], 0.0, 0
+            return []
+        period_s = rhythm.period_s.value
+        self._others_age += 1
+        changed = not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _SAME
+        if changed or self._others_age >= _OTHERS_EVERY:
+            self._others, self._others_of_s = self._look_for_others(rhythm, now_ns), period_s
+            self._others_age = 0
+        return self._others
+
+    def _look_for_others(self, rhythm: Rhythm, now_ns: int) -> list[OtherRhythm]:
+        """Looks for further rhythms in all that is held at the main one's level, and two levels finer."""
+        if rhythm.period_s is None or self.settings.method != "tide":
+            return []
+        period_s = rhythm.period_s.value
+        start_ns = self._first_ns(max(now_ns, self.last_ns))
+        level = self._resolutions.of_period(period_s)
+        found = other_rhythms(self._view(level, now_ns, start_ns, start_ns, 0.0), period_s)
+        if level > 0 and all(each.relation != "within" for each in found):
+            finer = self._view(max(level - 2, 0), now_ns, start_ns, start_ns, 0.0)
+            found += [each for each in other_rhythms(finer, period_s) if each.relation == "within"]
+        return found
 
     @property
     def last_ns(self) -> int:

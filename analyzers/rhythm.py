@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..events.models import Estimate, Frequency, NextPhase
+from ..events.models import Estimate, Frequency, NextPhase, OtherRhythm
 from .settings import DetectSettings
 
 
@@ -60,6 +60,7 @@ class Rhythm:
     dominant: list[Frequency] = field(default_factory=list)
     harmonics_dropped: int = 0
     next_phase: NextPhase | None = None
+    others: list[OtherRhythm] = field(default_factory=list)
 
 
 Estimator: TypeAlias = Callable[[View, DetectSettings], Rhythm]

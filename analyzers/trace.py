@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -17,10 +18,12 @@ from .rhythm import Rhythm, View
 from .ring import Ring
 from .selection import FileTypes, Times, counted_columns
 from .settings import FINEST_NS, USUAL_HZ, DetectSettings
+from .several import other_rhythms
 from .signal import FACTOR, BandwidthSignal
 
 _OVERVIEW: Final = 2048  # bins; the first look at a trace
 _ESTIMATED: Final = 2**20  # most bins that an estimate is made of, the newest
+_SEARCHED: Final = 2**18  # most bins that are searched for further rhythms
 _FEWEST: Final = 1024  # bins of a short trace, if they are not shorter than the shortest
 _SHORTEST_NS: Final = FINEST_NS // FACTOR**3
 _LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # what comes after it, or before, is off the clock
@@ -57,6 +60,7 @@ def examine(
         np.concatenate([np.zeros(0, np.int64), *(column[which] for column in columns)]) for which in range(3)
     )
     error = 0.0
+    finest: View | None = None
     if settings.sampling == "point":
         view, error = _point_view(start, end, volume, settings)
         rhythm = ESTIMATORS[settings.method](view, settings)
@@ -65,7 +69,11 @@ def examine(
         rhythm = ESTIMATORS[settings.method](view, settings)
     else:
         bin_ns = _finest(start, end, settings)
-        view, rhythm = _best(_trace_view(_signal(start, end, volume, bin_ns, settings), events, settings), settings)
+        finest = _trace_view(_signal(start, end, volume, bin_ns, settings), events, settings)
+        view, rhythm = _best(finest, settings)
+    if settings.method == "tide" and rhythm.period_s is not None:
+        fine = finest if finest is not None and len(finest.bandwidth) <= _SEARCHED else view
+        rhythm = replace(rhythm, others=other_rhythms(fine, rhythm.period_s.value))
     return prediction_of(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error), view
 
 

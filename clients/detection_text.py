@@ -12,6 +12,7 @@ from rich.table import Table
 
 from ..events.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
 from ..events.models import Estimate, Prediction
+from .lines import other_text
 from .units import byte_text, duration_text, rate_text
 from .wavelet_text import power_map
 
@@ -97,7 +98,11 @@ def _facts(prediction: Prediction, analysis: Analysis, start_s: float) -> Table:
         facts.add_row("[bold]period[/bold]", "[bold]none found[/bold]")
     else:
         facts.add_row("[bold]period[/bold]", f"[bold]{_with_interval(prediction.period_s)}[/bold]")
+        if not prediction.periodic:
+            facts.add_row("", "not clearly periodic: the mean time between phases, which are irregular or too few")
         facts.add_row("confidence", f"{prediction.confidence:.1%}")
+    for number, other in enumerate(prediction.others):
+        facts.add_row("" if number else "also", other_text(other, start_s))
     if analysis.validity:
         facts.add_row("valid", validity_text(analysis.validity, start_s))
     if scores := prediction.scores:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..events.models import Estimate, Prediction
+from ..events.models import Estimate, OtherRhythm, Prediction
 from .units import byte_text, clock_text, duration_text
 
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
@@ -20,7 +20,8 @@ def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
         seen = prediction.window.end_s - prediction.window.start_s
         parts.append(f"no rhythm yet ({duration_text(seen)} seen)")
         return "  ".join(parts)
-    parts.append(f"period {duration_text(prediction.period_s.value)}{_interval(prediction.period_s)}")
+    word = "period" if prediction.periodic else "perhaps a period of"
+    parts.append(f"{word} {duration_text(prediction.period_s.value)}{_interval(prediction.period_s)}")
     parts.append(f"confidence {prediction.confidence:.0%}")
     if upcoming := next_phase_text(prediction, prediction.made_at_s):
         parts.append(upcoming)
@@ -38,6 +39,19 @@ def next_phase_text(prediction: Prediction, now_s: float) -> str:
         f"next phase {when} (at {clock_text(phase.start_s.value)}): {byte_text(phase.volume_bytes.value)}"
         f" in {duration_text(phase.duration_s.value)}"
     )
+
+
+def other_text(other: OtherRhythm, start_s: float) -> str:
+    """Writes a further rhythm of a job; moments count from ``start_s``."""
+    period = f"{duration_text(other.period_s.value)}{_interval(other.period_s)}"
+    span = f"{duration_text(max(other.start_s - start_s, 0.0))} to {duration_text(other.end_s - start_s)}"
+    match other.relation:
+        case "earlier":
+            return f"before, from {span}: a period of {period}, {other.phases} phases"
+        case "within":
+            return f"within: bursts every {period}, {other.phases} of them"
+        case "around":
+            return f"around: a larger phase every {period}"
 
 
 def sparkline(values: Sequence[float], width: int) -> str:

@@ -119,7 +119,7 @@ class AreaView:
             return Text(f" no rhythm yet ({duration_text(seen)} seen)", style="dim")
         period = prediction.period_s
         return Text.assemble(
-            " period ",
+            " period " if prediction.periodic else " perhaps a period of ",
             (duration_text(period.value), "bold"),
             f" ({duration_text(period.low)} to {duration_text(period.high)})   confidence ",
             (f"{prediction.confidence:.0%}", "bold"),

@@ -10,7 +10,7 @@ import jinja2
 
 from ..events.errors import UnavailableError
 from ..events.models import Prediction, RunSummary, SignalSeries
-from .lines import prediction_line
+from .lines import other_text, prediction_line
 from .units import byte_text, clock_text, duration_text, rate_text
 
 REPORT_NAME = "report.html"
@@ -55,7 +55,7 @@ def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: di
         lstrip_blocks=True,
     )
     environment.filters.update(
-        size=byte_text, rate=rate_text, duration=duration_text, clock=clock_text, line=prediction_line
+        size=byte_text, rate=rate_text, duration=duration_text, clock=clock_text, line=prediction_line, other=other_text
     )
     return environment.get_template("report.html").render(
         summary=summary,

@@ -14,6 +14,8 @@ ModeName = Literal["read", "write", "both"]
 JobState = Literal["running", "idle", "ended"]
 
 MODELS_VERSION = 1
+PERIODIC_FROM = 0.5
+"""Confidence above which a job is called periodic."""
 
 
 class Model(BaseModel):
@@ -77,6 +79,24 @@ class NextPhase(Model):
     volume_bytes: Estimate
 
 
+Relation = Literal["earlier", "within", "around"]
+
+
+class OtherRhythm(Model):
+    """A rhythm beside the job's main one."""
+
+    relation: Relation
+    """earlier: the main one followed on it; within: bursts inside or between the main phases; around: each so many
+    main phases one is larger."""
+    period_s: Estimate
+    confidence: float = Field(ge=0, le=1)
+    start_s: float
+    end_s: float
+    """Between these it was seen."""
+    phases: int = Field(ge=2)
+    """How many phases of it were seen."""
+
+
 class Prediction(Model):
     """What iotide knows of one job's I/O rhythm at one moment."""
 
@@ -95,8 +115,15 @@ class Prediction(Model):
     harmonics_dropped: int = 0
     scores: Scores | None = None
     next_phase: NextPhase | None = None
+    others: list[OtherRhythm] = []
+    """Further rhythms; a running job is searched for them now and then, and at its end."""
     abstraction_error: float = 0.0
     """|V(sampled) - V(trace)| / V(trace)."""
+
+    @property
+    def periodic(self) -> bool:
+        """Whether the job is called periodic; below that confidence the period is a guess or a mean interval."""
+        return self.period_s is not None and self.confidence > PERIODIC_FROM
 
 
 class FileTotal(Model):

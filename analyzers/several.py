@@ -1,0 +1,165 @@
+"""The rhythms of a job beside its main one: before it, within its phases or between them, and around them.
+
+A job may checkpoint in two kinds, write a log between its checkpoints, or have changed its rhythm. The main rhythm is
+known here; what it leaves unexplained is looked at again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from ..events.models import Estimate, OtherRhythm, Relation
+from .beat import Beat, best_beat, find_beat
+from .intervals import interval_of
+from .line import strongest_line
+from .phases import Floats, Phases, Regularity, Segmenter, regularity, shortest_interval
+from .rhythm import View
+
+_FEWEST_INTERVALS: Final = 3
+_LEAST_CONFIDENCE: Final = 0.5
+_EARLIER: Final = 4  # changes of rhythm told at most
+_LONGEST_PATTERN: Final = 32  # main phases
+_EXPLAINED: Final = 0.8  # of the variance of volumes, by the place in a pattern
+_UNEVEN: Final = 0.1  # spread of the places' volumes over their mean, at least
+_EVEN: Final = 0.25  # spread of intervals within a phase, at most
+_FASTER: Final = 1.6  # main period over another, at least
+_LEAST_SHARE: Final = 0.001  # of the volume, that is worth a rhythm
+
+
+def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
+    """Looks for further rhythms in a signal whose main period is known.
+
+    Args:
+        view: the signal; the whole of it is looked at.
+        period_s: the main period.
+
+    Returns:
+        At most one rhythm within and one around, and the earlier ones, the latest first.
+    """
+    if not period_s > 0 or not view.bandwidth.any():
+        return []
+    whole = replace(view, begin=0)
+    period = period_s / view.bin_s
+    segmenter = Segmenter(view.bandwidth)
+    main = find_beat(whole, segmenter, 0, period)
+    if main is None or abs(math.log(main.period / period)) > math.log(_FASTER):
+        return []
+    found = [_around(view, main), _within(whole, segmenter, main), *_earlier(view, segmenter, main)]
+    return [each for each in found if each is not None]
+
+
+def _around(view: View, main: Beat) -> OtherRhythm | None:
+    """Finds the shortest pattern of phases whose volumes repeat: each third one is larger."""
+    running = bool(main.phases.stop[-1] >= len(view.bandwidth))
+    volume = main.phases.volume[: len(main.phases) - int(running)]
+    n = len(volume)
+    for length in range(2, min(n // 3, _LONGEST_PATTERN) + 1):
+        place = np.arange(n) % length
+        mean = np.bincount(place, volume) / np.bincount(place)
+        total = volume - volume.sum() / n
+        rest = volume - mean[place]
+        # places explain some variance by chance: (length - 1) of n - 1 parts
+        unexplained = float(rest @ rest) / (n - length) / max(float(total @ total) / (n - 1), 1e-300)
+        even = float(np.std(mean)) < _UNEVEN * float(mean.mean())
+        if unexplained > 1 - _EXPLAINED or even:
+            continue
+        at = main.phases.start[:n][place == int(mean.argmax())]
+        if len(at) < 2:
+            return None
+        return _rhythm(view, "around", at, confidence=1 - unexplained)
+    return None
+
+
+def _within(whole: View, segmenter: Segmenter, main: Beat) -> OtherRhythm | None:
+    """Finds bursts of which several make up a main phase, or that come between main phases."""
+    inside = _inside(whole, segmenter, main)
+    if inside is not None:
+        return inside
+    rest = segmenter.values.copy()
+    rest[: main.phases.first[0]] = 0.0  # before, there may have been another main rhythm
+    for first, stop in zip(main.phases.first.tolist(), main.phases.stop.tolist(), strict=True):
+        rest[max(first - 1, 0) : stop + 1] = 0.0  # the bins beside a phase hold its edges
+    if float(rest.sum()) < _LEAST_SHARE * segmenter.total:
+        return None
+    line, peaks = strongest_line(rest)
+    beat = best_beat(replace(whole, bandwidth=rest), Segmenter(rest), line, peaks)
+    if beat is None or beat.confidence < _LEAST_CONFIDENCE or beat.period * _FASTER > main.period:
+        return None
+    return _rhythm(whole, "within", beat.phases.start, confidence=beat.confidence, period=beat.period)
+
+
+def _inside(whole: View, segmenter: Segmenter, main: Beat) -> OtherRhythm | None:
+    """Finds the interval between bursts of one main phase."""
+    pauses = segmenter.pauses
+    if not len(pauses):
+        return None
+    fine = segmenter.refined(segmenter.segment(3.6 * float(np.percentile(pauses, 10))))
+    phase = np.searchsorted(main.phases.first, fine.first, side="right")
+    inside = (phase > 0) & (fine.stop <= main.phases.stop[np.maximum(phase - 1, 0)])
+    together = inside[1:] & inside[:-1] & (phase[1:] == phase[:-1])
+    intervals = np.diff(fine.start)[together]
+    if len(intervals) < max(_FEWEST_INTERVALS, len(main.phases)):
+        return None
+    period = float(np.median(intervals))
+    near = np.abs(intervals / period - 1) < _EVEN
+    if near.mean() < _EXPLAINED or period * _FASTER > main.period:
+        return None
+    at = fine.start[inside]
+    return _rhythm(whole, "within", at, confidence=float(near.mean()), period=period, intervals=intervals[near])
+
+
+def _earlier(view: View, segmenter: Segmenter, main: Beat) -> list[OtherRhythm]:
+    """Finds the rhythms before the last changes."""
+    found: list[OtherRhythm] = []
+    all_phases = segmenter.refined(segmenter.segment(main.period))
+    before = _before(all_phases, float(main.phases.start[0]))
+    while len(before) > _FEWEST_INTERVALS and len(found) < _EARLIER:
+        measured = _most_regular(before, shortest_interval(main.period))
+        own = before.select(slice(measured.since, measured.since + len(measured.intervals) + 1))
+        if len(own) > _FEWEST_INTERVALS and measured.spread < 2 * _EVEN:
+            confidence = math.exp(-((measured.spread / (2 * _EVEN)) ** 2))
+            found.append(_rhythm(view, "earlier", own.start, confidence=confidence, period=measured.period))
+        before = _before(before, float(own.start[0]))
+    return found
+
+
+def _most_regular(phases: Phases, shortest: float) -> Regularity:
+    """Measures phases before a change of rhythm; the last interval may be in between the two rhythms."""
+    found = [regularity(some, shortest) for some in (phases, phases.select(slice(None, -1)))]
+    all_of_them, rest = (each for each in found if each is not None)
+    return rest if rest.spread < 0.5 * all_of_them.spread else all_of_them
+
+
+def _before(phases: Phases, start: float) -> Phases:
+    """Returns the phases up to the one with which another rhythm begins; none if that is the first."""
+    rows = phases.start <= start + 0.5
+    return phases.select(rows if rows.sum() > 1 else slice(0, 0))
+
+
+def _rhythm(
+    view: View,
+    relation: Relation,
+    at: Floats,
+    *,
+    confidence: float,
+    period: float | None = None,
+    intervals: Floats | None = None,
+) -> OtherRhythm:
+    if intervals is None:
+        intervals = np.diff(at)
+    value = float(intervals.sum()) / len(intervals) if period is None else period
+    reach = interval_of(intervals, of_mean=True, least=0.5 / len(intervals))
+    return OtherRhythm(
+        relation=relation,
+        period_s=Estimate(
+            value=value * view.bin_s, low=max(value - reach, 0.0) * view.bin_s, high=(value + reach) * view.bin_s
+        ),
+        confidence=min(max(confidence, 0.0), 1.0),
+        start_s=view.start_s + float(at[0]) * view.bin_s,
+        end_s=view.start_s + float(at[-1]) * view.bin_s,
+        phases=len(at),
+    )
