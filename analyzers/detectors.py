@@ -25,7 +25,7 @@ Flags = npt.NDArray[np.bool_]
 _CONTAMINATION: Final = 0.001
 _NEIGHBOURS: Final = 20
 _DBSCAN_BINS: Final = 2**15  # its memory grows with the square
-_CLUSTER_BINS: Final = 2**18
+_CLUSTER_BINS: Final = 2**16
 _SEED: Final = 0
 
 

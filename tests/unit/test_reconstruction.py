@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.predictor import examine
 from iotide.analyzers.reconstruction import reconstruct, wave_of
+from iotide.analyzers.settings import DetectSettings
+from iotide.cli.trace_reading import read_traces
+from iotide.events.models import ModeName
+
+DATA = Path(__file__).parents[1] / "data"
 
 signals = st.lists(st.integers(0, 10**6).map(float), min_size=1, max_size=60).map(np.array)
 
@@ -60,3 +68,23 @@ def test_constant_signal_needs_no_waves(values: list[float]) -> None:
     assert model.waves == []
     assert model.relative_residual == 0.0
     assert model.mean == pytest.approx(np.mean(values) if values else 0.0)
+
+
+# The strongest lines that the reference names with -n 3 (beside the mean): frequency, |X_k| in MB/s, phase at time 0.
+@pytest.mark.parametrize(
+    ("mode", "lines"),
+    [
+        ("write", [(0.51903114, 4259.3646089, 2.60083639), (1.07266436, 3603.91637359, -0.52345218)]),
+        ("read", [(0.52830189, 48823.66171864, -1.60577921), (2.1509434, 44697.31435391, -3.12521089)]),
+    ],
+)
+def test_strongest_waves_are_those_of_the_reference(mode: ModeName, lines: list[tuple[float, float, float]]) -> None:
+    trace = read_traces([DATA / "tmio-8ranks.jsonl"], format_name=None, job="trace", progress=lambda path, done: None)
+    chosen = {"method": "reference", "sampling": "point", "mode": mode, "sampling_frequency_hz": 10.0}
+    _, view = examine(trace.batches(), DetectSettings.model_validate(chosen), "trace")
+    model = reconstruct(view.window, view.bin_s, view.window_start_s, len(lines))
+    for wave, (frequency_hz, magnitude, phase_rad) in zip(model.waves, lines, strict=True):
+        assert wave.frequency_hz == pytest.approx(frequency_hz)
+        assert wave.amplitude == pytest.approx(2e6 * magnitude / len(view.window), rel=1e-5)
+        turned = wave.phase_rad - 2 * np.pi * wave.frequency_hz * view.window_start_s - phase_rad
+        assert np.exp(1j * turned) == pytest.approx(1, abs=1e-5)
