@@ -109,10 +109,9 @@ def _best(finest: View, settings: DetectSettings) -> tuple[View, Rhythm]:
     views = [finest]
     while len(views[-1].bandwidth) > _OVERVIEW:
         views.append(_coarser(views[-1]))
-    best_view, best = views[-1], Rhythm()
-    for view in reversed(views):
-        view = _newest(view)
-        rhythm = ESTIMATORS[settings.method](view, settings)
+    best_view, best = views[-1], ESTIMATORS[settings.method](views[-1], settings)
+    for view in map(_newest, reversed(views)):
+        rhythm = best if view is views[-1] else ESTIMATORS[settings.method](view, settings)
         if rhythm.period_s is None:
             continue
         finer = best.period_s is not None and abs(math.log(rhythm.period_s.value / best.period_s.value)) < _SAME

@@ -136,3 +136,11 @@ def test_answer_depends_little_on_how_often_it_was_asked_for() -> None:
     assert often.period_s is not None
     assert seldom.period_s is not None
     assert often.period_s.value == pytest.approx(seldom.period_s.value, rel=0.02)
+
+
+def test_trace_without_a_rhythm_shows_the_candidates_of_the_first_look() -> None:
+    rng = np.random.default_rng(2)
+    row = detect([(writes(rng.uniform(0, 300, 3000)), TYPES)], DetectSettings(), "trace")
+    assert row.period_s is None
+    assert row.dominant
+    assert 500 < row.window.samples <= 2048
