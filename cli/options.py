@@ -42,8 +42,12 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
             default=None,
             show_default="auto; 10 with --method reference",
             metavar="HZ|auto",
-            help="Sampling frequency of the bandwidth signal. auto: several, with bounded memory; with --method "
-            "reference by FTIO's rule, twice the inverse of the shortest time between changes.",
+            help="Sampling frequency of the bandwidth signal. auto: several, with bounded memory"
+            + (
+                "."
+                if live
+                else "; with --method reference by FTIO's rule, twice over the shortest time between changes."
+            ),
         ),
         _signal(
             "--mode",
