@@ -24,6 +24,8 @@ LIVE_S = 12
 WARM_UP_S = 60
 PERIODS_S = (2.0, 3.0, 5.0, 8.0, 12.0)
 PIECE_S = 0.5
+SILENCE_S = 600
+IDLE_S = 20
 
 
 def resident() -> int:
@@ -55,14 +57,15 @@ def twenty_minutes(settings: AggregatorSettings) -> tuple[float, float]:
     return (resident() - before) / JOBS, rounds[-1] / JOBS
 
 
-def live() -> tuple[float, float, float, float]:
+def live() -> tuple[float, float, float, float, float]:
     """Runs 1,000 jobs of five periods at default settings; a burst lasts a fifth of its period and comes in pieces.
 
     Time is the benchmark's own, so that a minute of warming up takes no minute.
 
     Returns:
         The cores that the predictions of a second take, those that taking in the events does, the predictions a job
-        and second, and the longest time in seconds that ``tick`` held the loop.
+        and second, the longest time in seconds that ``tick`` held the loop, and the cores that the same jobs take when
+        they have been silent for ten minutes.
     """
     now, begun = [1.7e9], [0.0]
 
@@ -94,7 +97,19 @@ def live() -> tuple[float, float, float, float]:
             predicting += time.process_time() - start
         now[0] += PIECE_S
     made = aggregator.counters["predictions"] - made
-    return predicting / LIVE_S, taking / LIVE_S, made / LIVE_JOBS / LIVE_S, longest
+    for _ in range(SILENCE_S):
+        now[0] += 1.0
+        begun[0] = time.process_time()
+        while aggregator.tick():
+            pass
+    start = time.process_time()
+    for _ in range(4 * IDLE_S):
+        now[0] += 0.25
+        begun[0] = time.process_time()
+        aggregator.tick()
+    idle = (time.process_time() - start) / IDLE_S
+    assert len(aggregator.jobs) == LIVE_JOBS
+    return predicting / LIVE_S, taking / LIVE_S, made / LIVE_JOBS / LIVE_S, longest, idle
 
 
 def _at(batch: EventBatch, now_s: float) -> EventBatch:
@@ -110,7 +125,7 @@ def _apart(settings: AggregatorSettings) -> tuple[float, float]:
 def measure() -> list[Figure]:
     held, _ = _apart(AggregatorSettings(history=1))
     remembering, round_s = _apart(AggregatorSettings())
-    cores, taking, rate, longest_s = live()
+    cores, taking, rate, longest_s, idle = live()
     gib = 10_000 / 2**30
     return [
         Figure("10,000 jobs, 120 predictions each, default", remembering * gib, "GiB", "<= 4 GiB", better="lower"),
@@ -119,6 +134,7 @@ def measure() -> list[Figure]:
         Figure("1,000 live jobs, cores used", cores + taking, "cores", "<= 1 core", better="lower"),
         Figure("CPU time of a live job's prediction", cores / rate, "ms", "<= 1 ms", better="lower"),
         Figure("predictions a live job and second", rate, "1/s"),
+        Figure("the same jobs after ten silent minutes", idle, "cores", better="lower"),
         Figure("longest time that a tick held the loop", longest_s * 1e3, "ms", better="lower"),
     ]
 

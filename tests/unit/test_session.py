@@ -110,7 +110,7 @@ def test_remembered_predictions_are_those_that_were_made() -> None:
     assert made[-1].next_phase is not None
     assert list(session.history) == made
     assert session.prediction == made[-1]
-    assert len(pickle.dumps(session.history._encoded)) < 1000 * len(made)
+    assert len(pickle.dumps(session.history._encoded)) < 450 * len(made)
 
 
 def test_trace_with_its_own_clock_never_goes_stale() -> None:
