@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from .certainty import certain, chance_in_time, chance_of
 from .line import SHORTEST_BINS, Line
-from .merged import split_merged, volume_with_trickle
+from .merged import split_merged
 from .phases import Phases, Regularity, Segmenter, regularity, shortest_interval
 from .rhythm import View
+from .volumes import likeness_of, with_stragglers
 
 AGREEMENT: Final = 0.1
 """Periods whose logarithms are nearer than this are the same."""
@@ -37,7 +38,7 @@ class Beat:
     """A segmentation into phases.
 
     Attributes:
-        phases: times in bins of the view.
+        phases: times in bins of the view; stragglers, if there are any, belong to the phase before them.
         period: mean interval between the phases within the window, bins.
         regularity: of all these phases, those of the history included.
         quality: how sure it is that these are the phases, however irregular, in [0, 1].
@@ -170,14 +171,14 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> Beat:
     measured = found.regularity
     contrast = _contrast(segmenter, found.phases)
     regular = math.exp(-((measured.spread / _EVEN) ** 2)) * certain(_TRIALS * measured.chance)
-    unlike, count = _unlike(segmenter, found.phases)
-    likeness = math.exp(-((unlike / _ALIKE) ** 2))
+    volumes = likeness_of(segmenter, found.phases)
+    likeness = math.exp(-((volumes.spread / _ALIKE) ** 2))
     # each phase moves a fifth of the usual one at least, by the rule that finds them
-    alike = likeness * certain(_TRIALS * chance_of(max(unlike, _RESOLVED) / 0.8, count))
+    alike = likeness * certain(_TRIALS * chance_of(max(volumes.spread, _RESOLVED) / 0.8, volumes.count))
     stands_out = min(max((contrast - _BLURRED) / (_CLEAR - _BLURRED), 0.0), 1.0)
-    spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(unlike, count)
+    spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
     return Beat(
-        phases=found.phases.shifted(begin),
+        phases=(with_stragglers(segmenter, found.phases) if volumes.straggling else found.phases).shifted(begin),
         period=found.period,
         regularity=measured,
         quality=contrast * max(1 - (1 - regular) * (1 - alike), _PRIOR * likeness * stands_out),
@@ -212,24 +213,6 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
     outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)
     rest = max(len(segmenter.values) - begin - length, 1.0)
     return max(1 - (outside / rest) / (inside / max(length, 1.0)), 0.0)
-
-
-def _unlike(segmenter: Segmenter, phases: Phases) -> tuple[float, int]:
-    """Tells how unlike the volumes of phases are.
-
-    Returns:
-        Their standard deviation as a share of the mean, and how many they are. It is the lesser of two: stragglers
-        after a phase belong to it or not. A last phase that runs is left out.
-    """
-    running = bool(phases.stop[-1] >= len(segmenter.values))
-    best = (1.0, 1)
-    for number, volume in enumerate((phases.volume, volume_with_trickle(segmenter, phases))):
-        complete = volume[: len(volume) - int(running or number == 1)]
-        if len(complete) > 1:
-            mean = float(complete.sum()) / len(complete)
-            off = complete - mean
-            best = min(best, (math.sqrt(float(off @ off) / (len(complete) - 1)) / mean, len(complete)))
-    return best if best[1] > 1 else (0.0, 1)
 
 
 def _shrunk(spread: float, count: int) -> float:

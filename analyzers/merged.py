@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .phases import Floats, Phases, Positions, Segmenter
+from .volumes import with_trickle
 
 _ALIKE: Final = 0.12  # by how much a volume may differ from a whole multiple
 _AS_LONG: Final = 0.5  # by how much the logarithm of a length may
@@ -34,7 +35,7 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
         phases: its phases.
     """
     length = phases.end - phases.start
-    found = [multiples_of_one(volume, length) for volume in (phases.volume, volume_with_trickle(segmenter, phases))]
+    found = [multiples_of_one(volume, length) for volume in (phases.volume, with_trickle(segmenter, phases))]
     multiple = max((each for each in found if each is not None), key=lambda each: int(each.sum()), default=None)
     if multiple is None or not (multiple > 1).any():
         return None
@@ -80,13 +81,6 @@ def _as_long(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> 
     usual = max(float(np.median(length[alone])), 1e-9)
     fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _AS_LONG
     return np.where(fits, multiple, 1).astype(np.int64)
-
-
-def volume_with_trickle(segmenter: Segmenter, phases: Phases) -> Floats:
-    """Returns what moves from the start of each phase to that of the next: stragglers belong to the first of them."""
-    after = np.append(phases.first[1:], len(segmenter.values))
-    volume: Floats = segmenter.running[after] - segmenter.running[phases.first]
-    return volume
 
 
 def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:

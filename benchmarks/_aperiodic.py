@@ -96,4 +96,10 @@ def _per_second(volume: Times) -> Trace:
 def _trace(start: Times, end: Times, volume: Times) -> Trace:
     """Cuts each stretch into requests of 1/16 of its length."""
     edges = np.linspace(start, end, 17)
-    return Trace(edges[:-1].T.ravel(), edges[1:].T.ravel(), np.repeat(volume / 16, 16), np.zeros(0))
+    return Trace(
+        edges[:-1].T.ravel(),
+        edges[1:].T.ravel(),
+        np.repeat(volume / 16, 16),
+        starts_s=np.zeros(0),
+        phase=np.full(16 * len(start), -1),
+    )

@@ -23,12 +23,16 @@ Times = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Trace:
-    """Requests in seconds and bytes, and the truth: when each iteration's I/O began, ``starts_s``."""
+    """Requests in seconds and bytes, and the truth: when each iteration's I/O began, ``starts_s``.
+
+    ``phase`` is the iteration of each request, -1 for noise.
+    """
 
     start_s: Times
     end_s: Times
     volume: Times
     starts_s: Times
+    phase: npt.NDArray[np.int64]
 
     @property
     def period_s(self) -> float:
@@ -38,13 +42,6 @@ class Trace:
     @property
     def bandwidth(self) -> Times:
         return self.volume / (self.end_s - self.start_s)
-
-    def until(self, now_s: float) -> Trace:
-        """What is known at a moment: a request that runs then is known up to there."""
-        begun = self.start_s < now_s
-        start, end, volume = self.start_s[begun], self.end_s[begun], self.volume[begun]
-        seen = (np.minimum(end, now_s) - start) / (end - start)
-        return Trace(start, np.minimum(end, now_s), volume * seen, self.starts_s[self.starts_s < now_s])
 
     def batch(self) -> EventBatch:
         """Returns the requests as events, in order of time."""
@@ -104,11 +101,13 @@ def trace(
         now = float(ends[-1].max())
     start, end = np.concatenate(starts).ravel(), np.concatenate(ends).ravel()
     volume = np.full(len(start), float(REQUEST_BYTES))
+    phase = np.repeat(np.arange(iterations), PROCESSES * REQUESTS)
     if noise:
         noise_start, noise_end = _noise(rng, now)
         start, end = np.concatenate([start, noise_start]), np.concatenate([end, noise_end])
         volume = np.concatenate([volume, noise * PHASE_RATE * (noise_end - noise_start)])
-    return Trace(start, end, volume, np.array(begins))
+        phase = np.concatenate([phase, np.full(len(noise_start), -1)])
+    return Trace(start, end, volume, np.array(begins), phase)
 
 
 def _noise(rng: np.random.Generator, until_s: float) -> tuple[Times, Times]:

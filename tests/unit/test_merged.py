@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.merged import multiples_of_one, split_merged, volume_with_trickle
+from iotide.analyzers.merged import multiples_of_one, split_merged
 from iotide.analyzers.phases import Segmenter
 
 
@@ -49,11 +49,3 @@ def test_phases_that_touch_are_split_where_one_ends(gap: int) -> None:
 def test_phases_of_one_size_are_left_alone() -> None:
     segmenter = Segmenter(signal([10, 60, 110, 160, 210], 20, 260))
     assert split_merged(segmenter, segmenter.refined(segmenter.segment(50.0))) is None
-
-
-def test_stragglers_belong_to_the_phase_before_them() -> None:
-    values = signal([10, 60, 110], 20, 160)
-    values[35:40] = 0.5
-    segmenter = Segmenter(values)
-    volume = volume_with_trickle(segmenter, segmenter.segment(50.0))
-    assert volume.tolist() == [102.5, 100.0, 100.0]
