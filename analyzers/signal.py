@@ -79,6 +79,11 @@ class BandwidthSignal:
         """End of the latest bin of level 0, None for an empty signal."""
         return (self._newest + 1) * self.bin_ns if self._newest >= 0 else None
 
+    @property
+    def _reach(self) -> int:
+        """Bins of level 0 that the coarsest level there may be reaches back."""
+        return self.capacity * int(FACTOR ** (self.most_levels - 1))
+
     def add(self, start: Times, end: Times, volume: Numbers, now_ns: int | None = None) -> None:
         """Adds requests.
 
@@ -92,8 +97,7 @@ class BandwidthSignal:
             return
         end = np.maximum(start, end)
         first, last = bin_range(start, end, self.bin_ns)
-        reach = self.capacity * FACTOR ** (self.most_levels - 1)
-        known = self._newest
+        reach, known = self._reach, self._newest
         if now_ns is not None:
             reach = min(reach, max(_AHEAD_NS // self.bin_ns, 1))
             known = max(known, now_ns // self.bin_ns)
@@ -202,11 +206,11 @@ class BandwidthSignal:
             self._give_up_held()
             self.ahead_bytes += float(volume[~kept].sum())
         else:
-            self._hold(start, end, volume, last, reach)
+            self._hold(start, end, volume, last)
         return kept
 
-    def _hold(self, start: Times, end: Times, volume: Numbers, last: Times, reach: int) -> None:
-        held = self._held
+    def _hold(self, start: Times, end: Times, volume: Numbers, last: Times) -> None:
+        held, reach = self._held, self._reach
         if held is not None and abs(int(held[1].max()) // self.bin_ns - int(last.max())) <= reach:
             self._held = None
             start, end = np.concatenate([held[0], start]), np.concatenate([held[1], end])

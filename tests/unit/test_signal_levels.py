@@ -106,6 +106,17 @@ def test_pause_that_the_present_confirms_is_no_jump() -> None:
     assert signal.last_ns == later + second
 
 
+def test_node_whose_clock_is_ahead_is_followed_one_batch_late() -> None:
+    second = 10**9
+    signal = BandwidthSignal(10**7, 2048, 8)
+    ones = np.ones(1, np.int64)
+    for phase in range(6):
+        now = (1000 + 600 * phase) * second
+        signal.add(ones * (now + 300 * second), ones * (now + 301 * second), ones, now_ns=now)
+    assert signal.volume == 6
+    assert signal.ahead_bytes == 0
+
+
 def test_memory_is_bounded_however_long_the_job() -> None:
     signal = BandwidthSignal(10**7, 2048, 8)
     start = np.arange(0, 5 * 86400, 7) * 10**9
