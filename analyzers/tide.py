@@ -8,7 +8,7 @@ from typing import Final
 
 from ..events.models import Estimate, Frequency
 from .beat import AGREEMENT, Beat, find_beat, known_beat, with_history
-from .certainty import certain, chance_in_time
+from .certainty import calibrated, certain, chance_in_time
 from .intervals import interval_of
 from .line import Line, component, refined, strongest_line
 from .next_phase import next_phase
@@ -53,6 +53,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
     if confidence < _LEAST_CONFIDENCE:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
+    confidence = calibrated(confidence)
     if beat is not None and not by_phases:
         beat = find_beat(view, segmenter, view.begin, period)
     return Rhythm(

@@ -19,6 +19,7 @@ SEEN: Final = 0.2
 _TYPES: Final = np.zeros(0, np.uint8)
 _BURSTS: Final = 25
 _REQUESTS: Final = 32
+_UNEVEN_LENGTH: Final = 0.1
 
 Maker = Callable[[int], Trace]
 
@@ -37,7 +38,8 @@ def bursts(seed: int, *, jitter: float = 0.0, volume_jitter: float = 0.05, skewe
     off = rng.standard_normal(_BURSTS)
     distance = period * np.exp(jitter * off) if skewed else np.maximum(period * (1 + jitter * off), 0.1 * period)
     starts = 5 + np.cumsum(distance)
-    length = np.minimum(float(rng.uniform(0.05, 0.4)) * period, 0.9 * np.append(np.diff(starts), period))
+    length = float(rng.uniform(0.05, 0.4)) * period * rng.normal(1, _UNEVEN_LENGTH, _BURSTS)
+    length = np.minimum(length, 0.9 * np.append(np.diff(starts), period))
     edges = starts[:, None] + np.linspace(0, 1, _REQUESTS + 1) * length[:, None]
     volume = np.repeat(1e7 * np.maximum(1 + volume_jitter * rng.standard_normal(_BURSTS), 0.05), _REQUESTS)
     phase = np.repeat(np.arange(_BURSTS), _REQUESTS)
@@ -102,7 +104,10 @@ def follow(job: Trace, settings: DetectSettings, *, moments: int, seed: int = 0)
         now_ns = round(now_s * 1e9)
         upto = int(np.searchsorted(end, now_s, side="right"))
         if upto > done:
-            first, last = np.rint(start[done:upto] * 1e9).astype(np.int64), np.rint(end[done:upto] * 1e9).astype(np.int64)
+            first, last = (
+                np.rint(start[done:upto] * 1e9).astype(np.int64),
+                np.rint(end[done:upto] * 1e9).astype(np.int64),
+            )
             columns = {"start": first, "duration": last - first, "bytes": np.rint(volume[done:upto]).astype(np.int64)}
             predictor.update(make_batch(upto - done, columns | {"kind": int(Kind.WRITE)}), _TYPES)
             done = upto

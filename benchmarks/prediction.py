@@ -1,26 +1,18 @@
-"""Time and error of a prediction, beside ftio-hpc's on the same requests."""
+"""Time of a prediction, beside ftio-hpc's on the same requests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from _figures import Figure, report, seconds_of
-from _ftio import Requests, analyse
-from _semisynthetic import REQUEST_BYTES, Trace, trace
-from iotide.analyzers.predictor import Predictor, detect
+from _ftio import analyse
+from _semisynthetic import REQUEST_BYTES
+from iotide.analyzers.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Kind, make_batch
 
 SAMPLES = 4096
-TRACES = 50
-FREQUENCY_HZ = 1.0
 NO_TYPES = np.zeros(0, np.uint8)
 PEER = "ftio-hpc in process"
-
-
-def requests_of(each: Trace) -> Requests:
-    return each.start_s, each.end_s, each.bandwidth
 
 
 def times() -> list[Figure]:
@@ -55,35 +47,8 @@ def times() -> list[Figure]:
     ]
 
 
-def errors(name: str, traces: Sequence[Trace]) -> list[Figure]:
-    settings = DetectSettings(sampling_frequency_hz=FREQUENCY_HZ)
-    ours = [detect([(each.batch(), NO_TYPES)], settings, "trace").period_s for each in traces]
-    answers = analyse([requests_of(each) for each in traces], FREQUENCY_HZ)
-    found = [None if period is None else period.value for period in ours]
-    theirs = None if answers is None else [answer.period_s for answer in answers]
-    figures = []
-    for label, statistic in (("mean", np.mean), ("median", np.median)):
-        peer = None if theirs is None else 100 * float(statistic(relative(theirs, traces)))
-        value = 100 * float(statistic(relative(found, traces)))
-        figures.append(Figure(f"{label} error of the period, {name}", value, "%", "", PEER, peer, better="lower"))
-    unanswered = None if theirs is None else 100 * sum(row is None for row in theirs) / len(traces)
-    share = 100 * sum(row is None for row in found) / len(traces)
-    figures.append(Figure(f"unanswered, {name}", share, "%", "", PEER, unanswered, better="lower"))
-    return figures
-
-
-def relative(found: Sequence[float | None], traces: Sequence[Trace]) -> list[float]:
-    pairs = zip(found, traces, strict=True)
-    return [abs(period - each.period_s) / each.period_s for period, each in pairs if period is not None]
-
-
 def measure() -> list[Figure]:
-    return [
-        *times(),
-        *errors("periodic", [trace(seed) for seed in range(TRACES)]),
-        *errors("sigma/mu 0.5", [trace(1000 + seed, relative_sigma=0.5) for seed in range(TRACES)]),
-        *errors("delays of 11 s", [trace(2000 + seed, delay_s=11.0) for seed in range(TRACES)]),
-    ]
+    return times()
 
 
 if __name__ == "__main__":

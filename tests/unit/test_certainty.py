@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from iotide.analyzers.certainty import certain, chance_in_time, student
+from iotide.analyzers.certainty import calibrated, certain, chance_in_time, student
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 30, 60, 61, 200])
@@ -21,6 +21,14 @@ def test_certainty_falls_with_what_chance_can_do() -> None:
     assert certain(0.0) == 1.0
     assert certain(0.01) == pytest.approx(0.5)
     assert certain(1.0) < 0.01
+
+
+def test_calibration_keeps_the_order_and_one_half() -> None:
+    values = [calibrated(value) for value in np.linspace(0, 1, 101)]
+    assert values == sorted(values)
+    assert calibrated(0.0) == 0.0
+    assert calibrated(0.5) == pytest.approx(0.5)
+    assert calibrated(1.0) == 1.0
 
 
 def test_even_intervals_are_in_time_the_surer_the_more_there_are() -> None:
