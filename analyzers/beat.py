@@ -56,6 +56,11 @@ class Beat:
     by_pauses: bool
 
     @property
+    def sure(self) -> bool:
+        """Whether these are the phases beyond doubt, however regular."""
+        return self.quality > _SURE
+
+    @property
     def settled(self) -> bool:
         """Whether nothing else need be looked at."""
         return self.clear and self.confidence > _SURE
@@ -75,12 +80,13 @@ def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
     best: Beat | None = None
     best_weight = -math.inf
     tried: list[float] = []
+    seen: set[bytes] = set()
     for hypothesis in hypotheses:
         if hypothesis > len(view.window) or any(abs(math.log(hypothesis / other)) < AGREEMENT for other in tried):
             continue
         tried.append(hypothesis)
         for by_pauses in (False, True) if segmenter.duty > 0.5 else (False,):
-            beat = find_beat(view, segmenter, view.begin, hypothesis, by_pauses=by_pauses)
+            beat = find_beat(view, segmenter, view.begin, hypothesis, by_pauses=by_pauses, seen=seen)
             if beat is not None and (weight := beat.weight + _backing(beat, line)) > best_weight:
                 best, best_weight = beat, weight
         if best is not None and best.clear:
@@ -124,10 +130,33 @@ def with_history(
 
 
 def find_beat(
-    view: View, segmenter: Segmenter, begin: int, hypothesis: float, *, by_pauses: bool = False
+    view: View,
+    segmenter: Segmenter,
+    begin: int,
+    hypothesis: float,
+    *,
+    by_pauses: bool = False,
+    seen: set[bytes] | None = None,
 ) -> Beat | None:
-    """Segments the signal from bin ``begin`` on; None where there are too few phases, or the latest differ."""
+    """Segments the signal from bin ``begin`` on and measures the phases.
+
+    Args:
+        view: the signal, for its window and whether it was cut.
+        segmenter: of the signal from ``begin`` on.
+        begin: number of bins of the view before it.
+        hypothesis: the period that guides the segmentation, bins.
+        by_pauses: seek pauses and not phases.
+        seen: segmentations that were measured already; this one is added.
+
+    Returns:
+        None where there are too few phases, the latest differ from those before, or all this was seen before.
+    """
     phases = segmenter.segment_by_pauses(hypothesis) if by_pauses else segmenter.segment(hypothesis)
+    if seen is not None:
+        edges = phases.first.tobytes() + phases.stop.tobytes()
+        if edges in seen:
+            return None
+        seen.add(edges)
     if (view.cut or begin) and len(phases) and phases.first[0] == 0:
         phases = phases.select(slice(1, None))  # it may have begun before the first bin
     if len(phases) < _FEWEST_PHASES:

@@ -24,6 +24,9 @@ from .window import Windows, lasting
 __all__ = ["Predictor", "detect", "examine"]
 
 _HISTORY_PERIODS: Final = 12
+_LOOKS_PER_PERIOD: Final = 8  # at a rhythm that is sure
+_PAUSES_PER_PERIOD: Final = 8  # what comes after so long a pause may be a phase
+_SETTLED: Final = 0.9  # confidence from which on a prediction may be repeated
 _OTHERS_EVERY: Final = 16  # predictions, of which one looks for further rhythms
 _TRUSTED: Final = 0.5  # confidence in the main rhythm from which on others are looked for
 _LOOK_AROUND: Final = 6  # predictions, of which one looks at another resolution although a rhythm is known
@@ -88,6 +91,10 @@ class Predictor:
         self._rival: _Rival | None = None
         self._hits = 0
         self._turn = 0
+        self._last: Prediction | None = None
+        self._estimated_ns = 0
+        self._data_until_ns = 0
+        self._resumed = False
         self._others: list[OtherRhythm] = []
         self._others_of_s = 0.0
         self._others_age = 0
@@ -112,6 +119,11 @@ class Predictor:
             self.reads.add(start[is_read], end[is_read], volume[is_read], now_ns)
         if not is_read.all():
             self.writes.add(start[~is_read], end[~is_read], volume[~is_read], now_ns)
+        pause_ns = self._known.period_s * 1e9 / _PAUSES_PER_PERIOD if self._known is not None else 0.0
+        after_pause = int(start.min()) - self._data_until_ns > pause_ns
+        late = int(start.min()) < self._estimated_ns - pause_ns
+        self._resumed = self._resumed or after_pause or late
+        self._data_until_ns = max(self._data_until_ns, int(end.max()))
         if (batch.flags & Flag.AGGREGATE).any():
             self._windows.flush(int(start.min()), int(end.max()))
         self.changed = True
@@ -136,6 +148,8 @@ class Predictor:
             view, rhythm = self._whole(now_ns)
             rhythm = replace(rhythm, others=self._look_for_others(rhythm, now_ns))
             return prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=False)
+        if (repeated := self._repeated(now_ns)) is not None:
+            return repeated
         adapted = self._known is not None and self._adapted()
         view, rhythm, level = self._follow(self._known, now_ns) if self._known is not None else self._search(now_ns)
         if rhythm.period_s is None:
@@ -145,7 +159,9 @@ class Predictor:
             self._known = _Known(period_s, self._resolutions.of_period(period_s, level), rhythm.confidence)
             self._hits += 1
         rhythm = replace(rhythm, others=self._known_others(rhythm, now_ns))
-        return prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
+        self._last = prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
+        self._estimated_ns, self._resumed = now_ns, False
+        return self._last
 
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
         """Returns reads and writes over time, in the finest bins of which there are enough."""
@@ -161,6 +177,23 @@ class Predictor:
             read=(self.reads.bins(level, low, high) * rate).tolist(),
             written=(self.writes.bins(level, low, high) * rate).tolist(),
         )
+
+    def _repeated(self, now_ns: int) -> Prediction | None:
+        """Returns the last prediction again while nothing can have changed it.
+
+        That is so for an eighth of the period after it was made, if it was sure, the next phase is not yet due, and
+        no I/O came after a pause, which may be the next phase, or late.
+        """
+        last = self._last
+        if last is None or last.period_s is None or last.next_phase is None or self._resumed:
+            return None
+        start = last.next_phase.start_s
+        fresh = 0 <= now_ns - self._estimated_ns < last.period_s.value * 1e9 / _LOOKS_PER_PERIOD
+        if not fresh or last.confidence < _SETTLED or now_ns / 1e9 >= start.value:
+            return None
+        start = start.model_copy(update={"low": max(start.low, now_ns / 1e9)})
+        upcoming = last.next_phase.model_copy(update={"start_s": start})
+        return last.model_copy(update={"made_at_s": now_ns / 1e9, "next_phase": upcoming})
 
     def _known_others(self, rhythm: Rhythm, now_ns: int) -> list[OtherRhythm]:
         """Returns the further rhythms, looked for now and then, or when the main one has become another."""
@@ -272,12 +305,20 @@ class Predictor:
         if self._adapted():
             periods = max(self.settings.window_periods, _HISTORY_PERIODS)
             history_ns = max(self._windows.since(first_ns), end_ns - round(periods * known.period_s * 1e9))
-        return self._estimate(known.level, now_ns, min(history_ns, window_ns), window_ns, known.period_s)
+        thorough = self._turn % _LOOK_AROUND == 0
+        return self._estimate(known.level, now_ns, min(history_ns, window_ns), window_ns, known.period_s, thorough)
 
     def _estimate(
-        self, level: int, now_ns: int, from_ns: int, window_ns: int | None = None, expected_s: float = 0.0
+        self,
+        level: int,
+        now_ns: int,
+        from_ns: int,
+        window_ns: int | None = None,
+        expected_s: float = 0.0,
+        thorough: bool = True,
     ) -> tuple[View, Rhythm]:
         view = self._view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
+        view = replace(view, thorough=thorough)
         return view, ESTIMATORS[self.settings.method](view, self.settings)
 
     def _view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> View:

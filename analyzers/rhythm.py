@@ -24,6 +24,7 @@ class View:
         start_s: start of the first bin, s.
         now_s: the present; at or after the end of the last bin.
         expected_s: the period found last, s; 0 where there is none.
+        thorough: whether other hypotheses are to be tried although the rhythm found last is still there.
         cut: True if the job was observed before the first bin already, so that a phase there may be incomplete.
     """
 
@@ -34,6 +35,7 @@ class View:
     begin: int = 0
     expected_s: float = 0.0
     cut: bool = False
+    thorough: bool = True
 
     @property
     def window(self) -> npt.NDArray[np.float64]:

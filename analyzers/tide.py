@@ -42,7 +42,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     segmenter = Segmenter(window)
     line: Line | None = None
     beat = known_beat(view)
-    if beat is None or not beat.settled:
+    if beat is None or not (beat.settled or (beat.sure and not view.thorough)):
         line, peaks = strongest_line(window)
         beat = with_history(view, segmenter, line, peaks, beat)
     period, confidence, by_phases = _decide(line, beat)

@@ -11,6 +11,7 @@ import numpy as np
 from .phases import Floats, Phases, Segmenter
 
 _FAR_LESS: Final = 0.5  # ratio of spreads that tells that stragglers belong to the phases
+_UNEVEN: Final = 0.05  # spread of volumes below which nothing is missing in them
 _SILENT: Final = 0.01  # of the noise threshold: a bin that moves less is empty
 
 
@@ -36,7 +37,7 @@ def likeness_of(segmenter: Segmenter, phases: Phases) -> Likeness:
     whole = _spread(with_trickle(segmenter, phases)[:-1])
     if whole is None or (plain is not None and plain.spread <= whole.spread):
         return plain or Likeness(0.0, 1, False)
-    straggling = plain is not None and whole.spread < _FAR_LESS * plain.spread
+    straggling = plain is not None and plain.spread > _UNEVEN and whole.spread < _FAR_LESS * plain.spread
     return Likeness(whole.spread, whole.count, straggling)
 
 

@@ -20,9 +20,11 @@ BURSTS = 120
 EVENTS = 16
 STEP_S = 10.0
 LIVE_JOBS = 1000
+LOGGING_JOBS = 50
 LIVE_S = 12
-WARM_UP_S = 60
-PERIODS_S = (2.0, 3.0, 5.0, 8.0, 12.0)
+WARM_UP_PERIODS = 8
+PERIODS_S = (2.0, 3.0, 5.0, 8.0)
+LONGER_S = (20.0, 30.0, 60.0)
 PIECE_S = 0.5
 SILENCE_S = 600
 IDLE_S = 20
@@ -57,10 +59,11 @@ def twenty_minutes(settings: AggregatorSettings) -> tuple[float, float]:
     return (resident() - before) / JOBS, rounds[-1] / JOBS
 
 
-def live() -> tuple[float, float, float, float, float]:
-    """Runs 1,000 jobs of five periods at default settings; a burst lasts a fifth of its period and comes in pieces.
+def live(jobs: int, periods_s: tuple[float, ...], *, log: bool) -> tuple[float, float, float, float, float]:
+    """Runs jobs of some periods at default settings; a burst lasts a fifth of its period and comes in pieces.
 
-    Time is the benchmark's own, so that a minute of warming up takes no minute.
+    Time is the benchmark's own, so that warming up takes no real time. With ``log``, each job also writes a line every
+    second, so that each second each has new data and is predicted.
 
     Returns:
         The cores that the predictions of a second take, those that taking in the events does, the predictions a job
@@ -75,19 +78,25 @@ def live() -> tuple[float, float, float, float, float]:
     aggregator = Aggregator(AggregatorSettings(), lambda: now[0], steady)
     (batch,) = make_batches(1, EVENTS)
     rng = np.random.default_rng(1)
-    period = rng.choice(PERIODS_S, LIVE_JOBS)
-    phase = rng.uniform(0, 1, LIVE_JOBS)
-    for number in range(LIVE_JOBS):
+    period = rng.choice(periods_s, jobs)
+    warm_up_s = round(WARM_UP_PERIODS * max(periods_s))
+    line = batch.select(slice(0, 1)).replace(bytes=100)
+    phase = rng.uniform(0, 1, jobs)
+    for number in range(jobs):
         aggregator.opened(f"s{number}", StreamInfo(job=f"job{number}", source="bench"))
+        aggregator.batch(f"s{number}", batch.select(slice(0, 0)), DEFINITIONS)
     predicting, taking, longest, made = 0.0, 0.0, 0.0, 0
-    for step in range(int((WARM_UP_S + LIVE_S) / PIECE_S)):
+    for step in range(int((warm_up_s + LIVE_S) / PIECE_S)):
         at = step * PIECE_S
-        if at == WARM_UP_S:
+        if at == warm_up_s:
             predicting, taking, longest, made = 0.0, 0.0, 0.0, aggregator.counters["predictions"]
         start = begun[0] = time.process_time()
         piece = at / period + phase
         for number in np.flatnonzero(piece % 1 < np.maximum(0.2, PIECE_S / period)).tolist():
-            aggregator.batch(f"s{number}", _at(batch, now[0]), DEFINITIONS if step < 1 else Definitions([], []))
+            aggregator.batch(f"s{number}", _at(batch, now[0]), Definitions([], []))
+        if log and at % 1 == 0:
+            for number in range(jobs):
+                aggregator.batch(f"s{number}", line.replace(start=int(now[0] * 1e9) - 10**8), Definitions([], []))
         taking += time.process_time() - start
         waiting = True
         while waiting:
@@ -108,8 +117,8 @@ def live() -> tuple[float, float, float, float, float]:
         begun[0] = time.process_time()
         aggregator.tick()
     idle = (time.process_time() - start) / IDLE_S
-    assert len(aggregator.jobs) == LIVE_JOBS
-    return predicting / LIVE_S, taking / LIVE_S, made / LIVE_JOBS / LIVE_S, longest, idle
+    assert len(aggregator.jobs) == jobs
+    return predicting / LIVE_S, taking / LIVE_S, made / jobs / LIVE_S, longest, idle
 
 
 def _at(batch: EventBatch, now_s: float) -> EventBatch:
@@ -125,7 +134,8 @@ def _apart(settings: AggregatorSettings) -> tuple[float, float]:
 def measure() -> list[Figure]:
     held, _ = _apart(AggregatorSettings(history=1))
     remembering, round_s = _apart(AggregatorSettings())
-    cores, taking, rate, longest_s, idle = live()
+    cores, taking, rate, longest_s, idle = live(LIVE_JOBS, PERIODS_S, log=False)
+    busy_cores, busy_taking, busy_rate, _, _ = live(LOGGING_JOBS, LONGER_S, log=True)
     gib = 10_000 / 2**30
     return [
         Figure("10,000 jobs, 120 predictions each, default", remembering * gib, "GiB", "<= 4 GiB", better="lower"),
@@ -134,6 +144,14 @@ def measure() -> list[Figure]:
         Figure("1,000 live jobs, cores used", cores + taking, "cores", "<= 1 core", better="lower"),
         Figure("CPU time of a live job's prediction", cores / rate, "ms", "<= 1 ms", better="lower"),
         Figure("predictions a live job and second", rate, "1/s"),
+        Figure(
+            "1,000 live jobs with data each second, cores",
+            busy_cores + busy_taking,
+            "cores",
+            "<= 1 core",
+            better="lower",
+        ),
+        Figure("predictions of such a job and second", busy_rate, "1/s"),
         Figure("the same jobs after ten silent minutes", idle, "cores", better="lower"),
         Figure("longest time that a tick held the loop", longest_s * 1e3, "ms", better="lower"),
     ]

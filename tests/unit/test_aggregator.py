@@ -100,8 +100,8 @@ def test_late_process_of_an_ended_job_brings_it_back() -> None:
 def test_end_of_a_job_is_predicted_from_the_whole_run() -> None:
     aggregator, _ = make()
     feed(aggregator)
-    for _ in range(5):
-        aggregator.jobs["job"].predict(NOW)
+    for tick in range(5):
+        aggregator.jobs["job"].predict(NOW + tick)
     assert aggregator.jobs["job"].prediction.window.adapted  # type: ignore[union-attr]
     aggregator.end_job("job")
     last = aggregator.jobs["job"].prediction

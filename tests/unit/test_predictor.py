@@ -273,3 +273,36 @@ def test_stray_stamp_from_long_ago_does_not_hide_the_rhythm() -> None:
     rows = online(program, predictor, until_s=36.0)
     assert rows[-1].period_s is not None
     assert rows[-1].period_s.value == pytest.approx(2.0, rel=0.02)
+
+
+def settled(period_s: float = 40.0) -> tuple[Predictor, Program, float]:
+    """A predictor that is sure of a rhythm, and a moment at which nothing is due."""
+    program = checkpointing(period_s=period_s, burst_s=2.0, phases=20)
+    predictor = Predictor("job")
+    now_s = program.starts_s[15] + 0.4 * period_s
+    predictor.update(program.until(now_s), TYPES)
+    predictor.predict(int((now_s - period_s / 5) * 1e9))
+    return predictor, program, now_s
+
+
+def test_sure_prediction_is_repeated_while_nothing_can_have_changed() -> None:
+    predictor, _, now_s = settled()
+    first = predictor.predict(int(now_s * 1e9))
+    again = predictor.predict(int((now_s + 1) * 1e9))
+    assert first.confidence > 0.9
+    assert again.made_at_s == pytest.approx(now_s + 1)
+    assert again.window == first.window
+    assert again.next_phase is not None
+    assert again.next_phase.start_s.low >= again.made_at_s or again.next_phase == first.next_phase
+    later = predictor.predict(int((now_s + 8) * 1e9))
+    assert later.window.end_s > first.window.end_s
+
+
+@pytest.mark.parametrize("what", ["resumed", "late"])
+def test_new_phase_and_late_data_are_looked_at_at_once(what: str) -> None:
+    predictor, program, now_s = settled()
+    first = predictor.predict(int(now_s * 1e9))
+    at = now_s + 0.5 if what == "resumed" else program.starts_s[3] + 10
+    row = {"start": int(at * 1e9), "duration": 10**8, "bytes": 10**6, "kind": int(program.batch.kind[0])}
+    predictor.update(make_batch(1, row), TYPES)
+    assert predictor.predict(int((now_s + 1) * 1e9)).window.end_s > first.window.end_s
