@@ -1,0 +1,134 @@
+"""Directly-follows graphs and their comparison, the same on every channel.
+
+Source: seed 000. Times and durations are seconds, volumes bytes; stamps are Unix seconds, or those of the trace's
+own clock.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from .models import Model
+
+DFG_VERSION = 1
+
+Side = Literal["green", "red", "both"]
+"""Where a node or an edge occurs: only in the first graph, only in the second, or in both."""
+
+
+class ActivityStats(Model):
+    """One node: an activity and the statistics of its events."""
+
+    name: str
+    events: int = Field(ge=0)
+    seconds: float
+    """Sum of the events' durations."""
+    load: float = Field(ge=0, le=1)
+    """Relative duration rd: share of the durations of all activities."""
+    bytes: int
+    rate: float | None
+    """Process data rate: mean over events that have a size of size / duration, bytes/s; None where no event has one."""
+    max_concurrency: int = Field(ge=0)
+    """Largest number of its events that ran at once."""
+    exact: bool
+    """False while an event that may still come could raise ``max_concurrency``: a lower bound so far."""
+    duration_p50_s: float
+    """Median, to about a hundredth of its value."""
+    duration_p95_s: float
+    duration_max_s: float
+    cases: int = Field(ge=0)
+    """Cases that the activity occurred in."""
+    starts: int = Field(ge=0)
+    """Edges from the start marker: cases that began with it."""
+    ends: int = Field(ge=0)
+    """Edges to the end marker: cases that ended with it, among them those open now that would end with it."""
+
+
+class Follows(Model):
+    """One edge: ``target`` directly follows ``source`` within a case."""
+
+    source: str
+    target: str
+    count: int = Field(ge=0)
+    mean_gap_s: float
+    """Mean time from the end of the source to the start of the target; negative where they overlap."""
+
+
+class Graph(Model):
+    """A directly-follows graph with its statistics. Nodes and edges are listed largest first."""
+
+    version: int = DFG_VERSION
+    job: str = ""
+    mapping: str
+    """What an activity is, in the text form of the mapping."""
+    case: str
+    """What a case is: ``stream``, ``rank``, ..."""
+    cases: int = Field(ge=0)
+    open_cases: int = Field(ge=0)
+    activities: list[ActivityStats]
+    """By events, then by name."""
+    edges: list[Follows]
+    """By count, then by names; without those of the start and end markers."""
+    events: int = Field(ge=0)
+    """Events that have an activity."""
+    unmapped: int = Field(ge=0)
+    """Events that the mapping drops."""
+    dropped_activities: int = Field(ge=0)
+    """Activities beyond the bound, summed up in the node ``(other)``."""
+    dropped_events: int = Field(ge=0)
+    """Events of these."""
+    late_events: int = Field(ge=0)
+    """Events that came too late to be put into their place: in the statistics, not in the edges."""
+    first_s: float
+    """Start of the first event, 0 without events."""
+    last_s: float
+    """End of the last event."""
+    dropped_edges: int = Field(0, ge=0)
+    """Occurrences of edges that the bound on edges let go: what ``edges`` lacks."""
+    evicted_cases: int = Field(0, ge=0)
+    """Cases closed by the bound on open cases, the longest idle ones."""
+
+
+class NodeDifference(Model):
+    """A node of either graph; green minus red has the sign of the differences."""
+
+    name: str
+    side: Side
+    green: ActivityStats | None
+    red: ActivityStats | None
+    load_difference: float
+    bytes_difference: int
+    events_difference: int
+    rate_ratio: float | None
+    """Green's rate over red's; None where either has none."""
+
+
+class EdgeDifference(Model):
+    """An edge of either graph."""
+
+    source: str
+    target: str
+    side: Side
+    green: int
+    """Count in the first graph."""
+    red: int
+    share_difference: float
+    """Difference of the shares that the edge has of all edges of its graph."""
+
+
+class Comparison(Model):
+    """What sets two graphs apart: the partition colouring of seed 000, and the numbers behind it."""
+
+    version: int = DFG_VERSION
+    green: str
+    """What the first graph is called."""
+    red: str
+    mapping: str
+    nodes: list[NodeDifference]
+    """The largest differences in load first."""
+    edges: list[EdgeDifference]
+    """The largest differences in shares first."""
+    distance: float = Field(ge=0, le=1)
+    """0: alike in what follows what and how often; 1: nothing in common."""
