@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import heapq
+from typing import Final
+
+_SPARE: Final = 64  # entries of the heap without a name, beside as many as there are names
 
 
 class Agenda:
-    """One time for each name, the earliest first; costs nothing for names whose time has not come."""
+    """One time for each name, the earliest first; costs nothing for names whose time has not come.
+
+    Memory is bounded by the names: times that were replaced or dropped leave with those after them.
+    """
 
     def __init__(self) -> None:
         self._times: dict[str, float] = {}
@@ -20,6 +26,9 @@ class Agenda:
         if at_s < self._times.get(name, float("inf")):
             self._times[name] = at_s
             heapq.heappush(self._heap, (at_s, name))
+            if len(self._heap) > 2 * len(self._times) + _SPARE:
+                self._heap = [(at_s, name) for name, at_s in self._times.items()]
+                heapq.heapify(self._heap)
 
     def drop(self, name: str) -> None:
         """Forgets a name."""

@@ -31,3 +31,15 @@ def test_agenda_is_a_table_of_earliest_times(steps: list[tuple[str, str, int]]) 
                 assert taken is not None
                 assert taken[1] == due == table.pop(taken[0])
         assert len(agenda) == len(table)
+
+
+def test_times_that_were_replaced_or_dropped_take_no_memory_until_they_come() -> None:
+    agenda = Agenda()
+    names = [f"job{number}" for number in range(20)]
+    for second in range(200):  # jobs with a period of a day that are predicted each second
+        for name in names:
+            agenda.put(name, second + 86_400.0)
+            agenda.put(name, float(second))
+        assert sorted(taken[0] for _ in names if (taken := agenda.take(second)) is not None) == sorted(names)
+        assert len(agenda._heap) <= 104
+    assert len(agenda) == 0
