@@ -99,26 +99,23 @@ def known_beat(view: View) -> Beat | None:
 
     A window of three periods holds two whole intervals, which say little of regularity.
     """
-    if not view.begin or not view.expected_s:
+    if not view.expected_s:
         return None
     return find_beat(view, Segmenter(view.bandwidth), 0, view.expected_s / view.bin_s)
 
 
-def with_history(
-    view: View, segmenter: Segmenter, line: Line | None, peaks: list[float], known: Beat | None
-) -> Beat | None:
+def with_history(view: View, line: Line | None, peaks: list[float], known: Beat | None) -> Beat | None:
     """Finds the best segmentation of the window, and takes the phases before it into account.
 
     They are left out where they followed another rhythm.
 
     Args:
         view: the signal.
-        segmenter: of the window.
-        line: its strongest line.
+        line: the strongest line of its window.
         peaks: periods of the peaks of its spectrum, bins.
         known: what ``known_beat`` found.
     """
-    beat = best_beat(view, segmenter, line, peaks)
+    beat = best_beat(view, Segmenter(view.window), line, peaks)
     if not view.begin or not view.expected_s:
         return beat
     found = [beat, known]

@@ -97,7 +97,7 @@ def _inside(whole: View, segmenter: Segmenter, main: Beat) -> OtherRhythm | None
     pauses = segmenter.pauses
     if not len(pauses):
         return None
-    fine = segmenter.refined(segmenter.segment(3.6 * float(np.percentile(pauses, 10))))
+    fine = segmenter.refined(segmenter.segment(3.6 * float(np.sort(pauses)[len(pauses) // 10])))
     phase = np.searchsorted(main.phases.first, fine.first, side="right")
     inside = (phase > 0) & (fine.stop <= main.phases.stop[np.maximum(phase - 1, 0)])
     together = inside[1:] & inside[:-1] & (phase[1:] == phase[:-1])

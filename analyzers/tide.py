@@ -24,14 +24,15 @@ _LEAST_CONFIDENCE: Final = 0.15
 def estimate(view: View, settings: DetectSettings) -> Rhythm:
     """Finds the period of a signal, or that it has none.
 
-    1. Hypotheses: the strongest lines of the zero-padded spectrum, and the border between short and long pauses.
-    2. Each hypothesis guides a segmentation into phases (``phases.Segmenter``); their intervals are measured.
-    3. The strongest line is refined below a bin and checked on the autocorrelation one and two periods later.
+    1. Where the rhythm found last is there beyond doubt, it is the answer.
+    2. Hypotheses: the strongest lines of the zero-padded spectrum, and the border between short and long pauses.
+    3. Each hypothesis guides a segmentation into phases (``phases.Segmenter``); intervals and volumes are measured.
     4. Where phases and line agree, or phases are the more certain, the period is the mean interval between starts;
-       else it is the line's.
+       else it is the line's, refined below a bin.
 
-    Confidence is 1 - (1 - c_phases)(1 - c_line) where they agree, the larger less half the smaller where not. Below
-    0.2 there is no rhythm.
+    Confidence is the probability that the next phase starts within a fifth of a period of when it is expected. It is
+    1 - (1 - q_phases)(1 - q_line) where they agree, the larger quality less half the smaller where not, times the
+    chance that an interval as irregular as the past ones is in time. Below 0.15 there is no rhythm.
     """
     window = view.window
     spectrum = spectrum_of(window, 1 / view.bin_s)
@@ -39,23 +40,17 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     listed = describe(spectrum, candidates)
     if len(window) < _FEWEST_BINS or not window.any():
         return Rhythm(harmonics_dropped=candidates.dropped)
-    segmenter = Segmenter(window)
-    line: Line | None = None
-    beat = known_beat(view)
-    if beat is None or not (beat.settled or (beat.sure and not view.thorough)):
-        line, peaks = strongest_line(window)
-        beat = with_history(view, segmenter, line, peaks, beat)
+    line, beat = _look(view)
     period, confidence, by_phases = _decide(line, beat)
-    if not by_phases and period:
-        period = refined(window, period)
     if beat is not None and by_phases:
         confidence *= chance_in_time(beat.regularity.spread, len(beat.regularity.intervals))
         confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
     if confidence < _LEAST_CONFIDENCE:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
     confidence = calibrated(confidence)
-    if beat is not None and not by_phases:
-        beat = find_beat(view, segmenter, view.begin, period)
+    if not by_phases:
+        period = refined(window, period)
+        beat = None if beat is None else find_beat(view, Segmenter(window), view.begin, period)
     return Rhythm(
         period_s=_period(view, period, beat, by_phases),
         confidence=confidence,
@@ -63,6 +58,15 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         harmonics_dropped=candidates.dropped,
         next_phase=None if beat is None else next_phase(view, beat.phases, beat.regularity, period),
     )
+
+
+def _look(view: View) -> tuple[Line | None, Beat | None]:
+    """Returns the strongest line and the best segmentation; no line where none need be asked."""
+    known = known_beat(view)
+    if known is not None and (known.settled or (known.sure and not view.thorough)):
+        return None, known
+    line, peaks = strongest_line(view.window)
+    return line, with_history(view, line, peaks, known)
 
 
 def _line_confidence(line: Line | None) -> float:
