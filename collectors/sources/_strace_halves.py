@@ -24,7 +24,18 @@ _RESUMED_BEGIN: Final = b"<... "
 _RESUMED_END: Final = b" resumed>"
 _INTERRUPTED: Final = re.compile(rb"(?:<[^\n]*>)? *ERESTART[A-Z_]*")
 _TIMED: Final = re.compile(rb" <\d+\.\d+>$")
-_NOT_CALLS: Final = ((b"+++ ", "exited"), (b"--- ", "signal"), (b"strace: ", "message"), (b"[ Process ", "message"))
+_REST: Final = re.compile(rb"\) ++= (?:0x[0-9a-f]|-?\d|\?)")
+_NOT_CALLS: Final = (
+    (b"+++ ", "exited"),
+    (b"--- ", "signal"),
+    (b"strace: ", "message"),
+    (b"[ Process ", "message"),
+    (b" > ", "stack"),  # -k
+    (b"% time ", "summary"),  # -c, -C
+    (b"------ ", "summary"),
+)
+_SUMMARY_ROW: Final = re.compile(rb"\d+\.\d{6} +\d+ +\d+ (?: *\d+ )? *[\w?]+")
+"""A line of the table of calls that -c and -C write, after the share of the time."""
 
 
 class CallAssembler:
@@ -45,6 +56,9 @@ class CallAssembler:
         """
         dropped = set(np.flatnonzero(starts < 0).tolist())
         for at in sorted(dropped):
+            if _SUMMARY_ROW.fullmatch(rows[at][_EVENT]):
+                self._about.counters["lines_ignored:summary"] += 1
+                continue
             problem = "the stamp is not of the first one's kind, or out of range"
             self._about.malformed(numbers[at], problem, EXPECTED)
         unclear = [at for at, row in enumerate(rows) if row[_EVENT] or row[_TAIL] or row[_RESULT] == b"?"]
@@ -113,11 +127,25 @@ class CallAssembler:
         self._halves[pid] = half
 
 
+def rest_of_call(line: Line, before: Line) -> Line | None:
+    """Returns a line without a stamp as the second half of the call in the line before it, None where it is none.
+
+    With ``-z`` and the like, strace leaves out what begins a second half.
+    """
+    if not before.event.endswith(UNFINISHED) or not _REST.search(line.unstamped):
+        return None
+    call = before.event.partition(b"(")[0]
+    event = _RESUMED_BEGIN + call + _RESUMED_END + line.unstamped
+    return before._replace(event=event)
+
+
 def reason_to_ignore(text: bytes) -> str:
     """Returns why a line that is no call may be left out, "" where there is no reason."""
     for begin, reason in _NOT_CALLS:
         if text.startswith(begin):
             return reason
+    if _SUMMARY_ROW.fullmatch(text):
+        return "summary"
     return "detached" if text.endswith(b"<detached ...>") else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -15,7 +16,7 @@ from ..numbering import Numbering
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
 from ._strace_calls import CallTable, Numbers, PathIn
-from ._strace_halves import EXPECTED, CallAssembler, Rows, Times, reason_to_ignore
+from ._strace_halves import EXPECTED, CallAssembler, Rows, Times, reason_to_ignore, rest_of_call
 from ._strace_line import LINES, Line, first_annotation, last_annotation, path_argument, path_text, returned_path
 from ._strace_time import StampReader, parse_stamps
 
@@ -37,6 +38,7 @@ class StraceParser:
         self._assembler = CallAssembler(about)
         self._stamps: StampReader | None = None
         self._stream = ""
+        self._last_row: tuple[bytes, ...] = ()
         self._command, self._host, self._rank = name_parts(about.name)
         self._interner = Interner()
         self._calls = CallTable(self._interner)
@@ -67,8 +69,10 @@ class StraceParser:
         rows: Rows = LINES.findall(block.data)
         self.counters["lines"] += len(rows)
         numbers: Sequence[int] = range(block.first_line, block.first_line + len(rows))
+        last = rows[-1:]
         if b"" in [row[1] for row in rows]:
             numbers, rows = self._stamped(numbers, rows)
+        self._last_row = last[0] if last else self._last_row
         if not rows:
             return []
         items: list[SourceItem] = []
@@ -98,9 +102,12 @@ class StraceParser:
 
     def _stamped(self, numbers: Sequence[int], rows: Rows) -> tuple[list[int], Rows]:
         kept_numbers, kept_rows = [], []
-        for number, row in zip(numbers, rows, strict=True):
+        for number, row, before in zip(numbers, rows, [self._last_row, *rows], strict=False):
             line = Line(*row)
-            if line.stamp:
+            if not line.stamp and before and (rest := rest_of_call(line, Line(*before))):
+                kept_numbers.append(number)
+                kept_rows.append(tuple(rest))
+            elif line.stamp:
                 kept_numbers.append(number)
                 kept_rows.append(row)
             elif not line.unstamped.strip():
@@ -207,10 +214,11 @@ def name_parts(name: str) -> tuple[str, str, int]:
 
 
 def _whole_numbers(results: Sequence[bytes]) -> Times:
-    try:
-        return np.fromiter(map(int, results), np.int64, len(results))
-    except ValueError:  # addresses, from mmap and the like
-        return np.array([0 if text.startswith(b"0x") else int(text) for text in results], np.int64)
+    if max(map(len, results)) < 19:
+        with contextlib.suppress(ValueError):
+            return np.fromiter(map(int, results), np.int64, len(results))
+    # addresses, from mmap and the like, and registers, from rt_sigreturn, count nothing
+    return np.array([0 if text.startswith(b"0x") or len(text) > 18 else int(text) for text in results], np.int64)
 
 
 def _errors(failed: npt.NDArray[np.bool_], tails: Sequence[bytes]) -> npt.NDArray[np.uint16]:

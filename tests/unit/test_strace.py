@@ -191,6 +191,30 @@ def test_halves_are_joined_by_pid() -> None:
     ]
 
 
+@pytest.mark.parametrize("place", [0, 70, 90])
+def test_second_half_that_strace_did_not_stamp_is_joined_to_the_line_before_it(place: int) -> None:
+    text = text_of(
+        "17 1795229276.1 close(3</y>) = 0 <0.1>",
+        "17 1795229276.2 read(3</x>,  <unfinished ...>",
+        '"abc", 4096)                               = 3 <0.000100>',
+        "17 1795229276.3 close(3</x> <unfinished ...>",
+        ")                               = ? ERESTARTSYS (To be restarted) <0.1>",
+        ")                               = 0 <0.1>",
+    )
+    streams, about = parse(StraceParser, [text[:place], text[place:]])
+    rows = one(streams).rows()
+    assert [(row["call"], row["bytes"], row["duration"]) for row in rows] == [("close", 0, 10**8), ("read", 3, 10**5)]
+    assert about.counters["lines_ignored:interrupted"] == 1
+    assert about.counters["lines_malformed"] == 1
+    assert about.counters["lines"] == accounted(about.counters) == 6
+
+
+@pytest.mark.parametrize("extra", ["[  59] ", "[00007fd0f9879ad7] ", "[ 257] [????????????????] "])
+def test_number_of_the_call_and_instruction_pointer_are_skipped(extra: str) -> None:
+    (row,) = rows_of(f"17 1795229276.000001 {extra}close(3</x>) = 0 <0.000002>")
+    assert (row["call"], row["file"]) == ("close", "/x")
+
+
 def test_resumed_call_without_its_beginning_is_a_problem() -> None:
     text = text_of(
         '17 1795229276.1 <... read resumed>"", 1) = 0 <0.1>',
@@ -223,6 +247,12 @@ def test_resumed_call_without_its_beginning_is_a_problem() -> None:
         ("strace: Process 4711 attached", "message"),
         ("17 1795229276.2 [ Process PID=17 runs in 32 bit mode. ]", "message"),
         ("", "blank"),
+        (" > /usr/lib/libc.so.6(read+0x26f0) [0x1ab70]", "stack"),
+        ("% time     seconds  usecs/call     calls    errors syscall", "summary"),
+        ("------ ----------- ----------- --------- --------- ------------------", "summary"),
+        (" 49.48    0.152446          26      5787       851 futex", "summary"),
+        ("100.00    0.308088          16     18660           total", "summary"),
+        ("17 1795229276.2 rt_sigreturn({mask=[]}) = 16126456816564167033 <0.000005>", "not_io"),
     ],
 )
 def test_lines_that_are_no_events_are_left_out_by_rule(line: str, reason: str) -> None:
