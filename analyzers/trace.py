@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..events import EventBatch
 from ..events.errors import ConfigError
 from ..events.models import Prediction
 from . import reference
+from .aliasing import is_alias
 from .answer import ESTIMATORS, prediction_of
 from .rhythm import Rhythm, View
 from .ring import Ring
@@ -66,15 +68,25 @@ def examine(
         rhythm = ESTIMATORS[settings.method](view, settings)
     elif settings.fixed_hz is not None:
         view = _trace_view(_signal(start, end, volume, settings.bin_ns, settings), events, settings)
-        rhythm = ESTIMATORS[settings.method](view, settings)
+        rhythm = _estimated(view, settings, (start, end, volume))
     else:
         bin_ns = _finest(start, end, settings)
         finest = _trace_view(_signal(start, end, volume, bin_ns, settings), events, settings)
-        view, rhythm = _best(finest, settings)
+        view, rhythm = _best(finest, partial(_estimated, settings=settings, requests=(start, end, volume)))
     if settings.method == "tide" and rhythm.period_s is not None:
         fine = finest if finest is not None and len(finest.bandwidth) <= _SEARCHED else view
         rhythm = replace(rhythm, others=other_rhythms(fine, rhythm.period_s.value))
     return prediction_of(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error), view
+
+
+def _estimated(view: View, settings: DetectSettings, requests: tuple[Times, Times, Times]) -> Rhythm:
+    """Asks the estimator; an answer of ours that only the bins gave rise to is none."""
+    rhythm = ESTIMATORS[settings.method](view, settings)
+    if settings.method == "reference" or rhythm.period_s is None:
+        return rhythm
+    if is_alias(*requests, view, rhythm.period_s.value):
+        return Rhythm(dominant=rhythm.dominant[1:], harmonics_dropped=rhythm.harmonics_dropped)
+    return rhythm
 
 
 def _signal(start: Times, end: Times, volume: Times, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
@@ -100,7 +112,7 @@ def _finest(start: Times, end: Times, settings: DetectSettings) -> int:
     return bin_ns
 
 
-def _best(finest: View, settings: DetectSettings) -> tuple[View, Rhythm]:
+def _best(finest: View, look: Callable[[View], Rhythm]) -> tuple[View, Rhythm]:
     """Looks at a trace in few bins first, and in finer ones until its rhythm is clear and fine enough.
 
     Of answers that agree, the one with 32 bins a period or more counts that has the fewest; else the surest, and the
@@ -109,9 +121,9 @@ def _best(finest: View, settings: DetectSettings) -> tuple[View, Rhythm]:
     views = [finest]
     while len(views[-1].bandwidth) > _OVERVIEW:
         views.append(_coarser(views[-1]))
-    best_view, best = views[-1], ESTIMATORS[settings.method](views[-1], settings)
+    best_view, best = views[-1], look(views[-1])
     for view in map(_newest, reversed(views)):
-        rhythm = best if view is views[-1] else ESTIMATORS[settings.method](view, settings)
+        rhythm = best if view is views[-1] else look(view)
         if rhythm.period_s is None:
             continue
         finer = best.period_s is not None and abs(math.log(rhythm.period_s.value / best.period_s.value)) < _SAME

@@ -1,0 +1,71 @@
+"""Whether a rhythm is in the requests, or came about because bins hold now one more of them and now one less.
+
+Requests each second fall into bins of 163.84 s as 163 or 164. That repeats every 4096 s, and nothing else does. The
+requests' own transform, which knows no bins, tells the two apart.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from .binning import Numbers
+from .rhythm import View
+from .selection import Times
+from .spectrum import Floats
+
+_OFFSETS: Final = (
+    -2,
+    -1,
+    0,
+    1,
+    2,
+)  # resolutions of the window around the frequency: irregular rhythms have broad lines
+_TRUE: Final = 0.25  # of the bins' power that must be the requests', at least
+
+
+def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: float) -> bool:
+    """Tells whether most of a signal's power at a period comes from its bins.
+
+    A request of v bytes that takes d seconds around the moment t adds v sinc(f d) exp(-2 pi j f t) to the true
+    transform; the mean over the window is taken off.
+
+    Args:
+        start: start times of the requests that the signal was made of, ns.
+        end: their end times, ns.
+        volume: their bytes.
+        view: the signal.
+        period_s: the period that was found in its window.
+    """
+    window, bin_s, begin_s = view.window, view.bin_s, view.window_start_s
+    length_s = len(window) * bin_s
+    begin_ns = round(begin_s * 1e9)
+    middle_s = ((start - begin_ns) + (end - begin_ns)) / 2e9
+    inside = (middle_s >= 0) & (middle_s <= length_s)
+    at, moved = middle_s[inside], volume[inside].astype(np.float64)
+    lasted = np.maximum(end - start, 0)[inside] / 1e9
+    lowest = 1 / period_s + _OFFSETS[0] / length_s
+    edges = bin_s * (np.arange(len(window)) + 0.5)
+    width = np.full(1, bin_s)
+    true = _powers(at, moved, lasted, lowest, length_s)
+    binned = _powers(edges, window * bin_s, width, lowest, length_s)
+    return float(true.sum()) < _TRUE * float(binned.sum())
+
+
+def _powers(at_s: Floats, volume: Floats, width_s: Floats, lowest_hz: float, length_s: float) -> Floats:
+    """Returns |X(f)|^2 of rectangles around given moments under Hann's window, their mean taken off, at each offset."""
+    window = 0.5 - 0.5 * np.cos((2 * math.pi / length_s) * at_s)
+    turn = volume * window * np.exp((-2j * math.pi * lowest_hz) * at_s)
+    step = np.exp((-2j * math.pi / length_s) * at_s)
+    total = float(volume.sum())
+    powers = np.empty(len(_OFFSETS))
+    for number in range(len(_OFFSETS)):
+        frequency = lowest_hz + number / length_s
+        cycles = frequency * length_s
+        flat = 0.5 * np.sinc(cycles) + 0.25 * (np.sinc(cycles - 1) + np.sinc(cycles + 1))
+        mean = total * float(flat) * np.exp(-1j * math.pi * cycles)
+        powers[number] = abs(complex((turn * np.sinc(frequency * width_s)).sum() - mean)) ** 2
+        turn *= step
+    return powers
