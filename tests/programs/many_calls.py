@@ -1,7 +1,8 @@
 """Makes many kinds of system calls, from threads and children, under signals, on files with names that are hard to read.
-# ruff: noqa: PTH  (raw calls are the point)
+
 usage: many_calls.py FOLDER
 """
+# ruff: noqa: PTH  (raw calls are the point)
 
 import contextlib
 import mmap
