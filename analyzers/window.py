@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .change import DETECTORS, ChangeDetector
-from .phases import merge, runs
+from .phases import last_change, merge, runs
 from .rhythm import View
 from .settings import DetectSettings
 
@@ -20,8 +20,6 @@ _MERGING: Final = 1 / 5  # of the period: shorter gaps do not end a phase
 _SMALLEST: Final = 0.2  # of the mean volume: smaller phases are unrelated I/O
 _NEW: Final = 3  # intervals that show a new rhythm
 _CHANGED: Final = math.log(1.5)
-_STEADY: Final = math.log(1.25)
-_MOSTLY: Final = 2 / 3
 _LIKE: Final = math.log(1.3)
 _MARGIN: Final = 1 / 4  # of an interval: how far before a phase the signal is cut
 
@@ -33,8 +31,8 @@ class Windows:
     ``whole`` all, ``fixed`` the last ``window_s`` seconds, ``flushes`` what the last ``window_flushes`` flushes
     brought, ``change`` all since the last change that the chosen detector found in the intervals between phases.
 
-    Whatever the window, it does not reach back over a clear change of rhythm: three latest intervals that are alike
-    and half as long again, or as short, as most before them.
+    Whatever the window, it does not reach back over a clear change of rhythm: three intervals or more that are half as
+    long again, or as short, as those before them.
     """
 
     def __init__(self, settings: DetectSettings) -> None:
@@ -131,21 +129,14 @@ def onsets(bandwidth: Floats, period: float) -> Floats:
 def clear_change(intervals: Floats) -> int:
     """Returns the number of the first interval of a new rhythm; 0 where there is none beyond doubt.
 
-    The latest three differ by less than a quarter, and by more than half from the median before them; two thirds of
-    the older ones are within a quarter of that.
+    Three intervals show it, and they are longer or shorter by more than half: this cut is for good. Estimators, which
+    cut anew each time, see a change earlier (``phases.last_change``).
     """
-    if len(intervals) < 2 * _NEW:
+    at = last_change(intervals) if len(intervals) >= 2 * _NEW else 0
+    if not 0 < at <= len(intervals) - _NEW:
         return 0
-    logs = np.log(np.maximum(intervals, 1e-9))
-    old, new = logs[:-_NEW], logs[-_NEW:]
-    usual = float(np.median(old))
-    away = new - usual
-    if float(new.max() - new.min()) > _STEADY or float(np.abs(away).min()) < _CHANGED:
-        return 0
-    if float(np.mean(np.abs(old - usual) <= _STEADY)) < _MOSTLY:
-        return 0
-    alike = np.abs(logs - float(np.median(new))) <= _LIKE
-    return int(len(logs) - _NEW - np.argmin(alike[:-_NEW][::-1])) if not alike[:-_NEW].all() else 0
+    old, new = (float(np.median(part)) for part in (intervals[:at], intervals[at:]))
+    return at if abs(math.log(new / old)) > _CHANGED else 0
 
 
 def lasting(view: View, period_s: float) -> float:

@@ -125,6 +125,15 @@ def test_change_is_clear_when_three_alike_intervals_differ_from_a_steady_past(
     assert clear_change(np.array(intervals, float)) == first_new
 
 
+def test_change_is_clear_in_spite_of_jitter_and_jitter_is_none() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        steady = 10 * rng.lognormal(0, 0.1, 14)
+        changed = np.concatenate([steady, 20 * rng.lognormal(0, 0.1, 4)])
+        assert 12 <= max(clear_change(changed[:stop]) for stop in range(6, 19)) <= 14
+        assert not any(clear_change(steady[:stop]) for stop in range(6, 15))
+
+
 def test_rhythm_lasts_where_its_intervals_fill_the_stretch() -> None:
     def view(starts: list[int]) -> View:
         return View(signal(starts, 200), bin_s=0.1, start_s=0.0, now_s=20.0)
