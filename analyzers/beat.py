@@ -202,14 +202,17 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> Beat:
     # each phase moves a fifth of the usual one at least, by the rule that finds them
     alike = likeness * certain(_TRIALS * chance_of(max(volumes.spread, _RESOLVED) / 0.8, volumes.count))
     stands_out = min(max((contrast - _BLURRED) / (_CLEAR - _BLURRED), 0.0), 1.0)
+    # merging k phases divides both spreads by the root of k, which must not count for it
     spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
+    if measured.spread > 1:
+        spreads *= measured.spread**2  # wilder than chance: these are parts of phases
     return Beat(
         phases=(with_stragglers(segmenter, found.phases) if volumes.straggling else found.phases).shifted(begin),
         period=found.period,
         regularity=measured,
         quality=contrast * max(1 - (1 - regular) * (1 - alike), _PRIOR * likeness * stands_out),
         clear=contrast * min(regular, alike) > _SURE,
-        weight=math.log(max(contrast, 1e-3) / spreads) - (_CHANGE_COSTS if measured.since else 0.0),
+        weight=math.log(max(contrast, 1e-3) * len(found.phases) / spreads) - (_CHANGE_COSTS if measured.since else 0.0),
         by_pauses=found.by_pauses,
     )
 

@@ -64,6 +64,7 @@ def trace(
     delay_s: float = 0.0,
     compute_s: float = COMPUTE_S,
     noise: float = 0.0,
+    uneven: float = 0.0,
     iterations: int = 20,
 ) -> Trace:
     """Makes one trace.
@@ -80,11 +81,12 @@ def trace(
         relative_sigma: standard deviation of the compute time over its mean.
         delay_s: mean delay.
         compute_s: mean compute time.
+        uneven: standard deviation of length and volume of the phases over their mean (cut at a quarter of it).
         noise: bandwidth of the noise as a share of that of a phase in step.
         iterations: how many.
     """
     rng = np.random.default_rng(seed)
-    now, begins, starts, ends = 0.0, [], [], []
+    now, begins, starts, ends, sizes = 0.0, [], [], [], []
     for _ in range(iterations):
         compute = -1.0
         while compute <= 0:
@@ -94,13 +96,15 @@ def trace(
         # requests of a phase take turns with short pauses; their lengths vary a little as on a real file system
         lengths = rng.uniform(0.9, 1.1, (PROCESSES, REQUESTS))
         edges = np.concatenate([np.zeros((PROCESSES, 1)), np.cumsum(lengths, axis=1)], axis=1)
-        edges *= PHASE_S / edges[:, -1:]
+        size = max(float(rng.normal(1, uneven)), 0.25) if uneven else 1.0
+        edges *= PHASE_S * size / edges[:, -1:]
+        sizes.append(size)
         begins.append(now)
         starts.append(now + delays[:, None] + edges[:, :-1])
         ends.append(now + delays[:, None] + edges[:, :-1] + 0.98 * np.diff(edges, axis=1))
         now = float(ends[-1].max())
     start, end = np.concatenate(starts).ravel(), np.concatenate(ends).ravel()
-    volume = np.full(len(start), float(REQUEST_BYTES))
+    volume = REQUEST_BYTES * np.repeat(sizes, PROCESSES * REQUESTS)
     phase = np.repeat(np.arange(iterations), PROCESSES * REQUESTS)
     if noise:
         noise_start, noise_end = _noise(rng, now)

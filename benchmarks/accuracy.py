@@ -36,6 +36,8 @@ CELLS: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "sigma/mu 2, high noise": ({"relative_sigma": 2.0, "noise": HIGH}, "<= 3 %"),
     "delays of 11 s, high noise": ({"delay_s": 11.0, "noise": HIGH}, ""),
     "delays of 22 s, high noise": ({"delay_s": 22.0, "noise": HIGH}, ""),
+    "sigma/mu 0.5, uneven phases": ({"relative_sigma": 0.5, "uneven": 0.3}, ""),
+    "sigma/mu 1, uneven phases": ({"relative_sigma": 1.0, "uneven": 0.3}, ""),
     **{f"compute {factor * COMPUTE_S:g} s": ({"compute_s": factor * COMPUTE_S}, "") for factor in (0.25, 0.5, 4, 8)},
     **{
         f"compute {factor * COMPUTE_S:g} s, high noise": ({"compute_s": factor * COMPUTE_S, "noise": HIGH}, "")
