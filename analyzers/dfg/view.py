@@ -1,0 +1,62 @@
+"""What a graph is a graph of, in one line: ``call+site:1 by rank where path=$SCRATCH/* call=read*,write*``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from collections.abc import Mapping as Table
+from dataclasses import dataclass
+from typing import Final
+
+from .cases import DEFAULT_CASE, CaseName, parse_case
+from .filters import Filter
+from .form import check_length
+from .mapping import DEFAULT_MAPPING, Mapping
+
+_FORM: Final = re.compile(
+    r"(?P<mapping>.*?)(?:(?:^|\s)by\s+(?P<case>\S+))?\s*(?:(?:^|\s)where(?:\s+(?P<filter>.*))?)?", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A mapping, a case and a filter.
+
+    Attributes:
+        mapping: what an activity is.
+        case: which events are one sequence.
+        filter: which events count at all.
+    """
+
+    mapping: Mapping
+    case: CaseName
+    filter: Filter
+
+    @classmethod
+    def parse(
+        cls, text: str = "", *, sites: Table[str, str] | None = None, read: Callable[[str], str] | None = None
+    ) -> View:
+        """Parses ``MAPPING by CASE where FILTER``; what is left out has its default.
+
+        Args:
+            text: the declaration; "" is ``call+dirs:2 by stream``.
+            sites: folders by site variable.
+            read: returns the text of a file of rules.
+
+        Raises:
+            ConfigError: a part is wrong; the text shows where.
+        """
+        check_length("view", text)
+        found = _FORM.fullmatch(text.strip())
+        mapping, case, chosen = found.group("mapping", "case", "filter") if found else (text, None, None)
+        return cls(
+            Mapping.parse(mapping.strip() or DEFAULT_MAPPING, sites=sites, read=read),
+            parse_case(case or DEFAULT_CASE),
+            Filter.parse(chosen or "", sites),
+        )
+
+    @property
+    def text(self) -> str:
+        """The declaration; parsing it gives an equal view."""
+        chosen = f" where {self.filter.text}" if self.filter.text else ""
+        return f"{self.mapping.text} by {self.case}{chosen}"
