@@ -42,10 +42,10 @@ def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: fl
     window, bin_s, begin_s = view.window, view.bin_s, view.window_start_s
     length_s = len(window) * bin_s
     begin_ns = round(begin_s * 1e9)
-    middle_s = ((start - begin_ns) + (end - begin_ns)) / 2e9
+    middle_s: Floats = ((start - begin_ns) + (end - begin_ns)) * 0.5e-9
     inside = (middle_s >= 0) & (middle_s <= length_s)
     at, moved = middle_s[inside], volume[inside].astype(np.float64)
-    lasted = np.maximum(end - start, 0)[inside] / 1e9
+    lasted = np.maximum(end - start, 0)[inside] * 1e-9
     lowest = 1 / period_s + _OFFSETS[0] / length_s
     edges = bin_s * (np.arange(len(window)) + 0.5)
     width = np.full(1, bin_s)

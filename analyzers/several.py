@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from ..events.models import Estimate, OtherRhythm, Relation
-from .beat import Beat, best_beat, find_beat
+from .beat import AGREEMENT, Beat, best_beat, find_beat
 from .intervals import interval_of
 from .line import strongest_line
 from .phases import Floats, Phases, Regularity, Segmenter, regularity, shortest_interval
@@ -38,7 +38,8 @@ def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
         period_s: the main period.
 
     Returns:
-        At most one rhythm within and one around, and the earlier ones, the latest first.
+        At most one rhythm around, one of the bursts that make up phases and one between phases, and the earlier ones,
+        the latest first.
     """
     if not period_s > 0 or not view.bandwidth.any():
         return []
@@ -48,8 +49,15 @@ def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
     main = find_beat(whole, segmenter, 0, period)
     if main is None or abs(math.log(main.period / period)) > math.log(_FASTER):
         return []
-    found = [_around(view, main), _within(whole, segmenter, main), *_earlier(view, segmenter, main)]
+    inside, between = _inside(whole, segmenter, main), _between(whole, segmenter, main)
+    if inside is not None and between is not None and _same(inside, between):
+        inside = None  # one that goes on through the phases
+    found = [_around(view, main), inside, between, *_earlier(view, segmenter, main)]
     return [each for each in found if each is not None]
+
+
+def _same(one: OtherRhythm, other: OtherRhythm) -> bool:
+    return abs(math.log(one.period_s.value / other.period_s.value)) < AGREEMENT
 
 
 def _around(view: View, main: Beat) -> OtherRhythm | None:
@@ -74,11 +82,8 @@ def _around(view: View, main: Beat) -> OtherRhythm | None:
     return None
 
 
-def _within(whole: View, segmenter: Segmenter, main: Beat) -> OtherRhythm | None:
-    """Finds bursts of which several make up a main phase, or that come between main phases."""
-    inside = _inside(whole, segmenter, main)
-    if inside is not None:
-        return inside
+def _between(whole: View, segmenter: Segmenter, main: Beat) -> OtherRhythm | None:
+    """Finds bursts that come between main phases."""
     rest = segmenter.values.copy()
     rest[: main.phases.first[0]] = 0.0  # before, there may have been another main rhythm
     for first, stop in zip(main.phases.first.tolist(), main.phases.stop.tolist(), strict=True):

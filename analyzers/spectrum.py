@@ -15,6 +15,7 @@ from .settings import DetectSettings
 Floats = npt.NDArray[np.float64]
 
 _RELATIVE_TOLERANCE = 0.02
+_ROUNDING = 1e-12
 _MODULO_TOLERANCE_HZ = 1e-5
 
 
@@ -70,8 +71,11 @@ class Candidates:
 
 
 def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
-    """Transforms real samples."""
-    transform = np.fft.rfft(values)[1:] if len(values) else np.zeros(0, np.complex128)
+    """Transforms real samples; what is left of a constant signal is rounding, and 0."""
+    every = np.fft.rfft(values) if len(values) else np.zeros(1, np.complex128)
+    transform = every[1:]
+    if len(transform) and float(np.abs(transform).max()) <= _ROUNDING * abs(complex(every[0])):
+        transform = np.zeros_like(transform)
     return Spectrum(transform, max(1, len(values)), sampling_frequency_hz)
 
 

@@ -54,6 +54,23 @@ def test_small_bursts_between_large_ones_are_a_rhythm_within(period: float) -> N
     assert found["within"].period_s.value == pytest.approx(period * BIN_S, rel=0.01)
 
 
+def test_bursts_within_phases_and_a_log_between_them_are_both_told() -> None:
+    phases = bursts([10 + 300 * k + 6 * j for k in range(10) for j in range(4)], 3)
+    log = bursts(5 + 26.0 * np.arange(115), 1, 0.2)
+    view = View(phases + log, bin_s=BIN_S, start_s=0.0, now_s=LENGTH * BIN_S)
+    found = sorted(each.period_s.value for each in other_rhythms(view, 30.0) if each.relation == "within")
+    assert found == pytest.approx([0.6, 2.6], rel=0.02)
+
+
+def test_bursts_that_go_on_between_phases_are_told_once() -> None:
+    at = 5 + 20 * np.arange(149)
+    large = np.arange(149) % 10 < 2
+    values = bursts(at[large], 10, 5.0) + bursts(at[~large], 10, 0.2)
+    view = View(values, bin_s=BIN_S, start_s=0.0, now_s=LENGTH * BIN_S)
+    found = [each for each in other_rhythms(view, 20.0) if each.relation == "within"]
+    assert [each.period_s.value for each in found] == pytest.approx([2.0], rel=0.02)
+
+
 def test_bursts_that_make_up_a_phase_are_a_rhythm_within() -> None:
     found = others(bursts([10 + 100 * k + 6 * j for k in range(29) for j in range(6)], 2), 10.0)
     assert set(found) == {"within"}

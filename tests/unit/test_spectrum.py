@@ -105,3 +105,12 @@ def test_description_has_the_wave_in_units_of_the_signal() -> None:
 def test_tiny_signals_have_no_candidates(samples: int) -> None:
     spectrum = spectrum_of(np.ones(samples), 10.0)
     assert describe(spectrum, find_candidates(spectrum, DEFAULTS)) == []
+
+
+def test_rounding_of_a_constant_signal_is_no_line() -> None:
+    values = np.full(625, 1e7)
+    values[::7] *= 1 + 2e-16
+    spectrum = spectrum_of(values + 3e-9 * np.sin(np.arange(625)), 10.0)
+    assert not spectrum.transform.any()
+    assert not len(find_candidates(spectrum, DetectSettings()).bins)
+    assert spectrum_of(values + 1e-3 * np.sin(np.arange(625)), 10.0).transform.any()
