@@ -2,7 +2,7 @@
 
 usage: many_calls.py FOLDER
 """
-# ruff: noqa: PTH  (raw calls are the point)
+# ruff: noqa: PTH102, PTH108, PTH116, PTH118, PTH104
 
 import contextlib
 import mmap
