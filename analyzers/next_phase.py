@@ -11,6 +11,7 @@ from .rhythm import View
 
 _RECENT = 32
 _LATE = 0.5  # of a period: until then a phase is awaited, after that it was skipped
+_OVER = 0.25  # of a period without I/O: until then a phase may go on, and its data may be on their way
 
 
 def next_phase(view: View, phases: Phases, regularity: Regularity, period: float) -> NextPhase:
@@ -18,7 +19,7 @@ def next_phase(view: View, phases: Phases, regularity: Regularity, period: float
 
     The next start is the last one and a period; now, when that has passed and the phase is late by up to half a
     period; else the next start that the rhythm gives. Duration and volume are those of the complete phases so far, the
-    last one left out while it runs. Intervals come from the spread of past phases.
+    last one left out while it may run. Intervals come from the spread of past phases.
 
     Args:
         view: the signal, for its bins and now.
@@ -31,7 +32,7 @@ def next_phase(view: View, phases: Phases, regularity: Regularity, period: float
     ahead = max(math.ceil((now - last) / period - _LATE), 1)
     due = last + ahead * period
     reach = interval_of(regularity.intervals[-_RECENT:], least=0.5) * math.sqrt(ahead)
-    running = bool(phases.stop[-1] >= len(view.bandwidth)) and len(phases) > 1
+    running = bool(now - phases.stop[-1] < _OVER * period) and len(phases) > 1
     complete = phases.select(slice(None, -1)) if running else phases
     # a start in the past is known not to have happened
     start_s = Estimate(

@@ -306,3 +306,14 @@ def test_new_phase_and_late_data_are_looked_at_at_once(what: str) -> None:
     row = {"start": int(at * 1e9), "duration": 10**8, "bytes": 10**6, "kind": int(program.batch.kind[0])}
     predictor.update(make_batch(1, row), TYPES)
     assert predictor.predict(int((now_s + 1) * 1e9)).window.end_s > first.window.end_s
+
+
+def test_phase_of_which_only_the_begin_has_come_in_makes_the_next_one_no_smaller() -> None:
+    program = checkpointing(period_s=2.0, phases=7, burst_s=0.2)
+    predictor = Predictor("job")
+    last_s = float(program.starts_s[-1])
+    predictor.update(program.until(last_s + 0.1), TYPES)  # half a phase; the rest is on its way
+    phase = predictor.predict(round((last_s + 0.3) * 1e9)).next_phase
+    assert phase is not None
+    assert phase.volume_bytes.value == pytest.approx(256 * 65536, rel=1e-6)
+    assert phase.duration_s.value == pytest.approx(0.2, rel=0.1)
