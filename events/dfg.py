@@ -106,7 +106,7 @@ class NodeDifference(Model):
 
 
 class EdgeDifference(Model):
-    """An edge of either graph."""
+    """An edge of either graph, those of the markers ``(start)`` and ``(end)`` among them."""
 
     source: str
     target: str
@@ -132,3 +132,22 @@ class Comparison(Model):
     """The largest differences in shares first."""
     distance: float = Field(ge=0, le=1)
     """0: alike in what follows what and how often; 1: nothing in common."""
+    load_distance: float = Field(0.0, ge=0, le=1)
+    """The same for where the time goes: share of the durations that is spent in other activities."""
+    bytes_distance: float = Field(0.0, ge=0, le=1)
+    """The same for the bytes."""
+
+
+class Outlier(Model):
+    """Whether a run is unlike others."""
+
+    names: list[str]
+    """Of the others."""
+    distances: list[float]
+    """Distance of the run's graph to each of them."""
+    usual: float | None
+    """Median distance of one of the others to the nearest of the rest; None with fewer than three."""
+    threshold: float | None
+    """Distance to the nearest from which on the run is an outlier."""
+    outlier: bool | None
+    """None where there are too few others to tell."""

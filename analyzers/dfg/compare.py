@@ -1,0 +1,163 @@
+"""What sets two graphs apart, in colours (seed 000, Section IV-C) and in numbers; and whether a run is unlike others.
+
+The distance is the total variation distance of the edges' shares, those of the start and end markers among them: half
+the sum of the absolute differences. 0 means that both do the same things in the same order equally often, whatever
+their length; 1 that no step is common. It is a metric, it says by itself what share of the steps is different, and no
+edge that is missing on one side makes it infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
+
+import numpy as np
+
+from ...events import ConfigError
+from ...events.dfg import ActivityStats, Comparison, EdgeDifference, Graph, NodeDifference, Outlier, Side
+
+START: Final = "(start)"
+END: Final = "(end)"
+FEWEST_BASELINES: Final = 3
+_DEVIATIONS: Final = 3.0
+_OF_NORMAL: Final = 1.4826  # makes the median absolute deviation that of a normal distribution
+_LEAST_SPREAD: Final = 0.02
+
+Key = TypeVar("Key")
+Edge = tuple[str, str]
+
+
+def edge_shares(graph: Graph) -> dict[Edge, float]:
+    """Returns the share that each edge has of all, those of the markers among them."""
+    return _shares(_counts(graph))
+
+
+def compare(green: Graph, red: Graph, green_name: str = "green", red_name: str = "red") -> Comparison:
+    """Compares two graphs of one mapping.
+
+    Args:
+        green: first graph; differences are green minus red.
+        red: second graph.
+        green_name: what a person calls the first one.
+        red_name: and the second.
+
+    Raises:
+        ConfigError: their mappings differ, so that equal names mean different things.
+    """
+    if green.mapping != red.mapping:
+        raise ConfigError(f"graphs of the mappings {green.mapping!r} and {red.mapping!r}; expected one mapping")
+    nodes = _nodes(green, red)
+    edges = _edges(green, red)
+    return Comparison(
+        green=green_name,
+        red=red_name,
+        mapping=green.mapping,
+        nodes=nodes,
+        edges=edges,
+        distance=distance(green, red),
+        load_distance=_variation(*({row.name: row.load for row in graph.activities} for graph in (green, red))),
+        bytes_distance=_variation(
+            *(_shares({row.name: row.bytes for row in graph.activities}) for graph in (green, red))
+        ),
+    )
+
+
+def distance(green: Graph, red: Graph) -> float:
+    """Returns how different two graphs are, in [0, 1]: the total variation distance of their edges' shares."""
+    return _variation(edge_shares(green), edge_shares(red))
+
+
+def outlier(graph: Graph, baseline: Sequence[Graph], names: Sequence[str]) -> Outlier:
+    """Tells whether a run is unlike others.
+
+    The run's distance to the nearest of the others is held against what these have among themselves: the distance of
+    each to the nearest of the rest. It is an outlier beyond their median plus three (robust) standard deviations, of
+    at least 0.02 each. The nearest one counts so that runs of several kinds can be the usual.
+
+    Args:
+        graph: the run.
+        baseline: the others.
+        names: what they are called.
+    """
+    distances = [distance(graph, other) for other in baseline]
+    usual: float | None = None
+    threshold: float | None = None
+    if len(baseline) >= FEWEST_BASELINES:
+        among = np.array([[distance(one, other) for other in baseline] for one in baseline])
+        np.fill_diagonal(among, np.inf)
+        nearest = among.min(axis=1)
+        usual = float(np.median(nearest))
+        spread = _OF_NORMAL * float(np.median(np.abs(nearest - usual)))
+        threshold = min(usual + _DEVIATIONS * max(spread, _LEAST_SPREAD), 1.0)
+    return Outlier(
+        names=list(names),
+        distances=distances,
+        usual=usual,
+        threshold=threshold,
+        outlier=None if threshold is None else min(distances) > threshold,
+    )
+
+
+def _nodes(green: Graph, red: Graph) -> list[NodeDifference]:
+    greens, reds = ({row.name: row for row in graph.activities} for graph in (green, red))
+    nodes = [
+        NodeDifference(
+            name=name,
+            side=_side(name in greens, name in reds),
+            green=(a := greens.get(name)),
+            red=(b := reds.get(name)),
+            load_difference=(a.load if a else 0.0) - (b.load if b else 0.0),
+            bytes_difference=(a.bytes if a else 0) - (b.bytes if b else 0),
+            events_difference=(a.events if a else 0) - (b.events if b else 0),
+            rate_ratio=_ratio(a, b),
+        )
+        for name in {**greens, **reds}
+    ]
+    return sorted(nodes, key=lambda row: (-abs(row.load_difference), -abs(row.events_difference), row.name))
+
+
+def _edges(green: Graph, red: Graph) -> list[EdgeDifference]:
+    greens, reds = edge_shares(green), edge_shares(red)
+    counts = [_counts(graph) for graph in (green, red)]
+    edges = [
+        EdgeDifference(
+            source=edge[0],
+            target=edge[1],
+            side=_side(edge in greens, edge in reds),
+            green=counts[0].get(edge, 0),
+            red=counts[1].get(edge, 0),
+            share_difference=greens.get(edge, 0.0) - reds.get(edge, 0.0),
+        )
+        for edge in {**greens, **reds}
+    ]
+    return sorted(edges, key=lambda row: (-abs(row.share_difference), row.source, row.target))
+
+
+def _counts(graph: Graph) -> dict[Edge, int]:
+    counts = {(edge.source, edge.target): edge.count for edge in graph.edges}
+    counts |= {(START, row.name): row.starts for row in graph.activities if row.starts}
+    return counts | {(row.name, END): row.ends for row in graph.activities if row.ends}
+
+
+def _ratio(green: ActivityStats | None, red: ActivityStats | None) -> float | None:
+    if green is None or red is None or green.rate is None or not red.rate:
+        return None
+    return green.rate / red.rate
+
+
+def _side(in_green: bool, in_red: bool) -> Side:
+    if in_green and in_red:
+        return "both"
+    return "green" if in_green else "red"
+
+
+def _shares(counts: Mapping[Key, int]) -> dict[Key, float]:
+    total = sum(counts.values())
+    return {key: count / total for key, count in counts.items() if count} if total else {}
+
+
+def _variation(green: Mapping[Key, float], red: Mapping[Key, float]) -> float:
+    """Returns half the sum of the differences of two distributions; 1 where only one of them has anything."""
+    if not green or not red:
+        return float(bool(green) != bool(red))
+    return min(sum(abs(green.get(key, 0.0) - red.get(key, 0.0)) for key in {**green, **red}) / 2, 1.0)
