@@ -34,6 +34,7 @@ _SURER: Final = 0.1  # by how much more certain an answer must be that comes fro
 _OTHER: Final = math.log(4)  # nearer periods are seen at the level of the known one already
 _SAME: Final = math.log(1.15)
 _LASTING: Final = 0.5  # of a level's stretch must be filled by a rhythm that is only seen there
+_RECALLED_PERIODS: Final = 4.5  # that show a rhythm to be back after a silence: four phases fit in wholly
 _PROOF_PERIODS: Final = 1.5  # of the known rhythm: for so long a faster one may be the inside of a phase
 
 
@@ -43,7 +44,12 @@ class _Known:
 
     period_s: float
     level: int
-    confidence: float
+    surest: float
+    """The highest confidence that there was in it."""
+    since_ns: int = 0
+    """Before that it was silent."""
+    silence_ns: int = 0
+    """For so long."""
 
 
 @dataclass(slots=True)
@@ -66,7 +72,8 @@ class Predictor:
     whole observation reaches from the first event of any kind until now: a window that ended with the last request
     would hold k phases but only k - 1 periods. Once a rhythm is known, the level where its period has 32 to 128 bins
     is looked at, and now and then another one. What another level says replaces the known rhythm only when it is surer
-    twice in a row, or the known one is gone. ``window.Windows`` says how far back is looked.
+    twice in a row, or the known one is gone. One that was sure and went silent is known again when it goes on.
+    ``window.Windows`` says how far back is looked.
 
     Attributes:
         reads: the signal of reads, in bytes.
@@ -88,6 +95,7 @@ class Predictor:
         self._observed_from_ns: int | None = None
         self._windows = Windows(self.settings)
         self._known: _Known | None = None
+        self._silent: tuple[_Known, int] | None = None
         self._rival: _Rival | None = None
         self._hits = 0
         self._turn = 0
@@ -151,13 +159,10 @@ class Predictor:
         if (repeated := self._repeated(now_ns)) is not None:
             return repeated
         adapted = self._known is not None and self._adapted()
-        view, rhythm, level = self._follow(self._known, now_ns) if self._known is not None else self._search(now_ns)
-        if rhythm.period_s is None:
-            self._known, self._rival, self._hits = None, None, 0
-        else:
-            period_s = rhythm.period_s.value
-            self._known = _Known(period_s, self._resolutions.of_period(period_s, level), rhythm.confidence)
-            self._hits += 1
+        view, rhythm, level = self._recalled(now_ns) or (
+            self._follow(self._known, now_ns) if self._known is not None else self._search(now_ns)
+        )
+        self._know(rhythm, level)
         rhythm = replace(rhythm, others=self._known_others(rhythm, now_ns))
         self._last = prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
         self._estimated_ns, self._resumed = now_ns, False
@@ -228,6 +233,41 @@ class Predictor:
 
     # ---- what is looked at ----
 
+    def _know(self, rhythm: Rhythm, level: int) -> None:
+        """Remembers what was found."""
+        known, period_s = self._known, _period_s(rhythm)
+        if not period_s:
+            self._known, self._rival, self._hits = None, None, 0
+            return
+        level = self._resolutions.of_period(period_s, level)
+        if known is not None and abs(math.log(period_s / known.period_s)) < _SAME:
+            surest = max(rhythm.confidence, known.surest)
+            self._known = replace(known, period_s=period_s, level=level, surest=surest)
+        else:
+            self._known = _Known(period_s, level, rhythm.confidence)
+        self._hits += 1
+        if rhythm.confidence >= _SETTLED:
+            self._silent = None
+
+    def _recalled(self, now_ns: int) -> tuple[View, Rhythm, int] | None:
+        """Looks whether the rhythm that was sure before a silence goes on."""
+        if self._silent is None:
+            return None
+        silent, until_ns = self._silent
+        end_ns = max(now_ns, self.last_ns)
+        start_ns = max(end_ns - round(_RECALLED_PERIODS * silent.period_s * 1e9), self._first_ns(end_ns))
+        view, rhythm = self._estimate(silent.level, now_ns, start_ns)
+        if rhythm.period_s is None or abs(math.log(rhythm.period_s.value / silent.period_s)) > _SAME:
+            return None
+        self._known = replace(silent, surest=0.0, since_ns=start_ns, silence_ns=start_ns - until_ns)
+        self._silent, self._rival, self._hits = None, None, 0
+        return view, rhythm, silent.level
+
+    def _fell_silent(self, known: _Known, now_ns: int) -> None:
+        """Remembers a rhythm that was sure; not one that lasts shorter than its silences: it is the inside of phases."""
+        if known.surest >= _SETTLED and now_ns - known.since_ns > known.silence_ns:
+            self._silent = known, now_ns
+
     def _search(self, now_ns: int) -> tuple[View, Rhythm, int]:
         """Looks at the whole observation, and at one finer level in turn."""
         end_ns = max(now_ns, self.last_ns)
@@ -247,6 +287,7 @@ class Predictor:
         """Looks at the level of the known rhythm, and now and then at another one."""
         view, rhythm = self._estimate_known(known, now_ns)
         if rhythm.period_s is None:
+            self._fell_silent(known, now_ns)
             self._known = None
             return self._search(now_ns)
         if self._windows.watch(view, rhythm.period_s.value):
@@ -285,21 +326,25 @@ class Predictor:
         return other_view, other, level
 
     def _whole(self, now_ns: int) -> tuple[View, Rhythm]:
-        """Looks at the whole observation; where it has no rhythm, at all finer levels."""
+        """Looks at the whole observation; where it has no rhythm to trust, at all finer levels, and as if it went on."""
         end_ns = max(now_ns, self.last_ns)
         start_ns = self._first_ns(end_ns)
         level = self._resolutions.of_span(end_ns - start_ns)
         best_view, best = self._estimate(level, now_ns, start_ns)
         for finer in range(level - 1, -1, -1):
-            if best.period_s is None:
+            if best.confidence < _TRUSTED:
                 view, rhythm = self._estimate(finer, now_ns, start_ns)
-                if rhythm.period_s is not None and lasting(view, rhythm.period_s.value) >= _LASTING:
+                if _surer(rhythm, best) and lasting(view, _period_s(rhythm)) >= _LASTING:
                     best_view, best = view, rhythm
+        if best.confidence < _TRUSTED and self._known is not None:
+            view, rhythm = self._estimate_known(self._known, now_ns)
+            if _surer(rhythm, best):
+                best_view, best = view, rhythm
         return best_view, best
 
     def _estimate_known(self, known: _Known, now_ns: int) -> tuple[View, Rhythm]:
         end_ns = max(now_ns, self.last_ns)
-        first_ns = self._first_ns(end_ns)
+        first_ns = max(self._first_ns(end_ns), known.since_ns)
         window_ns = self._windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)
         history_ns = window_ns
         if self._adapted():

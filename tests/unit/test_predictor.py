@@ -317,3 +317,29 @@ def test_phase_of_which_only_the_begin_has_come_in_makes_the_next_one_no_smaller
     assert phase is not None
     assert phase.volume_bytes.value == pytest.approx(256 * 65536, rel=1e-6)
     assert phase.duration_s.value == pytest.approx(0.2, rel=0.1)
+
+
+@pytest.mark.parametrize(("period_s", "silence_s"), [(1.0, 60.0), (10.0, 2000.0), (0.2, 30.0)])
+def test_rhythm_is_known_again_with_the_second_phase_after_a_silence(period_s: float, silence_s: float) -> None:
+    before, after = (
+        checkpointing(period_s=period_s, phases=15, burst_s=period_s / 20, zero_s=zero_s, start_up=False)
+        for zero_s in (UNIX_S, UNIX_S + 15 * period_s + silence_s)
+    )
+    predictor = Predictor("job")
+    since_s = UNIX_S
+    for now_s in np.arange(UNIX_S, after.starts_s[-1] + period_s / 2, period_s / 2):
+        for part in (before, after):
+            predictor.update(part.until(now_s, since_s), TYPES)
+        since_s = now_s
+        row = predictor.predict(round(now_s * 1e9))
+        seen = int((after.starts_s < now_s).sum())
+        if seen:  # nothing in between, such as the time from the first phase before the silence
+            assert row.period_s is None or row.period_s.value == pytest.approx(period_s, rel=0.05)
+        if seen >= 3:
+            assert row.period_s is not None
+        if seen >= 6:
+            assert row.confidence > 0.9
+    whole = predictor.predict(round(now_s * 1e9), whole=True)
+    assert whole.period_s is not None
+    assert whole.period_s.value == pytest.approx(period_s, rel=0.05)
+    assert whole.confidence > 0.9
