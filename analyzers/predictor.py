@@ -264,7 +264,7 @@ class Predictor:
         return view, rhythm, silent.level
 
     def _fell_silent(self, known: _Known, now_ns: int) -> None:
-        """Remembers a rhythm that was sure; not one that lasts shorter than its silences: it is the inside of phases."""
+        """Remembers a rhythm that was sure; one that lasts shorter than its silences is the inside of phases."""
         if known.surest >= _SETTLED and now_ns - known.since_ns > known.silence_ns:
             self._silent = known, now_ns
 
@@ -326,7 +326,7 @@ class Predictor:
         return other_view, other, level
 
     def _whole(self, now_ns: int) -> tuple[View, Rhythm]:
-        """Looks at the whole observation; where it has no rhythm to trust, at all finer levels, and as if it went on."""
+        """Looks at the whole observation; without a rhythm to trust there, at finer levels, then at the one known."""
         end_ns = max(now_ns, self.last_ns)
         start_ns = self._first_ns(end_ns)
         level = self._resolutions.of_span(end_ns - start_ns)
