@@ -42,15 +42,15 @@ def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: fl
     window, bin_s, begin_s = view.window, view.bin_s, view.window_start_s
     length_s = len(window) * bin_s
     begin_ns = round(begin_s * 1e9)
-    middle_s: Floats = ((start - begin_ns) + (end - begin_ns)) * 0.5e-9
+    middle_s = np.asarray(((start - begin_ns) + (end - begin_ns)) * 0.5e-9, np.float64)
     inside = (middle_s >= 0) & (middle_s <= length_s)
     at, moved = middle_s[inside], volume[inside].astype(np.float64)
-    lasted = np.maximum(end - start, 0)[inside] * 1e-9
+    lasted = np.asarray(np.maximum(end - start, 0)[inside] * 1e-9, np.float64)
     lowest = 1 / period_s + _OFFSETS[0] / length_s
-    edges = bin_s * (np.arange(len(window)) + 0.5)
+    middles = np.asarray(bin_s * (np.arange(len(window)) + 0.5), np.float64)
     width = np.full(1, bin_s)
     true = _powers(at, moved, lasted, lowest, length_s)
-    binned = _powers(edges, window * bin_s, width, lowest, length_s)
+    binned = _powers(middles, np.asarray(window * bin_s, np.float64), width, lowest, length_s)
     return float(true.sum()) < _TRUE * float(binned.sum())
 
 

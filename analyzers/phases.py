@@ -100,6 +100,11 @@ class Segmenter:
         """Share of the bins above the threshold."""
 
     @property
+    def busy(self) -> tuple[Positions, Positions]:
+        """First bin of each stretch above the threshold, and one after its last."""
+        return self._runs
+
+    @property
     def pauses(self) -> Positions:
         """Length of each stretch between two others above the threshold, bins."""
         first, stop = self._runs

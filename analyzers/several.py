@@ -21,6 +21,8 @@ from .rhythm import View
 
 _FEWEST_INTERVALS: Final = 3
 _LEAST_CONFIDENCE: Final = 0.5
+_SURE: Final = 0.9  # confidence at which a rhythm that has ended is told
+_FEWEST_BINS: Final = 12
 _EARLIER: Final = 4  # changes of rhythm told at most
 _LONGEST_PATTERN: Final = 32  # main phases
 _EXPLAINED: Final = 0.8  # of the variance of volumes, by the place in a pattern
@@ -54,6 +56,36 @@ def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
         inside = None  # one that goes on through the phases
     found = [_around(view, main), inside, between, *_earlier(view, segmenter, main)]
     return [each for each in found if each is not None]
+
+
+def ended_rhythm(view: View) -> OtherRhythm | None:
+    """Finds the rhythm that a job had which has none any more: of the part before or after its longest pause.
+
+    Args:
+        view: the signal; the whole of it is looked at.
+    """
+    first, stop = Segmenter(view.bandwidth).busy
+    if not len(first):
+        return None
+    begun, ended = np.append(first, len(view.bandwidth)), np.append(0, stop)
+    longest = int((begun - ended).argmax())
+    found = [
+        _rhythm_of(view, int(first[0]), int(ended[longest])),
+        _rhythm_of(view, int(begun[longest]), len(view.bandwidth)),
+    ]
+    return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
+
+
+def _rhythm_of(view: View, first: int, stop: int) -> OtherRhythm | None:
+    """Finds the rhythm of the bins first .. stop - 1, if it is sure."""
+    values = view.bandwidth[first:stop]
+    if stop - first < _FEWEST_BINS:
+        return None
+    part = replace(view, bandwidth=values, begin=0, start_s=view.start_s + first * view.bin_s)
+    beat = best_beat(part, Segmenter(values), *strongest_line(values))
+    if beat is None or beat.confidence < _SURE or len(beat.phases) <= _FEWEST_INTERVALS:
+        return None
+    return _rhythm(part, "earlier", beat.phases.start, confidence=beat.confidence, period=beat.period)
 
 
 def _same(one: OtherRhythm, other: OtherRhythm) -> bool:

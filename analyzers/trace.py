@@ -20,7 +20,7 @@ from .rhythm import Rhythm, View
 from .ring import Ring
 from .selection import FileTypes, Times, counted_columns
 from .settings import FINEST_NS, USUAL_HZ, DetectSettings
-from .several import other_rhythms
+from .several import ended_rhythm, other_rhythms
 from .signal import FACTOR, BandwidthSignal
 
 _OVERVIEW: Final = 2048  # bins; the first look at a trace
@@ -61,21 +61,28 @@ def examine(
     start, end, volume = (
         np.concatenate([np.zeros(0, np.int64), *(column[which] for column in columns)]) for which in range(3)
     )
+    first_ns = min((int(batch.start.min()) for batch in events), default=0)
+    last_ns = max((int(batch.end.max()) for batch in events), default=0)
+    if settings.method != "reference" and settings.sampling == "volume":
+        start, end, volume = _on_clock(start, end, volume)
     error = 0.0
     finest: View | None = None
     if settings.sampling == "point":
-        view, error = _point_view(start, end, volume, settings)
+        view, error = _point_view(start, end, volume, settings, first_ns)
         rhythm = ESTIMATORS[settings.method](view, settings)
     elif settings.fixed_hz is not None:
         view = _trace_view(_signal(start, end, volume, settings.bin_ns, settings), events, settings)
         rhythm = _estimated(view, settings, (start, end, volume))
     else:
-        bin_ns = _finest(start, end, settings)
+        bin_ns = _finest((int(end.max()) - int(start.min())) if len(start) else last_ns - first_ns, settings)
         finest = _trace_view(_signal(start, end, volume, bin_ns, settings), events, settings)
         view, rhythm = _best(finest, partial(_estimated, settings=settings, requests=(start, end, volume)))
-    if settings.method == "tide" and rhythm.period_s is not None:
+    if settings.method == "tide":
         fine = finest if finest is not None and len(finest.bandwidth) <= _SEARCHED else view
-        rhythm = replace(rhythm, others=other_rhythms(fine, rhythm.period_s.value))
+        if rhythm.period_s is not None:
+            rhythm = replace(rhythm, others=other_rhythms(fine, rhythm.period_s.value))
+        elif (ended := ended_rhythm(fine)) is not None and not is_alias(start, end, volume, fine, ended.period_s.value):
+            rhythm = replace(rhythm, others=[ended])
     return prediction_of(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error), view
 
 
@@ -95,16 +102,21 @@ def _signal(start: Times, end: Times, volume: Times, bin_ns: int, settings: Dete
     return signal
 
 
-def _finest(start: Times, end: Times, settings: DetectSettings) -> int:
+def _on_clock(start: Times, end: Times, volume: Times) -> tuple[Times, Times, Times]:
+    """Leaves out requests that lie more than four days off the others, as those of a clock that was wrong do."""
+    order = np.sort(end)
+    breaks = np.flatnonzero(np.diff(order) > _LONGEST_PAUSE_NS) + 1
+    if not len(breaks):
+        return start, end, volume
+    edges = np.concatenate([[0], breaks, [len(order)]])
+    longest = int(np.argmax(np.diff(edges)))
+    kept = (end >= order[edges[longest]]) & (end <= order[edges[longest + 1] - 1])
+    return start[kept], end[kept], volume[kept]
+
+
+def _finest(span_ns: int, settings: DetectSettings) -> int:
     """Returns the length of the bins that a trace is kept in: 10 ms, less for short and more for long ones, in ns."""
     bin_ns = FINEST_NS
-    if not len(start):
-        return bin_ns
-    order = np.sort(end)
-    edges = np.concatenate([[0], np.flatnonzero(np.diff(order) > _LONGEST_PAUSE_NS) + 1, [len(order)]])
-    longest = int(np.argmax(np.diff(edges)))
-    first, last = int(order[edges[longest]]), int(order[edges[longest + 1] - 1])
-    span_ns = last - min(int(start[(end >= first) & (end <= last)].min()), first)
     while span_ns // bin_ns >= settings.trace_bins - 1:
         bin_ns *= FACTOR
     while bin_ns > _SHORTEST_NS and span_ns // bin_ns < min(_FEWEST, settings.trace_bins // FACTOR):
@@ -165,12 +177,18 @@ def _newest(view: View) -> View:
 
 
 def _trace_view(signal: BandwidthSignal, batches: Sequence[EventBatch], settings: DetectSettings) -> View:
-    from_ns, to_ns = signal.first_ns or 0, signal.last_ns or 0
-    if settings.method != "reference" and len(signal):
+    firsts = [int(batch.start.min()) for batch in batches]
+    lasts = [int(batch.end.max()) for batch in batches]
+    if not len(signal):
+        from_ns = min(firsts, default=0)
+        to_ns = from_ns if settings.method == "reference" else max(lasts, default=0)
+    else:
+        from_ns, to_ns = signal.first_ns or 0, signal.last_ns or 0
+    if settings.method != "reference":
         # stamps that are off by more than the ring do not stretch the window
         reach = signal.capacity * signal.bin_ns
-        from_ns = min([from_ns, *(early for batch in batches if (early := int(batch.start.min())) > to_ns - reach)])
-        to_ns = max([to_ns, *(late for batch in batches if (late := int(batch.end.max())) < from_ns + reach)])
+        from_ns = min([from_ns, *(early for early in firsts if early > to_ns - reach)])
+        to_ns = max([to_ns, *(late for late in lasts if late < from_ns + reach)])
     samples = signal.read(from_ns, to_ns)
     return View(
         samples.bandwidth,
@@ -181,7 +199,7 @@ def _trace_view(signal: BandwidthSignal, batches: Sequence[EventBatch], settings
     )
 
 
-def _point_view(start: Times, end: Times, volume: Times, settings: DetectSettings) -> tuple[View, float]:
+def _point_view(start: Times, end: Times, volume: Times, settings: DetectSettings, first_ns: int) -> tuple[View, float]:
     """Returns the view and the abstraction error |V(sampled) - V(trace)| / V(trace)."""
     duration_s = (int(end.max()) - int(start.min())) / 1e9 if len(start) else 0.0
     frequency_hz = settings.fixed_hz or USUAL_HZ
@@ -194,5 +212,5 @@ def _point_view(start: Times, end: Times, volume: Times, settings: DetectSetting
     bin_s = 1 / frequency_hz
     total = float(volume.sum())
     error = abs(float(samples.sum()) * bin_s - total) / total if total else 0.0
-    start_s = int(start.min()) / 1e9 if len(start) else 0.0
+    start_s = (int(start.min()) if len(start) else first_ns) / 1e9
     return View(samples, bin_s=bin_s, start_s=start_s, now_s=start_s + len(samples) * bin_s), error

@@ -100,9 +100,9 @@ def validity_of(values: Floats, bin_s: float, start_s: float, period_s: float) -
     """Tells when a period was there.
 
     It is where the wavelet's amplitude at the period is at least half of its typical one (the median, each moment
-    weighted by its amplitude), and no less than at twice and three times the period: after a change to a multiple the
-    old period goes on as a harmonic only. Amplitudes are corrected for the part of the wavelet that lies outside the
-    signal. Gaps of less than a period are closed, stretches of less than three are left out.
+    weighted by its amplitude), and no less than at twice and three times the period, if these fit twice into the
+    signal: after a change to a multiple the old period goes on as a harmonic only. Amplitudes are corrected for the
+    part of the wavelet that lies outside the signal. Gaps of less than a period are closed, stretches of less than three are left out.
 
     Args:
         values: bandwidth in bins of equal length.
@@ -123,8 +123,9 @@ def validity_of(values: Floats, bin_s: float, start_s: float, period_s: float) -
         for wave, multiple in zip(waves, (1.0, *_SLOWER), strict=True)
     )
     valid = (amplitude > 0) & (amplitude >= _PRESENT * _typical(amplitude))
-    for other in slower:
-        valid &= amplitude >= other
+    for other, multiple in zip(slower, _SLOWER, strict=True):
+        if len(off) >= 2 * multiple * period:  # else no slower rhythm could be told from the signal's edges
+            valid &= amplitude >= other
     first, stop = merge(*runs(valid), _LONGEST_GAP * period)
     long = stop - first >= min(_SHORTEST_STRETCH * period, len(off))
     begin, end = first[long] * fold, np.where(stop == len(off), length, stop * fold)[long]

@@ -72,3 +72,28 @@ def test_reference_samples_twice_in_the_shortest_time_between_changes() -> None:
     assert automatic_frequency(start, end, 10**6) == pytest.approx(4.0)
     assert automatic_frequency(start, end, 5) == pytest.approx(2.0)
     assert automatic_frequency(start[:0], end[:0], 5) is None
+
+
+@pytest.mark.parametrize("method", ["tide", "reference"])
+@pytest.mark.parametrize("sampling", ["volume", "point"])
+def test_trace_that_moves_nothing_is_observed_where_it_is(method: str, sampling: str) -> None:
+    batch = make_batch(20, {"start": 10**18 + np.arange(20) * 10**9, "duration": 10**7, "kind": int(Kind.OTHER)})
+    settings = DetectSettings.model_validate({"method": method, "sampling": sampling})
+    wanted = Wanted(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
+    prediction, _ = analyse([(batch, np.zeros(0, np.uint8))], settings, "job", wanted)
+    assert prediction.period_s is None
+    assert prediction.window.start_s == 1e9
+    length_s = prediction.window.end_s - prediction.window.start_s
+    assert length_s == pytest.approx(19.01 if (method, sampling) == ("tide", "volume") else 0.0, abs=0.011)
+
+
+@pytest.mark.parametrize("stray_s", [10.0, 2e9])
+def test_stamp_that_is_off_by_years_does_not_stretch_the_window(stray_s: float) -> None:
+    start = np.append(1.7e9 + 5.0 * np.arange(20), stray_s)
+    batch = make_batch(
+        21, {"start": (start * 1e9).astype(np.int64), "duration": 3 * 10**8, "bytes": 10**6, "kind": int(Kind.WRITE)}
+    )
+    prediction, _ = analyse([(batch, np.zeros(0, np.uint8))], DetectSettings(), "job", Wanted())
+    assert prediction.window.end_s - prediction.window.start_s == pytest.approx(95.3, abs=0.1)
+    assert prediction.period_s is not None
+    assert prediction.period_s.value == pytest.approx(5.0, rel=1e-3)

@@ -6,7 +6,7 @@ import pytest
 from iotide.analyzers.predictor import Predictor, detect
 from iotide.analyzers.rhythm import View
 from iotide.analyzers.settings import DetectSettings
-from iotide.analyzers.several import other_rhythms
+from iotide.analyzers.several import ended_rhythm, other_rhythms
 from iotide.analyzers.tide import estimate
 from iotide.events import Kind, make_batch
 from iotide.events.models import OtherRhythm
@@ -127,3 +127,35 @@ def test_traces_and_running_jobs_are_searched_for_further_rhythms() -> None:
         assert prediction.period_s.value == pytest.approx(30.0, rel=0.01)
         assert [each.relation for each in prediction.others] == ["within"]
         assert prediction.others[0].period_s.value == pytest.approx(3.0, rel=0.02)
+
+
+@pytest.mark.parametrize("late", [0.0, 0.05, 1.0])
+def test_rhythm_that_has_ended_is_told_although_there_is_none_now(late: float) -> None:
+    at = np.concatenate([np.arange(100) * 0.05 % 0.5 + 5.0 * (np.arange(100) // 10)])
+    last = np.array([150.0])
+    batch = make_batch(
+        101,
+        {
+            "start": (np.append(at, last) * 1e9).astype(np.int64),
+            "duration": 40_000_000,
+            "bytes": np.append(np.full(100, 1_000_000), 1 + int(1e7 * late)),
+            "kind": int(Kind.WRITE),
+        },
+    )
+    found = detect([(batch, TYPES)], DetectSettings(), "job")
+    assert found.period_s is None
+    assert [each.relation for each in found.others] == ["earlier"]
+    assert found.others[0].period_s.value == pytest.approx(5.0, rel=0.01)
+    assert found.others[0].phases == 10
+    assert found.others[0].end_s == pytest.approx(45.0, abs=0.3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_bursts_had_no_rhythm(seed: int) -> None:
+    at = np.sort(np.random.default_rng(seed).uniform(0, LENGTH - 10, 30))
+    assert ended_rhythm(View(bursts(at, 3), bin_s=BIN_S, start_s=0.0, now_s=LENGTH * BIN_S)) is None
+
+
+@pytest.mark.parametrize("values", [np.zeros(0), np.zeros(100), np.ones(100), np.eye(1, 100)[0]])
+def test_signal_without_phases_had_no_rhythm(values: Signal) -> None:
+    assert ended_rhythm(View(values, bin_s=BIN_S, start_s=0.0, now_s=10.0)) is None

@@ -154,3 +154,9 @@ def test_view_of_a_long_signal_is_bounded() -> None:
     assert view is not None
     assert len(view.power) == MOST_PERIODS
     assert {len(row) for row in view.power} == {MOST_TIMES}
+
+
+def test_three_sharp_phases_are_valid_from_the_first_to_the_last() -> None:
+    values = np.zeros(2001)
+    values[[0, 1000, 2000]] = 1e8
+    assert validity_of(values, 0.01, 0.0, 10.0).share == 1.0
