@@ -102,7 +102,8 @@ def validity_of(values: Floats, bin_s: float, start_s: float, period_s: float) -
     It is where the wavelet's amplitude at the period is at least half of its typical one (the median, each moment
     weighted by its amplitude), and no less than at twice and three times the period, if these fit twice into the
     signal: after a change to a multiple the old period goes on as a harmonic only. Amplitudes are corrected for the
-    part of the wavelet that lies outside the signal. Gaps of less than a period are closed, stretches of less than three are left out.
+    part of the wavelet that lies outside the signal. Gaps of less than a period are closed, stretches of less than
+    three are left out.
 
     Args:
         values: bandwidth in bins of equal length.

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..events.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
-from ..events.models import Estimate, Prediction
+from ..events.models import Estimate, ModeName, Prediction
 from .lines import other_text
 from .units import byte_text, duration_text, rate_text
 from .wavelet_text import power_map
@@ -21,6 +21,12 @@ _LEAST_ERROR: Final = 5e-7
 _DUE: Final = 0.01  # periods
 _NUMBERS_WIDTH: Final = 57
 _SHORTEST_NAME: Final = 20
+_FILE_WIDTH: Final = 110  # columns where there is no terminal that says how many
+_NOTHING: Final[dict[ModeName, str]] = {
+    "read": "nothing was read",
+    "write": "nothing was written",
+    "both": "nothing was read or written",
+}
 
 
 def print_detection(report: DetectionReport, stream: TextIO) -> None:
@@ -29,6 +35,8 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     Moments count from the trace's start, as those of ``--from`` and ``--to`` do.
     """
     console = Console(file=stream, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, _FILE_WIDTH)
     names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
     console.print(
         f"[bold]{escape(names)}[/bold]  {report.source}, {report.events:,} events, "
@@ -36,7 +44,9 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
         soft_wrap=True,
     )
     analysis = report.analysis
-    console.print(_facts(report.prediction, analysis, report.start_s), soft_wrap=True)
+    counted = {"read": report.bytes_read, "write": report.bytes_written}
+    moved = counted.get(report.prediction.mode, sum(counted.values()))
+    console.print(_facts(report.prediction, analysis, report.start_s, moved), soft_wrap=True)
     if report.prediction.dominant:
         _show(console, _frequencies(report.prediction))
     if analysis.modes:
@@ -62,7 +72,7 @@ def validity_text(validity: Validity, start_s: float) -> str:
         return "nowhere clearly"
     shown = validity.stretches[:_MOST_STRETCHES]
     digits = _digits(validity.stretches[-1].end_s - validity.stretches[0].start_s)
-    spans = ", ".join(_span(row.start_s - start_s, row.end_s - start_s, digits) for row in shown)
+    spans = ", ".join(_span(max(row.start_s - start_s, 0.0), row.end_s - start_s, digits) for row in shown)
     more = len(validity.stretches) - len(shown)
     rest = f" and {more} more" if more else ""
     return f"{spans} s{rest}  ({validity.share:.0%} of the window)"
@@ -82,7 +92,7 @@ def _show(console: Console, table: Table) -> None:
     console.print(table, soft_wrap=True)
 
 
-def _facts(prediction: Prediction, analysis: Analysis, start_s: float) -> Table:
+def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: int) -> Table:
     facts = Table.grid(padding=(0, 2))
     window = prediction.window
     # bins begin up to one before the first event
@@ -96,6 +106,8 @@ def _facts(prediction: Prediction, analysis: Analysis, start_s: float) -> Table:
         facts.add_row("", f"sampling misses {prediction.abstraction_error:.2%} of the volume (abstraction error)")
     if prediction.period_s is None:
         facts.add_row("[bold]period[/bold]", "[bold]none found[/bold]")
+        if not moved:
+            facts.add_row("", f"{_NOTHING[prediction.mode]}, so there is no signal to look at")
     else:
         facts.add_row("[bold]period[/bold]", f"[bold]{_with_interval(prediction.period_s)}[/bold]")
         if not prediction.periodic:
@@ -218,4 +230,6 @@ def _table(title: str, *headings: str) -> Table:
 def _with_interval(estimate: Estimate) -> str:
     if estimate.low == estimate.high:
         return f"{estimate.value:.5g} s"
-    return f"{estimate.value:.5g} s  ({estimate.low:.4g} to {estimate.high:.4g})"
+    # digits enough that the interval's edges differ
+    digits = max(4, 1 + math.ceil(math.log10(estimate.high / (estimate.high - estimate.low))))
+    return f"{estimate.value:.5g} s  ({estimate.low:.{digits}g} to {estimate.high:.{digits}g})"

@@ -48,6 +48,7 @@ def print_replay(replay: Replay, stream: TextIO) -> None:
         zero = min(row.prediction.window.start_s for row in replay.steps)
         for row in shown:
             table.add_row(*_cells(row, zero))
+        console.print()
         console.print(table)
     for sentence in replay_sentences(replay):
         console.print(sentence, soft_wrap=True)

@@ -20,7 +20,7 @@ from iotide.events.analysis import (
     Validity,
     Wave,
 )
-from iotide.events.models import Prediction, Scores
+from iotide.events.models import Estimate, Prediction, Scores
 from support.results import make_prediction
 
 
@@ -113,7 +113,7 @@ def test_groups_name_the_end_of_long_paths_and_those_that_are_too_small() -> Non
     text = shown(Analysis(grouping=Grouping(by="file", groups=groups, left_out=4, bytes_left_out=5_000)))
     first = next(line for line in text.splitlines() if "out.h5" in line)
     assert "..." in first
-    assert len(first.rstrip()) <= 80
+    assert len(first.rstrip()) <= 110
     assert any(line.endswith("[/tmp]") and "too few" in line for line in map(str.rstrip, text.splitlines()))
     assert "4 more with 5.0 kB" in text
 
@@ -142,3 +142,31 @@ def test_period_outside_of_the_map_is_not_marked() -> None:
     view = wavelet_view(1 + np.cos(np.arange(200)), 0.1, 50.0)
     assert view is not None
     assert not any("<- period" in line for line in power_map(view, 50.0, 1000.0))
+
+
+def test_trace_that_moves_nothing_in_the_mode_says_so() -> None:
+    none = make_prediction(period_s=None).model_copy(update={"mode": "read", "dominant": []})
+    text = shown(Analysis(), none)
+    assert "none found" in text
+    assert "nothing was read, so there is no signal to look at" in text
+    assert "so there is no signal" not in shown(Analysis(), none.model_copy(update={"mode": "write"}))
+
+
+def test_interval_has_digits_enough_to_differ_from_the_period() -> None:
+    narrow = make_prediction().model_copy(update={"period_s": Estimate(value=20.0, low=19.9971, high=20.0029)})
+    assert "20 s  (19.997 to 20.003)" in shown(Analysis(), narrow)
+    wide = make_prediction().model_copy(update={"period_s": Estimate(value=20.0, low=0.0, high=40.0)})
+    assert "20 s  (0 to 40)" in shown(Analysis(), wide)
+
+
+def test_bins_that_begin_before_the_trace_give_no_negative_time() -> None:
+    assert validity_text(validity((39.8, 98.0)), 50.0).startswith("0.0-48.0 s")
+
+
+def test_long_lines_stay_whole_in_files() -> None:
+    answer = AutocorrelationAnswer(
+        period_s=3.7, confidence=1.0, peaks_s=[1.0, 2.0, 3.0], intervals_s=[1.0], outliers_s=[2.0], merged=True
+    )
+    assert "autocorrelation  3.7 s, confidence 100.0%, from 3 peaks, 1 outlying; merged above" in shown(
+        Analysis(autocorrelation=answer)
+    )
