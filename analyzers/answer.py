@@ -35,6 +35,8 @@ def prediction_of(
         error: the abstraction error of the signal.
     """
     period = rhythm.period_s
+    before = _others_before(view, rhythm)
+    scored, phase_rad = view.window[before:], None if before else _phase_rad(rhythm)
     return Prediction(
         job=job,
         made_at_s=made_at_s,
@@ -46,11 +48,18 @@ def prediction_of(
         confidence=rhythm.confidence,
         dominant=rhythm.dominant,
         harmonics_dropped=rhythm.harmonics_dropped,
-        scores=None if period is None else scores_of(view.window, view.bin_s, period.value, _phase_rad(rhythm)),
+        scores=None if period is None else scores_of(scored, view.bin_s, period.value, phase_rad),
         next_phase=rhythm.next_phase,
         others=rhythm.others,
         abstraction_error=error,
     )
+
+
+def _others_before(view: View, rhythm: Rhythm) -> int:
+    """Returns how many bins of the window belong to earlier rhythms, of which the scores would say nothing."""
+    ends_s = [each.end_s for each in rhythm.others if each.relation == "earlier"]
+    bins = int((max(ends_s) - view.window_start_s) / view.bin_s) if ends_s else 0
+    return min(max(bins, 0), len(view.window) - 1)
 
 
 def _phase_rad(rhythm: Rhythm) -> float | None:

@@ -214,16 +214,22 @@ class Predictor:
         return self._others
 
     def _look_for_others(self, rhythm: Rhythm, now_ns: int) -> list[OtherRhythm]:
-        """Looks for further rhythms in all that is held at the main one's level, and two levels finer."""
+        """Looks for further rhythms at the main one's level, at a finer one too, and for earlier ones at a coarser."""
         if rhythm.period_s is None or self.settings.method != "tide":
             return []
-        period_s = rhythm.period_s.value
-        start_ns = self._first_ns(max(now_ns, self.last_ns))
+        period_s, end_ns = rhythm.period_s.value, max(now_ns, self.last_ns)
+        start_ns = self._first_ns(end_ns)
         level = self._resolutions.of_period(period_s)
-        found = other_rhythms(self._view(level, now_ns, start_ns, start_ns, 0.0), period_s)
+
+        def at(level: int) -> list[OtherRhythm]:
+            return other_rhythms(self._view(level, now_ns, start_ns, start_ns, 0.0), period_s)
+
+        found = at(level)
         if level > 0 and all(each.relation != "within" for each in found):
-            finer = self._view(max(level - 2, 0), now_ns, start_ns, start_ns, 0.0)
-            found += [each for each in other_rhythms(finer, period_s) if each.relation == "within"]
+            found += [each for each in at(max(level - 2, 0)) if each.relation == "within"]
+        whole = self._resolutions.of_span(end_ns - start_ns)
+        if whole > level and all(each.relation != "earlier" for each in found):
+            found += [each for each in at(whole) if each.relation == "earlier"]
         return found
 
     @property

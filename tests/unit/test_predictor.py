@@ -12,6 +12,7 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, FileType, empty_batch, make_batch
 from iotide.events.models import Prediction
 from support.batches import batches
+from support.changing import changing, followed
 from support.rhythms import TYPES, UNIX_S, Program, checkpointing
 
 
@@ -343,3 +344,17 @@ def test_rhythm_is_known_again_with_the_second_phase_after_a_silence(period_s: f
     assert whole.period_s is not None
     assert whole.period_s.value == pytest.approx(period_s, rel=0.05)
     assert whole.confidence > 0.9
+
+
+def test_last_word_tells_the_rhythm_before_and_scores_the_present_one() -> None:
+    program = changing(2.0, 1.0, phases=(14, 24), burst=0.05)  # the second outlasts the finest bins
+    predictor = Predictor("job")
+    rows = followed(predictor, program, 0.5)
+    whole = predictor.predict(round(rows[-1].made_at_s * 1e9), whole=True)
+    assert whole.period_s is not None
+    assert whole.period_s.value == pytest.approx(1.0, rel=0.01)
+    (earlier,) = (other for other in whole.others if other.relation == "earlier")
+    assert earlier.period_s.value == pytest.approx(2.0, rel=0.01)
+    assert earlier.phases >= 13
+    assert whole.scores is not None
+    assert whole.scores.bytes_per_phase == pytest.approx(32 << 20, rel=0.05)
