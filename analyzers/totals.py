@@ -12,6 +12,8 @@ from ..events import EventBatch, Flag, Kind, Layer
 
 OTHER: Final = 0
 """Id of the slot that takes what has no id of its own, or one beyond the bound."""
+_HUGE: Final = 2**44  # values from here on are summed one by one: int64 might not hold their sum
+_MOST: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ class Totals:
         outer = batch.depth == 0
         read = np.where(outer & (batch.kind == Kind.READ), moved, 0)
         written = np.where(outer & (batch.kind == Kind.WRITE), moved, 0)
-        self.bytes_read += int(read.sum())
-        self.bytes_written += int(written.sum())
+        self.bytes_read += total_of(read)
+        self.bytes_written += total_of(written)
         file, beyond = self._files.bounded(batch.file)
         self.overflowed += beyond
         self._files.add(file, {"calls": outer, "read": read, "written": written, "ns": np.where(outer, duration, 0)})
@@ -114,8 +116,15 @@ class Totals:
         ]
 
 
+def total_of(values: npt.NDArray[np.int64]) -> int:
+    """Returns the exact sum of values from 0 on, also where int64 does not hold it."""
+    if len(values) and int(values.max()) >= _HUGE:
+        return sum(values.tolist())
+    return int(values.sum())
+
+
 class _Table:
-    """Columns of int64 sums by id; grows as ids appear, up to a bound."""
+    """Columns of int64 sums by id; grows as ids appear, up to a bound. Sums stop at 2^62."""
 
     def __init__(self, bound: int, names: tuple[str, ...]) -> None:
         self._bound = bound
@@ -147,11 +156,17 @@ class _Table:
                 target[:size] += np.bincount(ids if values is None else ids[values], minlength=size)
             else:
                 # in integers, since float64 sums are exact only up to 2^53
-                np.add.at(target, ids, values.astype(np.int64, copy=False))
+                values = values.astype(np.int64, copy=False)
+                if values.max() >= _HUGE:
+                    huge = values >= _HUGE
+                    for row, value in zip(ids[huge].tolist(), values[huge].tolist(), strict=True):
+                        target[row] = min(int(target[row]) + value, _MOST)
+                    values = np.where(huge, 0, values)
+                np.add.at(target, ids, values)
 
     def order(self, names: list[str], top: int | None) -> npt.NDArray[np.intp]:
         """Returns the ids that have calls, ordered by the sum of all columns but the first, then by the first."""
         present = np.flatnonzero(self._columns[names[0]])
-        weight = sum((self._columns[name][present] for name in names[1:]), np.zeros(len(present), np.int64))
+        weight = sum((self._columns[name][present] for name in names[1:]), np.zeros(len(present), np.float64))
         ranked = present[np.lexsort((present, -self._columns[names[0]][present], -weight))]
         return ranked[:top]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..analyzers.predictor import Predictor
 from ..analyzers.selection import counted
-from ..analyzers.totals import Totals
+from ..analyzers.totals import Totals, total_of
 from ..events import Definitions, EventBatch, Flag, Kind, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
 from .history import History
@@ -198,9 +198,9 @@ class JobSession:
         self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
         self.last_ns = last if self.last_ns is None else max(last, self.last_ns)
         moved = np.where(counted(batch, self.names.file_types, "both"), batch.bytes, 0)
-        read = int(moved[batch.kind == Kind.READ].sum())
+        read = total_of(moved[batch.kind == Kind.READ])
         self.bytes_read += read
-        self.bytes_written += int(moved.sum()) - read
+        self.bytes_written += total_of(moved) - read
         if not self.own_clock:
             self.lag_s = max(0.0, now_s - last / 1e9)
         if batch.rank.max() >= 0:

@@ -14,7 +14,7 @@ event = st.tuples(
     st.integers(0, 6),  # call
     st.integers(0, 9),  # file
     st.sampled_from([Kind.READ, Kind.WRITE, Kind.CREATE]),
-    st.integers(0, 2**60),  # bytes: beyond what a float holds exactly
+    st.integers(0, 2**57),  # bytes: beyond what a float holds exactly
     st.integers(0, 10**12),  # duration
     st.integers(0, 2),  # errno
     st.integers(0, 1),  # depth
@@ -100,3 +100,20 @@ def test_constant_columns_are_summed_like_others() -> None:
     totals.update(concatenate([batch, batch]))
     (row,) = totals.files()
     assert (row.calls, row.bytes_written, row.seconds) == (6, 60, 30e-9)
+
+
+def test_sums_beyond_64_bits_do_not_turn_negative() -> None:
+    totals = Totals()
+    for moved in (
+        2**62,
+        2**62,
+        7,
+    ):  # events that claim so much are broken
+        totals.update(batch_of([(1, 1, Kind.WRITE, moved, 2**62, 0, 0)] * 4 + [(2, 2, Kind.READ, 5, 1, 0, 0)]))
+    assert totals.bytes_written == 8 * 2**62 + 28
+    assert totals.bytes_read == 15
+    first, second = totals.calls()
+    assert (first.number, first.calls, second.bytes) == (1, 12, 15)
+    assert 2**62 <= first.bytes < 2**63
+    assert first.seconds > 0
+    assert [row.number for row in totals.files()] == [1, 2]
