@@ -8,6 +8,7 @@ import jinja2
 
 from ..events.analysis import DetectionReport
 from ..events.panels import Panels
+from .lines import other_text
 from .pictures_page import embed, library
 from .replay_text import replay_sentences
 from .units import byte_text, duration_text, rate_text
@@ -26,7 +27,7 @@ def render_detection(report: DetectionReport, panels: Panels) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(size=byte_text, rate=rate_text, duration=duration_text)
+    environment.filters.update(size=byte_text, rate=rate_text, duration=duration_text, other=other_text)
     script, divisions = embed(panels)
     return environment.get_template("detect.html").render(
         report=report,

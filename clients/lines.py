@@ -21,7 +21,7 @@ def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
         parts.append(f"no rhythm yet ({duration_text(seen)} seen)")
         return "  ".join(parts)
     word = "period" if prediction.periodic else "perhaps a period of"
-    parts.append(f"{word} {duration_text(prediction.period_s.value)}{_interval(prediction.period_s)}")
+    parts.append(f"{word} {duration_text(prediction.period_s.value)}{interval_text(prediction.period_s)}")
     parts.append(f"confidence {prediction.confidence:.0%}")
     if upcoming := next_phase_text(prediction, prediction.made_at_s):
         parts.append(upcoming)
@@ -43,7 +43,7 @@ def next_phase_text(prediction: Prediction, now_s: float) -> str:
 
 def other_text(other: OtherRhythm, start_s: float) -> str:
     """Writes a further rhythm of a job; moments count from ``start_s``."""
-    period = f"{duration_text(other.period_s.value)}{_interval(other.period_s)}"
+    period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
     span = f"{duration_text(max(other.start_s - start_s, 0.0))} to {duration_text(other.end_s - start_s)}"
     match other.relation:
         case "earlier":
@@ -72,7 +72,8 @@ def sparkline(values: Sequence[float], width: int) -> str:
     return "".join(BLOCKS[0] if value <= 0 else BLOCKS[max(1, round(value / top * 8))] for value in columns)
 
 
-def _interval(estimate: Estimate) -> str:
+def interval_text(estimate: Estimate) -> str:
+    """Writes an interval in brackets; "" where it is too narrow to matter."""
     if estimate.high - estimate.low <= 0.005 * abs(estimate.value):
         return ""
     return f" ({duration_text(estimate.low)} to {duration_text(estimate.high)})"

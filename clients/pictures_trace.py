@@ -13,6 +13,7 @@ from ..events.analysis import DetectionReport, WaveletView
 from ..events.errors import UnavailableError
 from ..events.models import Prediction
 from ..events.panels import Panels, PhaseColumns, SpectrumColumns
+from .lines import interval_text
 from .picture_data import (
     MISS,
     PHASE,
@@ -85,10 +86,7 @@ def title_of(report: DetectionReport) -> str:
     found = "no rhythm"
     if prediction.period_s is not None:
         period = prediction.period_s
-        found = (
-            f"period {duration_text(period.value)} ({duration_text(period.low)} to {duration_text(period.high)}), "
-            f"confidence {prediction.confidence:.0%}"
-        )
+        found = f"period {duration_text(period.value)}{interval_text(period)}, confidence {prediction.confidence:.0%}"
     name = "".join(letter if letter.isprintable() else "?" for letter in prediction.job[:_LONGEST_NAME])
     return f"{name}: {found}, {report.events:,} events"
 

@@ -214,6 +214,18 @@ def test_page_of_a_trace_without_rhythm_leaves_panels_out(make) -> None:  # type
     assert "Prediction against truth" not in Page(text).headings
 
 
+def test_page_and_title_tell_rhythms_that_have_ended_and_no_empty_interval() -> None:
+    at = np.append(5.0 * np.arange(20), 300.0)
+    batch = make_batch(
+        21,
+        {"start": (at * 1e9).astype(np.int64), "duration": 10**8, "bytes": 10**6, "kind": int(Kind.WRITE)},
+    )
+    panels = panels_for(batch)
+    assert "a period of 5 s, 20 phases" in render_detection(report_for(panels), panels)
+    title = title_of(report_for(panels_for(batch.select(slice(0, 20)))))
+    assert "period 5 s, confidence" in title
+
+
 def test_page_escapes_what_programs_name() -> None:
     panels = panels_for(checkpointing(phases=4).batch, job="</script><script>alert(1)</script>")
     text = render_detection(report_for(panels), panels)
