@@ -65,7 +65,7 @@ def main() -> int:
 def own_clock(output: str) -> tuple[float, int]:
     """Reads timeit's ``raw times`` line.
 
-    A repetition that took half as long again as the median was held up by the machine: the rhythm is that of the others.
+    A repetition that took half as long again as the median was held up by the machine; the others have the rhythm.
 
     Returns:
         The mean time in seconds of the repetitions that were not held up, and how many were.
