@@ -1,0 +1,114 @@
+"""From the columns of an analyzer to the public graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from ...events.dfg import ActivityStats, Follows, Graph
+from .bounds import Edges
+from .concurrency import Concurrency
+from .durations import Durations
+from .nodes import Nodes
+from .open_cases import OpenCases
+from .settings import DfgSettings
+from .state import State
+
+OTHER_NAME: Final = "(other)"
+_NEVER: Final = 2**62
+
+
+class Counts(State):
+    """Numbers that are no column.
+
+    Attributes:
+        events: events that have an activity.
+        unmapped: events that have none.
+        late: events that came too late for their place.
+        highest: highest activity so far, -1 before the first.
+        first_ns: earliest start.
+    """
+
+    def __init__(self) -> None:
+        self.events = 0
+        self.unmapped = 0
+        self.late = 0
+        self.highest = -1
+        self.first_ns = _NEVER
+
+    def merge(self, other: Counts, highest: int) -> None:
+        """Adds those of another, whose highest activity has the number ``highest`` here."""
+        self.events += other.events
+        self.unmapped += other.unmapped
+        self.late += other.late
+        self.highest = max(self.highest, highest)
+        self.first_ns = min(self.first_ns, other.first_ns)
+
+
+def make_graph(
+    settings: DfgSettings,
+    counts: Counts,
+    nodes: Nodes,
+    edges: Edges,
+    concurrency: Concurrency,
+    durations: Durations,
+    cases: OpenCases,
+    names: Sequence[str],
+    job: str,
+    newest_ns: int,
+) -> Graph:
+    """Makes the graph from columns in which no event waits.
+
+    Raises:
+        ValueError: an activity has no name.
+    """
+    told = min(counts.highest + 1, settings.max_activities)
+    if len(names) < told:
+        raise ValueError(f"activity {len(names)} has no name")
+    name_of = [OTHER_NAME, *names[:told]]
+    ends = nodes.ends.copy()
+    np.add.at(ends, cases.last_activities(), 1)
+    all_ns = float(nodes.ns.sum())
+    activities = [
+        ActivityStats(
+            name=name_of[row],
+            events=int(nodes.events[row]),
+            seconds=float(nodes.ns[row]) / 1e9,
+            load=min(float(nodes.ns[row]) / all_ns, 1.0) if all_ns else 0.0,
+            bytes=int(nodes.bytes[row]),
+            rate=float(nodes.rates[row] / nodes.timed[row]) * 1e9 if nodes.timed[row] else None,
+            max_concurrency=int(concurrency.most[row]),
+            exact=bool(concurrency.exact[row]),
+            duration_p50_s=min(durations.quantile(row, 0.5), float(nodes.longest[row])) / 1e9,
+            duration_p95_s=min(durations.quantile(row, 0.95), float(nodes.longest[row])) / 1e9,
+            duration_max_s=float(nodes.longest[row]) / 1e9,
+            cases=int(nodes.cases[row]),
+            starts=int(nodes.starts[row]),
+            ends=int(ends[row]),
+        )
+        for row in np.flatnonzero(nodes.events).tolist()
+    ]
+    follows = [
+        Follows(source=name_of[source], target=name_of[target], count=count, mean_gap_s=gap / count / 1e9)
+        for source, target, count, gap in zip(*(column.tolist() for column in edges.rows()), strict=True)
+    ]
+    return Graph(
+        job=job,
+        mapping=settings.mapping,
+        case=settings.case,
+        cases=cases.opened,
+        open_cases=len(cases),
+        activities=sorted(activities, key=lambda node: (-node.events, node.name)),
+        edges=sorted(follows, key=lambda edge: (-edge.count, edge.source, edge.target)),
+        events=counts.events,
+        unmapped=counts.unmapped,
+        dropped_activities=max(0, counts.highest + 1 - settings.max_activities),
+        dropped_events=int(nodes.events[0]),
+        late_events=counts.late,
+        dropped_edges=edges.dropped,
+        evicted_cases=cases.evicted,
+        first_s=counts.first_ns / 1e9 if counts.events else 0.0,
+        last_s=newest_ns / 1e9 if counts.events else 0.0,
+    )

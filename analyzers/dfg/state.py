@@ -1,0 +1,67 @@
+"""What the parts of a graph have in common: their whole state is their attributes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float64]
+
+LONG_AGO = -(2**62)
+"""Before every stamp, ns."""
+
+
+class State:
+    """Something that can be written down as plain data: numbers, arrays, lists and dicts by name."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """Returns a copy of the state as plain data."""
+        return {name: _copied(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def restore(cls, data: dict[str, Any]) -> Self:
+        """Makes an object that has the state of a snapshot."""
+        made = cls.__new__(cls)
+        vars(made).update({name: _copied(value) for name, value in data.items()})
+        return made
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, (np.ndarray, dict, list, set)) else value
+
+
+def widened(old: npt.NDArray[Any], length: int, fill: int = 0) -> npt.NDArray[Any]:
+    """Returns an array of ``length`` that begins with ``old`` and goes on with ``fill``."""
+    new = np.full(length, fill, old.dtype)
+    new[: len(old)] = old
+    return new
+
+
+def distinct(values: Ints) -> tuple[Ints, Rows]:
+    """Returns the distinct values and, for each row, which of them it has; faster than sorting where it can be.
+
+    Args:
+        values: int64, shape (n,), n >= 1.
+    """
+    borders = np.flatnonzero(values[1:] != values[:-1])
+    if not len(borders):
+        return values[:1], np.zeros(len(values), np.intp)
+    if len(borders) < len(values) // 8:
+        firsts = np.concatenate([[0], borders + 1])
+        lengths = np.diff(firsts, append=len(values))
+        found, which = distinct(values[firsts])
+        return found, np.repeat(which, lengths)
+    low = int(values.min())
+    span = int(values.max()) - low + 1
+    if span > 4 * len(values):
+        found, inverse = np.unique(values, return_inverse=True)
+        return found, inverse.astype(np.intp, copy=False)
+    offset = (values - low).astype(np.intp)
+    present = np.flatnonzero(np.bincount(offset, minlength=span))
+    number = np.zeros(span, np.intp)
+    number[present] = np.arange(len(present))
+    return present + low, number[offset]

@@ -1,0 +1,339 @@
+"""The directly-follows graph of one job, kept up to date from columns of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events.dfg import Graph
+from .bounds import Edges
+from .concurrency import Concurrency
+from .durations import Durations
+from .graph import Counts, make_graph
+from .nodes import Nodes
+from .open_cases import NOTHING, OpenCases
+from .pending import Events, Pending
+from .settings import DfgSettings
+from .state import Ints, Rows, distinct
+
+OTHER: Final = 0
+"""Row of the activities beyond the bound; activity ``a`` has row ``a + 1``."""
+_NARROWEST: Final = 8
+_LONGEST_NS: Final = 2**53
+_LATEST_NS: Final = 2**61
+_FEWEST_AT_ONCE: Final = 512
+_MOST_AT_ONCE: Final = 16_384
+_SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
+_RENAMED: Final = -(2**63)
+_SHORT: Final = 1 << 16
+
+
+class ActivityRow(NamedTuple):
+    """Sums of one activity, -1 for what is beyond the bound on activities."""
+
+    activity: int
+    events: int
+    seconds: float
+    bytes: int
+
+
+class DfgAnalyzer:
+    """Counts what directly follows what within each case, with statistics (seed 000).
+
+    Events wait in a buffer until their start lies ``lateness_s`` behind the newest end seen, and are then put behind
+    one another by case and start, many at a time; those of one start keep the order of their arrival. The graph of
+    any moment counts those that still wait, too. An event that starts before one of its case that was already
+    placed came too late: it is in the statistics but not in the edges, and is counted.
+
+    Memory does not depend on the number of events; every bound is one of the settings and counts what it costs.
+    """
+
+    def __init__(self, settings: DfgSettings) -> None:
+        self._settings = settings
+        self._counts = Counts()
+        self._closing: list[int] = []
+        self._renamed = 0
+        self._held = 0
+        self._pending = Pending()
+        self._parts = _Parts.make(settings, _NARROWEST)
+
+    @property
+    def events(self) -> int:
+        """Events taken in that have an activity."""
+        return self._counts.events
+
+    @property
+    def waiting(self) -> int:
+        """Events that are not in their place yet."""
+        return len(self._pending)
+
+    def update(
+        self,
+        case: npt.ArrayLike,
+        activity: npt.NDArray[np.integer[Any]],
+        start: Ints,
+        duration: Ints,
+        size: Ints,
+    ) -> None:
+        """Takes in events; arrays of shape (n,), in the order in which the events of equal start follow one another.
+
+        Args:
+            case: int64 each, or one for all; above -2**62.
+            activity: numbered from 0 as they appear; -1 for an event that the mapping drops.
+            start: ns.
+            duration: ns.
+            size: bytes, -1 for an event that has no size.
+        """
+        if not len(activity):
+            return
+        counts = self._counts
+        cases = np.broadcast_to(np.asarray(case, np.int64), activity.shape)
+        events = Events(cases, activity.astype(np.int32, copy=False), start, duration, size)
+        if activity.min() < 0:
+            mapped = np.flatnonzero(activity >= 0)
+            counts.unmapped += len(activity) - len(mapped)
+            if not len(mapped):
+                return
+            events = events.pick(mapped)
+        first, last = int(events.start.min()), int(events.start.max())
+        if first < -_LATEST_NS or last > _LATEST_NS:
+            events = events._replace(start=np.clip(events.start, -_LATEST_NS, _LATEST_NS))
+            first = max(first, -_LATEST_NS)
+        if events.duration.min() < 0 or events.duration.max() > _LONGEST_NS:
+            events = events._replace(duration=np.clip(events.duration, 0, _LONGEST_NS))
+        counts.events += len(events.start)
+        counts.highest = max(counts.highest, int(events.activity.max()))
+        counts.first_ns = min(counts.first_ns, first)
+        self._pending.append(events)
+        at_once = min(max(counts.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE)
+        if len(self._pending) >= min(max(at_once, 2 * self._held), self._settings.max_held):
+            self._place(self._pending.newest - int(self._settings.lateness_s * 1e9))
+
+    def close_case(self, case: int) -> None:
+        """Takes in that a case has ended: its last activity has an edge to the end marker.
+
+        An event of the same case that comes later opens a new one.
+        """
+        self._renamed += 1
+        name = _RENAMED + self._renamed  # so that what comes under the same id is told from what waits
+        waits = self._pending.rename(case, name)
+        self._parts.cases.rename(case, name)
+        if waits:
+            self._closing.append(name)
+        else:
+            self._end(name)
+
+    def settle(self) -> None:
+        """Puts all events that wait into their places, and gives memory back: for a job that is silent."""
+        self._place(None)
+        self._pending.fit()
+
+    def top(self, number: int) -> list[ActivityRow]:
+        """Returns the activities with the most events, then seconds; cheaper than a graph."""
+        nodes, waiting = self._parts.nodes, self._pending.events
+        rows = self._rows(waiting.activity)
+        width = max(len(nodes.events), int(rows.max(initial=0)) + 1)
+        columns = (np.bincount(rows, minlength=width), np.bincount(rows, waiting.duration, minlength=width))
+        events, ns, moved = columns[0], columns[1].astype(np.float64), np.zeros(width, np.int64)
+        np.add.at(moved, rows, np.maximum(waiting.size, 0))
+        used = len(nodes.events)
+        events[:used] += nodes.events
+        ns[:used] += nodes.ns
+        moved[:used] += nodes.bytes
+        order = np.lexsort((np.arange(width), -ns, -events))[:number]
+        return [
+            ActivityRow(int(row) - 1, int(events[row]), float(ns[row]) / 1e9, int(moved[row]))
+            for row in order
+            if events[row]
+        ]
+
+    def graph(self, names: Sequence[str], job: str = "") -> Graph:
+        """Returns the graph as if all cases ended now.
+
+        Args:
+            names: of the activities, by number.
+            job: what the graph is of.
+        """
+        whole = DfgAnalyzer.restore(self._settings, self.snapshot()) if len(self._pending) or self._closing else self
+        whole._place(None)
+        parts = whole._parts
+        return make_graph(
+            whole._settings, whole._counts, parts.nodes, parts.edges, parts.concurrency, parts.durations, parts.cases,
+            names, job, whole._pending.newest,
+        )  # fmt: skip
+
+    def merge(self, other: DfgAnalyzer, activities: Sequence[int] | None = None) -> None:
+        """Adds another graph, as if its events were in cases of their own that have ended.
+
+        Where events of one activity overlap in time, its largest number at once is a lower bound from then on.
+
+        Args:
+            other: of the same mapping; it stays as it is.
+            activities: our number of each of the other's activities; by default both number alike.
+        """
+        theirs = DfgAnalyzer.restore(other._settings, other.snapshot())
+        theirs._place(None)
+        self._place(None)
+        highest = theirs._counts.highest
+        numbers = np.arange(highest + 1) if activities is None else np.asarray(activities[: highest + 1], np.int64)
+        if len(numbers) <= highest:
+            raise ValueError(f"activity {len(numbers)} of the other graph has no number here")
+        width = len(theirs._parts.nodes.events)
+        self._counts.merge(theirs._counts, int(numbers.max(initial=-1)))
+        rows = np.zeros(width, np.intp)
+        told = min(highest + 1, width - 1)
+        rows[1 : told + 1] = self._rows(numbers[:told])
+        self._grow(int(rows.max()) + 1)
+        self._parts.merge(theirs._parts, rows)
+        self._pending.newest = max(self._pending.newest, theirs._pending.newest)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Returns the state as plain data: dicts, lists, numbers and arrays."""
+        return {
+            "counts": self._counts.snapshot(),
+            "closing": list(self._closing),
+            "renamed": self._renamed,
+            "held": self._held,
+            "pending": self._pending.snapshot(),
+            **{name: part.snapshot() for name, part in self._parts._asdict().items()},
+        }
+
+    @classmethod
+    def restore(cls, settings: DfgSettings, data: dict[str, Any]) -> Self:
+        """Makes an analyzer that goes on where a snapshot was made, with the same settings."""
+        made = cls.__new__(cls)
+        made._settings = settings
+        made._counts = Counts.restore(data["counts"])
+        made._closing, made._renamed, made._held = list(data["closing"]), data["renamed"], data["held"]
+        made._pending = Pending.restore(data["pending"])
+        made._parts = _Parts(
+            nodes=Nodes.restore(data["nodes"]),
+            edges=Edges.restore(data["edges"]),
+            concurrency=Concurrency.restore(data["concurrency"]),
+            durations=Durations.restore(data["durations"]),
+            cases=OpenCases.restore(data["cases"]),
+        )
+        return made
+
+    def _rows(self, activity: npt.NDArray[np.integer[Any]]) -> Rows:
+        rows = activity.astype(np.intp)
+        rows += 1
+        if self._counts.highest >= self._settings.max_activities:
+            rows[rows > self._settings.max_activities] = OTHER
+        return rows
+
+    def _grow(self, width: int) -> None:
+        before = len(self._parts.nodes.events)
+        if width > before:
+            most = self._settings.max_activities + 1
+            for part in self._parts:
+                part.grow(max(width, min(2 * before, most)))
+
+    def _place(self, until_ns: int | None) -> None:
+        """Takes waiting events that start up to a time, or all, into the graph."""
+        if len(self._pending):
+            if until_ns is None:
+                events = self._pending.take(2 * _LATEST_NS, 0)
+            else:
+                events = self._pending.take(until_ns, self._settings.max_held // 2)
+            self._held = len(self._pending)
+            if len(events.start):
+                self._add(events)
+        if self._closing:
+            waits = np.isin(self._closing, self._pending.events.case)
+            for case in [case for case, still in zip(self._closing, waits, strict=True) if not still]:
+                self._end(case)
+            self._closing = [case for case, still in zip(self._closing, waits, strict=True) if still]
+
+    def _end(self, case: int) -> None:
+        if (last := self._parts.cases.close(case)) != NOTHING:
+            self._parts.nodes.ends[last] += 1
+
+    def _add(self, events: Events) -> None:
+        rows = self._rows(events.activity)
+        self._grow(int(rows.max()) + 1)
+        parts = self._parts
+        end = events.start + events.duration
+        parts.nodes.add(rows, events.start, events.duration, events.size)
+        parts.durations.add(rows, events.duration)
+        parts.concurrency.add(rows, events.start, end)
+        found, group = distinct(events.case)
+        slots = parts.cases.slots(found)
+        new = parts.cases.note(slots[group], rows)
+        parts.nodes.cases += np.bincount(new, minlength=len(parts.nodes.cases))
+        self._follow(slots, group, rows, events.start, end)
+        np.add.at(parts.nodes.ends, parts.cases.evict(), 1)
+
+    def _follow(self, slots: Rows, group: Rows, activity: Rows, start: Ints, end: Ints) -> None:
+        """Counts the edges of events of some cases, given by the number ``group`` into ``slots``."""
+        cases, nodes = self._parts.cases, self._parts.nodes
+        lengths = np.bincount(group, minlength=len(slots))
+        heads = np.cumsum(lengths) - lengths
+        if len(slots) > 1:
+            order = np.argsort(group.astype(np.uint16) if len(slots) <= _SHORT else group, kind="stable")
+            activity, start, end = activity[order], start[order], end[order]
+        back = start[1:] < start[:-1]
+        back[heads[1:] - 1] = False
+        if back.any():
+            order = np.lexsort((start, np.repeat(np.arange(len(slots)), lengths)))
+            activity, start, end = activity[order], start[order], end[order]
+        if (start[heads] < cases.last_start[slots]).any():
+            in_time = start >= np.repeat(cases.last_start[slots], lengths)
+            self._counts.late += len(start) - int(np.count_nonzero(in_time))
+            if not in_time.any():
+                return
+            lengths = np.add.reduceat(in_time, heads, dtype=np.intp)
+            slots, lengths = slots[lengths > 0], lengths[lengths > 0]
+            heads = np.cumsum(lengths) - lengths
+            activity, start, end = activity[in_time], start[in_time], end[in_time]
+        before, gap = np.empty_like(activity), np.empty_like(start)
+        before[1:], before[heads] = activity[:-1], cases.last[slots]
+        gap[1:], gap[heads] = end[:-1], cases.last_end[slots]
+        np.subtract(start, gap, out=gap)
+        first = heads[cases.last[slots] == NOTHING]
+        np.add.at(nodes.starts, activity[first], 1)
+        if len(first):
+            inner = np.ones(len(before), np.bool_)
+            inner[first] = False
+            self._parts.edges.add(before[inner], activity[inner], gap[inner])
+        else:
+            self._parts.edges.add(before, activity, gap)
+        tails = np.append(heads[1:], len(start)) - 1
+        cases.last[slots], cases.last_start[slots], cases.last_end[slots] = activity[tails], start[tails], end[tails]
+
+
+class _Parts(NamedTuple):
+    nodes: Nodes
+    edges: Edges
+    concurrency: Concurrency
+    durations: Durations
+    cases: OpenCases
+
+    @classmethod
+    def make(cls, settings: DfgSettings, width: int) -> Self:
+        return cls(
+            nodes=Nodes(width),
+            edges=Edges(settings.max_edges, width),
+            concurrency=Concurrency(width),
+            durations=Durations(width),
+            cases=OpenCases(settings.max_cases, width),
+        )
+
+    def merge(self, other: _Parts, rows: Rows) -> None:
+        """Adds parts in which no event waits; their activity ``a`` is our ``rows[a]``."""
+        first, last = np.full(len(self.nodes.first), 2**62), np.full(len(self.nodes.first), -(2**62))
+        np.minimum.at(first, rows, other.nodes.first)
+        np.maximum.at(last, rows, other.concurrency.last_ns())
+        disjoint = (self.concurrency.last_ns() <= first) | (last <= self.nodes.first)
+        # activities that share a row there may overlap among themselves
+        disjoint[OTHER] &= np.count_nonzero(other.nodes.events[rows == OTHER]) <= 1
+        self.nodes.merge(other.nodes, rows)
+        self.edges.merge(other.edges, rows)
+        self.concurrency.merge(other.concurrency, rows, disjoint)
+        self.durations.merge(other.durations, rows)
+        np.add.at(self.nodes.ends, rows[other.cases.last_activities()], 1)
+        self.cases.opened += other.cases.opened
+        self.cases.evicted += other.cases.evicted
