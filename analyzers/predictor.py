@@ -262,6 +262,8 @@ class Predictor:
         silent, until_ns = self._silent
         end_ns = max(now_ns, self.last_ns)
         start_ns = max(end_ns - round(_RECALLED_PERIODS * silent.period_s * 1e9), self._first_ns(end_ns))
+        if self._data_until_ns <= start_ns:
+            return None
         view, rhythm = self._estimate(silent.level, now_ns, start_ns)
         if rhythm.period_s is None or abs(math.log(rhythm.period_s.value / silent.period_s)) > _SAME:
             return None

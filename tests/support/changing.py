@@ -53,12 +53,18 @@ def changing(
     return Change(batch, starts, float(starts[phases[0] - 1]))
 
 
-def followed(predictor: Predictor, program: Change, every_s: float) -> list[Prediction]:
-    """Feeds the events as they come, and asks at equal times."""
+def followed(
+    predictor: Predictor, program: Change, every_s: float, later_every_s: float | None = None
+) -> list[Prediction]:
+    """Feeds the events as they come, and asks at equal times; at others after the change, where they are given."""
     predictor.update(make_batch(1, {"start": round(UNIX_S * 1e9)}), TYPES)
     ends = program.batch.end / 1e9
     rows, since = [], 0.0
-    for now in np.arange(UNIX_S + every_s, float(ends[-1]) + every_s, every_s):
+    moments = np.arange(UNIX_S + every_s, float(ends[-1]) + every_s, every_s)
+    if later_every_s is not None:
+        later = np.arange(program.changed_s + later_every_s / 2, float(ends[-1]) + later_every_s, later_every_s)
+        moments = np.append(moments[moments < program.changed_s], later)
+    for now in moments:
         fresh = program.batch.select((ends > since) & (ends <= now))
         predictor.update(fresh, TYPES, int(now * 1e9))
         rows.append(predictor.predict(int(now * 1e9)))

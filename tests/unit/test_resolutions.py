@@ -102,7 +102,7 @@ def test_writes_within_a_burst_do_not_pass_for_the_rhythm_once_that_is_known() -
 @pytest.mark.parametrize(("before_s", "after_s"), [(0.2, 20.0), (20.0, 0.2), (3.0, 300.0)])
 def test_rhythm_of_another_order_is_noticed(before_s: float, after_s: float) -> None:
     program = changing(before_s, after_s, phases=(20, max(12, int(40 / after_s))), jitter=0.02)
-    rows = followed(Predictor("job"), program, max(min(before_s, after_s) / 2, 0.5))
+    rows = followed(Predictor("job"), program, max(before_s / 5, 0.5), max(after_s / 5, 0.5))
     assert rows[-1].period_s is not None
     assert rows[-1].period_s.value == pytest.approx(after_s, rel=0.05)
 
@@ -110,14 +110,14 @@ def test_rhythm_of_another_order_is_noticed(before_s: float, after_s: float) -> 
 @pytest.mark.parametrize("mean_s", [0.5, 10.0])
 def test_random_bursts_are_hardly_ever_called_periodic_at_any_resolution(mean_s: float) -> None:
     sure = made = 0
-    for seed in range(8):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         starts = np.cumsum(rng.exponential(mean_s, 40))
         at = (starts[:, None] + np.linspace(0, mean_s / 20, 20, endpoint=False)).ravel()
-        rows = asked(writes(at), float(starts[-1]), mean_s / 2)
+        rows = asked(writes(at), float(starts[-1]), 0.9 * mean_s)
         sure += sum(row.period_s is not None and row.confidence > 0.5 for row in rows)
         made += len(rows)
-    assert made > 300
+    assert made > 200
     assert sure <= 0.02 * made
 
 
