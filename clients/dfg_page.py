@@ -1,0 +1,108 @@
+"""A directly-follows graph as one HTML file that needs no network and no other program: zoom, search, point, sift."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+
+from ..events.dfg import Comparison, Graph
+from .dfg_colours import Paint
+from .dfg_layout import LINE_HEIGHT, Layout, place
+from .dfg_look import Colour, Node, Scene, scene_of
+from .dfg_routes import Route, routes_of
+from .units import byte_text, duration_text, rate_text
+
+MOST_ACTIVITIES: Final = 150
+MOST_EDGES: Final = 600
+_MARGIN: Final = 30.0
+_LEAST_VIEW: Final = (900.0, 560.0)
+"""A small graph is not blown up to fill the page."""
+
+
+def page_of(
+    graph: Graph, *, colour: Colour = "load", comparison: Comparison | None = None, before: Layout | None = None
+) -> str:
+    """Renders the page; names of programs and files are escaped.
+
+    Args:
+        graph: what to draw; with a comparison, that of both together.
+        colour: the one that is chosen at first.
+        comparison: green and red.
+        before: places that nodes keep.
+    """
+    limits = {"most_activities": MOST_ACTIVITIES, "most_edges": MOST_EDGES}
+    scene = scene_of(graph, colour=colour, comparison=comparison, **limits)
+    layout = place(scene, before)
+    choices: list[Colour] = ["load", "bytes", "rate", "none"]
+    scenes = {name: scene_of(graph, colour=name, comparison=None, **limits) for name in choices}
+    if comparison is not None:
+        scenes = {"partition": scene_of(graph, colour="partition", comparison=comparison, **limits), **scenes}
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(size=byte_text, rate=rate_text, duration=duration_text)
+    shown = {node.name for node in scene.nodes}
+    return environment.get_template("dfg.html").render(
+        scene=scene,
+        graph=graph,
+        comparison=comparison,
+        view=_view(scene, layout),
+        nodes=[_drawn(node, layout) for node in scene.nodes],
+        routes=[_routed(route, scene) for route in routes_of(scene, layout)],
+        activities=[row for row in graph.activities if row.name in shown],
+        scales={name: [(_of(paint), text) for paint, text in other.scale] for name, other in scenes.items()},
+        data={
+            "colour": scene.colour,
+            "counts": sorted({edge.count for edge in scene.edges}),
+            "paints": {name: {node.key: _of(node.paint) for node in other.nodes} for name, other in scenes.items()},
+            "facts": {node.key: node.facts for node in scene.nodes},
+            "edges": [
+                {
+                    **_ends(route, scene),
+                    "count": route.edge.count,
+                    "facts": route.edge.facts,
+                    "colour": route.edge.colour,
+                }
+                for route in routes_of(scene, layout)
+            ],
+        },
+    )
+
+
+def _drawn(node: Node, layout: Layout) -> dict[str, Any]:
+    box = layout.boxes[node.name]
+    first = box.top + 6 + 0.75 * LINE_HEIGHT
+    lines = [(text, first + (at + 1) * LINE_HEIGHT) for at, text in enumerate(node.lines)]
+    return {"node": node, "box": box, "first": first, "lines": lines}
+
+
+def _routed(route: Route, scene: Scene) -> dict[str, Any]:
+    head = " ".join(f"{x:.1f},{y:.1f}" for x, y in route.head)
+    return {"edge": route.edge, "path": route.path, "head": head, "label": route.label}
+
+
+def _ends(route: Route, scene: Scene) -> dict[str, str]:
+    keys = {node.name: node.key for node in scene.nodes}
+    return {"source": keys[route.edge.source], "target": keys[route.edge.target]}
+
+
+def _view(scene: Scene, layout: Layout) -> tuple[float, float, float, float]:
+    """Returns left, top, width and height of what is drawn."""
+    boxes = [layout.boxes[node.name] for node in scene.nodes]
+    if not boxes:
+        return 0.0, 0.0, 100.0, 100.0
+    left, top = min(box.left for box in boxes) - 2 * _MARGIN, min(box.top for box in boxes) - _MARGIN
+    right, bottom = max(box.right for box in boxes) + 3 * _MARGIN, max(box.bottom for box in boxes) + _MARGIN
+    wide, high = max(right - left, _LEAST_VIEW[0]), max(bottom - top, _LEAST_VIEW[1])
+    return (left + right - wide) / 2, (top + bottom - high) / 2, wide, high
+
+
+def _of(paint: Paint) -> dict[str, str]:
+    return dataclasses.asdict(paint)
