@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from .analysis import InputProblem
 from .models import Model
 
 DFG_VERSION = 1
@@ -33,9 +34,9 @@ class ActivityStats(Model):
     max_concurrency: int = Field(ge=0)
     """Largest number of its events that ran at once."""
     exact: bool
-    """False while an event that may still come could raise ``max_concurrency``: a lower bound so far."""
+    """False where an event came too late for its place: ``max_concurrency`` is then a lower bound."""
     duration_p50_s: float
-    """Median, to about a hundredth of its value."""
+    """Median, within 2 % of its value."""
     duration_p95_s: float
     duration_max_s: float
     cases: int = Field(ge=0)
@@ -151,3 +152,42 @@ class Outlier(Model):
     """Distance to the nearest from which on the run is an outlier."""
     outlier: bool | None
     """None where there are too few others to tell."""
+
+
+class Occurrence(Model):
+    """One event of an activity, for a timeline."""
+
+    case: str
+    start_s: float
+    end_s: float
+    bytes: int | None
+    """None for an event that has no size."""
+
+
+class Timeline(Model):
+    """The events of one activity, by case (seed 000)."""
+
+    activity: str
+    occurrences: list[Occurrence]
+    """By start."""
+    left_out: int = 0
+    """Later events beyond the bound."""
+
+
+class GraphReport(Model):
+    """The answer of ``iotide dfg``."""
+
+    version: int = DFG_VERSION
+    files: list[str]
+    source: str
+    wall_clock: bool
+    """False where the zero of the trace's clock is not known; times then count from it."""
+    filtered_out: int = Field(0, ge=0)
+    """Events that the filter left out, or that are on neither side of a comparison."""
+    graph: Graph
+    """With a comparison, that of both sides together."""
+    comparison: Comparison | None = None
+    outlier: Outlier | None = None
+    timeline: Timeline | None = None
+    problems: list[InputProblem] = Field(default_factory=list)
+    problems_total: int = 0

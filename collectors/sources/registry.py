@@ -12,6 +12,11 @@ from ...events import ConfigError, InputError
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
 from ._strace_line import looks_like_strace
+from .eventlog_csv import HEADER, CsvParser
+from .eventlog_hdf5 import MAGIC as HDF5_MAGIC
+from .eventlog_hdf5 import parse_hdf5
+from .eventlog_parquet import MAGIC as PARQUET_MAGIC
+from .eventlog_parquet import parse_parquet
 from .file import HEAD_BYTES, FileSource
 from .jsonl import JsonLinesParser
 from .strace import StraceParser
@@ -37,6 +42,11 @@ _TMIO_TEXT = re.compile(
 _MSGPACK_FIRST = re.compile(rb"[\x80-\x9f\xdc-\xdf]")  # a map or an array
 
 FORMATS: Final[dict[str, Format]] = {
+    "hdf5": Format(parse_hdf5, "an event log in HDF5", (".h5", ".hdf5"), lambda head: head.startswith(HDF5_MAGIC)),
+    "parquet": Format(
+        parse_parquet, "an event log in Parquet", (".parquet",), lambda head: head.startswith(PARQUET_MAGIC)
+    ),
+    "csv": Format(CsvParser, "an event log in CSV", (".csv",), lambda head: bool(HEADER.match(head))),
     "strace": Format(StraceParser, "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace),
     "jsonl": Format(
         JsonLinesParser,

@@ -1,0 +1,58 @@
+"""Event logs in Parquet: one table with the columns of the CSV form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any, Final
+
+import numpy as np
+
+from ...events import UnavailableError
+from ..parser import Input
+from ..source import SourceItem
+from ._eventlog_cases import CaseStreams
+from ._eventlog_document import DocumentParser
+from ._eventlog_table import EXPECTED_COLUMNS, NEEDED, TableCases
+
+MAGIC: Final = b"PAR1"
+EXPECTED: Final = f"a Parquet file with {EXPECTED_COLUMNS}"
+_PIECE_ROWS: Final = 65_536
+_NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size")
+_TEXTS: Final = ("case:concept:name", "call", "fp", "cid", "host", "clock")
+
+
+def parse_parquet(about: Input) -> DocumentParser:
+    """Makes the parser; each case becomes a stream.
+
+    Raises:
+        UnavailableError: pyarrow is missing.
+    """
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise UnavailableError("event logs in Parquet need pyarrow: pip install 'iotide[parquet]'") from None
+    return DocumentParser(about, "parquet", _read, EXPECTED)
+
+
+def _read(document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = TableCases(streams)
+    first = 1
+    with pq.ParquetFile(document) as log:
+        names = [name for name in (*_NUMBERS, *_TEXTS) if name in log.schema_arrow.names]
+        if not set(names) >= NEEDED:
+            raise ValueError(f"no column {', '.join(sorted(NEEDED - set(names)))}")
+        for batch in log.iter_batches(_PIECE_ROWS, columns=names):
+            columns: dict[str, Any] = {}
+            for name in names:
+                column = batch.column(name)
+                if name in _NUMBERS:
+                    filled = column.cast(pa.int64()).fill_null(-1)
+                    columns[name] = np.asarray(filled.to_numpy(zero_copy_only=False), np.int64)
+                else:
+                    columns[name] = ["" if text is None else text for text in column.cast(pa.string()).to_pylist()]
+            yield table.take(columns, first)
+            first += batch.num_rows
