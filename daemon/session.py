@@ -13,6 +13,7 @@ from ..analyzers.totals import Totals, total_of
 from ..events import Definitions, EventBatch, Flag, Kind, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
 from .history import History
+from .job_graph import JobGraph
 from .life import State
 from .numbering import JobNames, StreamNames
 from .settings import AggregatorSettings
@@ -52,6 +53,8 @@ class JobSession:
     first_ns: int | None = None
     last_ns: int | None = None
     streams: dict[str, StreamNames] = field(default_factory=dict)
+    infos: dict[str, StreamInfo] = field(default_factory=dict)
+    """What the open streams say of themselves."""
     history: History = field(init=False)
     predictions: int = 0
     stale_at_s: float | None = None
@@ -65,6 +68,8 @@ class JobSession:
     names: JobNames = field(init=False)
     predictor: Predictor = field(init=False)
     totals: Totals = field(init=False)
+    graph: JobGraph | None = None
+    """The directly-follows graph; None before the first event, and where it is switched off."""
 
     def __post_init__(self) -> None:
         self.heard_at_s = self.created_at_s
@@ -76,6 +81,7 @@ class JobSession:
     def open_stream(self, stream: str, info: StreamInfo, at_s: float) -> None:
         """Takes in a stream."""
         self.streams[stream] = StreamNames(self.names)
+        self.infos[stream] = info
         self.no_stream_since_s = None
         self.heard_at_s = at_s
         self.user = self.user or info.user
@@ -92,6 +98,9 @@ class JobSession:
         if self.streams.pop(stream, None) is not None:
             self.flushed = True
             self.predictor.flush()
+            info = self.infos.pop(stream)
+            if self.graph is not None:
+                self.graph.close_stream(stream, info)
         if not self.streams:
             self.no_stream_since_s = at_s
 
@@ -125,6 +134,10 @@ class JobSession:
         batch = names.translate(batch)
         self._count(batch, now_s)
         self.totals.update(batch)
+        if self.settings.dfg.enabled:
+            if self.graph is None:
+                self.graph = JobGraph(self.job, self.settings.dfg, self.names)
+            self.graph.update(batch, stream, self.infos[stream])
         self.predictor.update(batch, self.names.file_types, None if self.own_clock else int(now_s * 1e9))
         self.flushed = self.flushed or bool((batch.flags & Flag.AGGREGATE).any())
 
@@ -150,11 +163,16 @@ class JobSession:
         """The last prediction."""
         return self.history.last
 
+    def settle(self) -> None:
+        """Gives memory back that a silent job does not need."""
+        if self.graph is not None:
+            self.graph.settle()
+
     def signal(self, last_s: float | None = None) -> SignalSeries:
         """Returns the bandwidth over the observation, or over its last seconds."""
         end = self.last_ns or 0
         first = self.first_ns or 0
-        start = first if last_s is None else max(first, end - int(last_s * 1e9))
+        start = first if last_s is None else max(first, end - int(min(last_s * 1e9, float(end))))
         return self.predictor.series(start, end)
 
     def summary(self, now_s: float) -> JobSummary:

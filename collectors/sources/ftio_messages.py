@@ -157,7 +157,7 @@ def _values(data: bytes, about: Input) -> Iterator[Any]:
             begin, number = cutter.tell(), number + 1
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         about.counters["bytes_dropped:malformed"] += len(data) - begin
-        about.malformed(number, f"this is no MessagePack ({error or type(error).__name__})", EXPECTED)
+        about.malformed(number, f"this is no MessagePack ({str(error) or type(error).__name__})", EXPECTED)
     else:
         if not data:
             about.malformed(None, "the message is empty", EXPECTED)

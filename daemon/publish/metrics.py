@@ -31,6 +31,7 @@ class Family(NamedTuple):
 
 
 _JOB: Final = ("job_id",)  # "job" is the label that Prometheus gives its targets
+_ACTIVITY: Final = (*_JOB, "activity")
 FAMILIES: Final[dict[str, Family]] = {
     "iotide_build_info": Family(GaugeMetricFamily, "Version of iotide; always 1.", ("version",)),
     "iotide_job_period_seconds": Family(GaugeMetricFamily, "Period of the job's I/O; absent without a rhythm.", _JOB),
@@ -38,7 +39,9 @@ FAMILIES: Final[dict[str, Family]] = {
         GaugeMetricFamily, "Confidence in the period, 0 to 1; 0 without a rhythm.", _JOB
     ),
     "iotide_job_next_phase_start_timestamp_seconds": Family(
-        GaugeMetricFamily, "When the next I/O phase is expected to start, Unix time.", _JOB
+        GaugeMetricFamily,
+        "When the next I/O phase is expected to start, Unix time; absent for traces with a clock of their own.",
+        _JOB,
     ),
     "iotide_job_next_phase_duration_seconds": Family(
         GaugeMetricFamily, "How long the next I/O phase is expected to last.", _JOB
@@ -52,6 +55,19 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_job_events_total": Family(CounterMetricFamily, "I/O calls taken in of the job.", _JOB),
     "iotide_job_lag_seconds": Family(
         GaugeMetricFamily, "Time from the end of the newest event to its arrival, last batch.", _JOB
+    ),
+    "iotide_job_activity_events_total": Family(
+        CounterMetricFamily, "Events of the job's most frequent activities.", _ACTIVITY
+    ),
+    "iotide_job_activity_seconds_total": Family(
+        CounterMetricFamily, "Time that these events took, summed over threads and processes.", _ACTIVITY
+    ),
+    "iotide_job_activity_bytes_total": Family(CounterMetricFamily, "Bytes that these events moved.", _ACTIVITY),
+    "iotide_graph_dropped_total": Family(
+        CounterMetricFamily,
+        "What directly-follows graphs lack: events too late for an edge or of activities beyond the bound, "
+        "occurrences of rare edges, cases closed by the bound.",
+        ("reason",),
     ),
     "iotide_jobs": Family(GaugeMetricFamily, "Jobs held, by state.", ("state",)),
     "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs left out of the series of jobs by their bound."),
@@ -87,6 +103,7 @@ FAMILIES: Final[dict[str, Family]] = {
 }
 _DROPPED: Final = "events_dropped:"
 _MOST_REASONS: Final = 50
+_LONGEST_ACTIVITY: Final = 128
 _MALFORMED: Final = (
     "lines_malformed",
     "intervals_malformed",
@@ -141,6 +158,8 @@ class AggregatorCollector(Collector):
         add("iotide_predictions_late_total", self._aggregator.counters["predictions_late"])
         for reason, volume in self._aggregator.signal_bytes_dropped().items():
             add("iotide_signal_dropped_bytes_total", volume, reason)
+        for reason, number in sorted(self._aggregator.graphs_dropped().items()):
+            add("iotide_graph_dropped_total", number, reason)
         add("iotide_ingest_events_total", stats.events)
         add("iotide_ingest_batches_total", stats.batches)
         add("iotide_ingest_bytes_total", stats.bytes)
@@ -184,12 +203,30 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
     add("iotide_job_events_total", session.totals.events, job)
     add("iotide_job_lag_seconds", session.lag_s, job)
+    _add_activities(session, add)
     prediction = session.prediction
     add("iotide_job_prediction_confidence_ratio", prediction.confidence if prediction else 0.0, job)
     if prediction is None or prediction.period_s is None:
         return
     add("iotide_job_period_seconds", prediction.period_s.value, job)
     if phase := prediction.next_phase:
-        add("iotide_job_next_phase_start_timestamp_seconds", phase.start_s.value, job)
+        if not session.own_clock:
+            add("iotide_job_next_phase_start_timestamp_seconds", phase.start_s.value, job)
         add("iotide_job_next_phase_duration_seconds", phase.duration_s.value, job)
         add("iotide_job_next_phase_bytes", phase.volume_bytes.value, job)
+
+
+def _add_activities(session: JobSession, add: Callable[..., None]) -> None:
+    if session.graph is None:
+        return
+    shown: dict[str, list[float]] = {}
+    for name, row in session.graph.top(session.settings.max_activity_series):
+        label = name if len(name) <= _LONGEST_ACTIVITY else f"{name[: _LONGEST_ACTIVITY - 3]}..."
+        sums = shown.setdefault(label, [0, 0.0, 0])  # names that are cut may be alike
+        sums[0] += row.events
+        sums[1] += row.seconds
+        sums[2] += row.bytes
+    for label, (events, seconds, moved) in shown.items():
+        add("iotide_job_activity_events_total", events, session.job, label)
+        add("iotide_job_activity_seconds_total", seconds, session.job, label)
+        add("iotide_job_activity_bytes_total", moved, session.job, label)

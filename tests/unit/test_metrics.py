@@ -115,3 +115,14 @@ def test_ingest_is_shown_as_it_counts() -> None:
 def test_counters_and_no_gauges_end_in_total() -> None:
     for name, family in FAMILIES.items():
         assert name.endswith("_total") is (family.kind.__name__ == "CounterMetricFamily"), name
+
+
+@pytest.mark.parametrize(("offset_ns", "told"), [(0, True), (None, False)])
+def test_next_phase_is_a_time_of_day_or_not_told(offset_ns: int | None, told: bool) -> None:
+    aggregator, interner = Aggregator(AggregatorSettings(), lambda: NOW), Interner()
+    aggregator.opened("s", StreamInfo(job="job", source="test", clock_offset_ns=offset_ns))
+    aggregator.batch("s", periodic_batch(interner, until_s=NOW), interner.take_fresh())
+    aggregator.tick()
+    samples, job = scrape(aggregator), (("job_id", "job"),)
+    assert ("iotide_job_period_seconds", job) in samples
+    assert (("iotide_job_next_phase_start_timestamp_seconds", job) in samples) == told

@@ -121,3 +121,10 @@ def test_trace_with_its_own_clock_never_goes_stale() -> None:
     assert prediction is not None
     assert prediction.period_s is not None
     assert session.stale_at_s is None
+
+
+def test_signal_of_more_seconds_than_there_were_is_all_of_it() -> None:
+    session, interner = make(), Interner()
+    session.update("s", periodic_batch(interner, until_s=NOW), interner.take_fresh(), NOW)
+    assert all(session.signal(last_s) == session.signal() for last_s in (1e9, 1e300, float("inf")))
+    assert len(session.signal(5.0).written) < len(session.signal().written)
