@@ -19,6 +19,7 @@ from .numbering import JobNames, StreamNames
 from .settings import AggregatorSettings
 
 _BANDWIDTH_S: Final = 10
+_PASSED: Final = 0.51  # of a period after its told start a phase was skipped
 _LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed
 
 
@@ -251,10 +252,17 @@ class JobSession:
 
 
 def _stale_at(prediction: Prediction, last_s: float) -> float | None:
-    """Returns 1, 2, 4, ... periods after the last data, whatever comes next; None past the longest silence."""
+    """Returns when the told start of the next phase has passed by more than half a period, so that it is another one.
+
+    Without a start, 1, 2, 4, ... periods after the last data. None past the longest silence.
+    """
     if prediction.period_s is None or prediction.period_s.value <= 0:
         return None
-    silence_s = prediction.period_s.value
+    period_s = prediction.period_s.value
+    if prediction.next_phase is not None:
+        stale_s = prediction.next_phase.start_s.value + _PASSED * period_s
+        return stale_s if stale_s - last_s <= _LONGEST_SILENCE * period_s else None
+    silence_s = period_s
     while last_s + silence_s <= prediction.made_at_s:
         silence_s *= 2
-    return last_s + silence_s if silence_s <= _LONGEST_SILENCE * prediction.period_s.value else None
+    return last_s + silence_s if silence_s <= _LONGEST_SILENCE * period_s else None

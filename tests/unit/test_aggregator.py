@@ -222,7 +222,7 @@ def test_job_id_that_cannot_be_shown_is_cleaned() -> None:
     assert list(aggregator.jobs) == ["line?break?[2J", "unknown", "x" * 256]
 
 
-def test_silent_job_is_predicted_again_at_longer_and_longer_intervals_until_nothing_is_said() -> None:
+def test_silent_job_is_predicted_again_when_its_next_phase_was_skipped_until_nothing_is_said() -> None:
     aggregator, clock = make(idle_after_s=10_000, end_after_s=20_000)
     heard: list[Prediction] = []
     aggregator.on_prediction(heard.append)
@@ -230,13 +230,12 @@ def test_silent_job_is_predicted_again_at_longer_and_longer_intervals_until_noth
     for _ in range(20 * int(PERIOD_S)):
         aggregator.tick()
         clock.now += 1
-    silences = [round(row.made_at_s - NOW) for row in heard]
-    assert silences[:3] == [0, PERIOD_S, 2 * PERIOD_S]
-    assert silences[3:] == [4 * PERIOD_S]
-    first, *_, last = heard
-    assert first.next_phase is not None
-    assert first.next_phase.start_s.value < heard[1].made_at_s + 1
-    assert last.period_s is None  # the confidence has faded
+    for row, following in itertools.pairwise(heard):
+        assert row.next_phase is not None
+        skipped_s = row.next_phase.start_s.value + PERIOD_S / 2
+        assert skipped_s <= following.made_at_s <= skipped_s + 1.1  # a tick of this test later
+    assert 3 <= len(heard) <= 6
+    assert heard[-1].period_s is None  # the confidence has faded
 
 
 def test_job_without_news_costs_no_prediction() -> None:
