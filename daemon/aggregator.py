@@ -66,6 +66,7 @@ class Aggregator:
         self._on_prediction: list[PredictionListener] = []
         self._on_job: list[JobListener] = []
         self._signal_dropped = {"late": 0.0, "ahead": 0.0}
+        self._graphs_dropped: Counter[str] = Counter()
         self._past: Counter[str] = Counter()
         self._lost: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
 
@@ -154,6 +155,14 @@ class Aggregator:
             _add(total, session)
         return total
 
+    def graphs_dropped(self) -> Counter[str]:
+        """Returns what the jobs' directly-follows graphs lack, by reason; those of jobs that are gone included."""
+        total = Counter(self._graphs_dropped)
+        for session in self.jobs.values():
+            if session.graph is not None:
+                total.update(session.graph.losses())
+        return total
+
     # ---- time ----
 
     def tick(self) -> bool:
@@ -236,6 +245,8 @@ class Aggregator:
         before, session.state = session.state, after(session.state, happening)
         if session.state is before:
             return
+        if session.state in (State.IDLE, State.ENDED):
+            session.settle()
         if session.state is State.ENDED:
             session.ended_at_s = self._steady()
             self._predict(session, whole=True)
@@ -248,6 +259,8 @@ class Aggregator:
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]
         _add(self._signal_dropped, session)
+        if session.graph is not None:
+            self._graphs_dropped.update(session.graph.losses())
         self._predicted_at.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)

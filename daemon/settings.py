@@ -9,9 +9,11 @@ from typing import Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ..analyzers.dfg.settings import DfgSettings
 from ..analyzers.settings import DetectSettings
 from ..events import ConfigError
 from .ingest_core import IngestSettings
+from .job_graph import check
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 
@@ -55,6 +57,12 @@ class AggregatorSettings(BaseModel):
     max_files: int = Field(10_000, ge=1, description="Files told apart in a job; the rest is summed up as other.")
     max_calls: int = Field(1_000, ge=1, description="Functions told apart in a job; the rest is summed up as other.")
     max_job_series: int = Field(1_000, ge=0, description="Jobs with Prometheus series of their own; the latest active.")
+    max_activity_series: int = Field(
+        5,
+        ge=0,
+        le=100,
+        description="Activities of each such job with series of their own; those with the most events.",
+    )
     history: int = Field(128, ge=1, description="Predictions remembered of each job.")
     clock_skew_s: float = Field(
         3600.0,
@@ -63,11 +71,17 @@ class AggregatorSettings(BaseModel):
     )
     bounds: IngestSettings = Field(default_factory=IngestSettings, description="Bounds of what collectors may send.")
     detect: DetectSettings = Field(default_factory=DetectSettings, description="How periods are looked for.")
+    dfg: DfgSettings = Field(default_factory=DfgSettings, description="How directly-follows graphs are kept.")
 
     @model_validator(mode="after")
     def _samples_as_a_running_job_can_be(self) -> Self:
         if self.detect.sampling == "point":
             raise ConfigError("sampling at points needs a finished trace; a running job is sampled by volume")
+        return self
+
+    @model_validator(mode="after")
+    def _graphs_as_declared(self) -> Self:
+        check(self.dfg)
         return self
 
     @model_validator(mode="after")

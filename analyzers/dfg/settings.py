@@ -21,6 +21,10 @@ class DfgSettings(BaseModel):
     enabled: bool = Field(True, description="Keep a directly-follows graph of each job.")
     mapping: str = Field(DEFAULT_MAPPING, description="What an activity is, in the text form of docs/dfg.md.")
     case: CaseName = Field(DEFAULT_CASE, description="What a case is: events follow one another within one.")
+    filter: str = Field("", description="Which events count, in the text form of docs/dfg.md; all by default.")
+    sites: dict[str, str] = Field(
+        {}, description='Folders by site variable, a table such as SCRATCH = "/p/scratch", for mappings and filters.'
+    )
     lateness_s: float = Field(
         2.0,
         ge=0,

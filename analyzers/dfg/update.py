@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from ...events.batch import IntArray
 from ...events.dfg import Graph
 from .bounds import Edges
 from .concurrency import Concurrency
@@ -73,10 +74,10 @@ class DfgAnalyzer:
     def update(
         self,
         case: npt.ArrayLike,
-        activity: npt.NDArray[np.integer[Any]],
-        start: Ints,
-        duration: Ints,
-        size: Ints,
+        activity: IntArray,
+        start: IntArray,
+        duration: IntArray,
+        size: IntArray,
     ) -> None:
         """Takes in events; arrays of shape (n,), in the order in which the events of equal start follow one another.
 
@@ -91,7 +92,8 @@ class DfgAnalyzer:
             return
         counts = self._counts
         cases = np.broadcast_to(np.asarray(case, np.int64), activity.shape)
-        events = Events(cases, activity.astype(np.int32, copy=False), start, duration, size)
+        times = (column.astype(np.int64, copy=False) for column in (start, duration, size))
+        events = Events(cases, activity.astype(np.int32, copy=False), *times)
         if activity.min() < 0:
             mapped = np.flatnonzero(activity >= 0)
             counts.unmapped += len(activity) - len(mapped)
@@ -149,6 +151,15 @@ class DfgAnalyzer:
             for row in order
             if events[row]
         ]
+
+    def losses(self) -> dict[str, int]:
+        """Returns what the graph lacks so far, by reason: events, occurrences of edges, or cases."""
+        return {
+            "late_events": self._counts.late,
+            "other_activities": int(self._parts.nodes.events[OTHER]),
+            "rare_edges": self._parts.edges.dropped,
+            "evicted_cases": self._parts.cases.evicted,
+        }
 
     def graph(self, names: Sequence[str], job: str = "") -> Graph:
         """Returns the graph as if all cases ended now.
@@ -218,7 +229,7 @@ class DfgAnalyzer:
         )
         return made
 
-    def _rows(self, activity: npt.NDArray[np.integer[Any]]) -> Rows:
+    def _rows(self, activity: IntArray) -> Rows:
         rows = activity.astype(np.intp)
         rows += 1
         if self._counts.highest >= self._settings.max_activities:

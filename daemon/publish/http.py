@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from ... import __version__
 from ...events import ConfigError
+from ...events.dfg import Graph
 from ...events.endpoints import is_loopback
 from ...events.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
@@ -91,6 +92,16 @@ def make_application(
     async def signal(job: str, last_s: Annotated[float | None, Query(gt=0)] = None) -> SignalSeries:
         """Returns a job's bandwidth over time, all that is kept or the last seconds."""
         return session_of(job).signal(last_s)
+
+    @app.get("/api/v1/jobs/{job:path}/dfg", response_model=Graph)
+    async def dfg(job: str) -> Response:
+        """Returns a job's directly-follows graph of now."""
+        graph = session_of(job).graph
+        if graph is None:
+            raise HTTPException(
+                404, {"error": f"job {job!r} has no graph", "expected": "a job with events, and dfg.enabled"}
+            )
+        return Response(graph.graph().model_dump_json(), media_type="application/json")
 
     @app.get("/api/v1/jobs/{job:path}")
     async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:

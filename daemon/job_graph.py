@@ -1,0 +1,90 @@
+"""The directly-follows graph of one job: from batches in the job's numbers to the graph."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from ..analyzers.dfg.cases import Cases
+from ..analyzers.dfg.filters import Filter, Selector
+from ..analyzers.dfg.graph import OTHER_NAME
+from ..analyzers.dfg.mapping import Mapping
+from ..analyzers.dfg.naming import Mapper
+from ..analyzers.dfg.settings import DfgSettings
+from ..analyzers.dfg.sizes import sizes_of
+from ..analyzers.dfg.update import ActivityRow, DfgAnalyzer
+from ..events import ConfigError, EventBatch, StreamInfo, make_batch
+from ..events.dfg import Graph
+from .numbering import JobNames
+
+_SPARE: Final = 1024  # activities named beyond those told apart, so that their number can be told
+
+
+def check(settings: DfgSettings) -> None:
+    """Tries the mapping, the filter and the sites.
+
+    Raises:
+        ConfigError: one of them is wrong.
+    """
+    _parsed(settings.mapping, settings.filter, tuple(sorted(settings.sites.items())))
+
+
+class JobGraph:
+    """Maps a job's events to activities and cases, and hands them to the analyzer."""
+
+    def __init__(self, job: str, settings: DfgSettings, names: JobNames) -> None:
+        mapping, chosen = _parsed(settings.mapping, settings.filter, tuple(sorted(settings.sites.items())))
+        self._job = job
+        self._names = names
+        self._cases = Cases(settings.case)
+        self._mapper = Mapper(mapping, settings.max_activities + _SPARE)
+        self._selector = Selector(chosen)
+        self._analyzer = DfgAnalyzer(settings)
+
+    def update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
+        """Takes in events of a stream in the job's numbers."""
+        mask = self._selector.of(batch, self._names, info)
+        if mask is not None:
+            batch = batch.select(mask)
+        case = self._cases.of(batch, stream, info)
+        activity, _ = self._mapper.apply(batch, self._names, case)
+        self._analyzer.update(case, activity, batch.start, batch.duration, sizes_of(batch))
+
+    def close_stream(self, stream: str, info: StreamInfo) -> None:
+        """Takes in that a stream has ended, and with it its case where the streams are the cases."""
+        if self._cases.ends_with_stream:
+            (case,) = self._cases.of(make_batch(1, {}), stream, info).tolist()
+            self._analyzer.close_case(case)
+
+    def settle(self) -> None:
+        """Gives memory back that a silent job does not need."""
+        self._analyzer.settle()
+
+    def graph(self) -> Graph:
+        """Returns the graph of now."""
+        return self._analyzer.graph(self._mapper.names, self._job)
+
+    def top(self, number: int) -> list[tuple[str, ActivityRow]]:
+        """Returns the activities with the most events, by name."""
+        return [
+            (OTHER_NAME if row.activity < 0 else self._mapper.names[row.activity], row)
+            for row in self._analyzer.top(number)
+        ]
+
+    def losses(self) -> dict[str, int]:
+        """Returns what the graph lacks, by reason."""
+        return self._analyzer.losses()
+
+
+@lru_cache(maxsize=64)
+def _parsed(mapping: str, chosen: str, sites: tuple[tuple[str, str], ...]) -> tuple[Mapping, Filter]:
+    variables = dict(sites)
+    return Mapping.parse(mapping, sites=variables, read=_read), Filter.parse(chosen, variables)
+
+
+def _read(name: str) -> str:
+    try:
+        return Path(name).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{name}: {error}") from None
