@@ -30,6 +30,7 @@ _BELIEVED_SPREAD: Final = 0.25
 _SURE: Final = 0.9
 _SPLIT: Final = 0.1  # spread of intervals from which on phases may have run together
 _TRIALS: Final = 10
+_EDGES: Final = 2  # bins between two phases that the edges of both fill
 _DRIFTED: Final = 2.0  # standard errors by which the latest intervals must differ to count instead of all
 
 
@@ -241,7 +242,15 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
     inside, length = float(phases.volume.sum()), float((phases.stop - phases.first).sum())
     outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)
     rest = max(len(segmenter.values) - begin - length, 1.0)
-    return max(1 - (outside / rest) / (inside / max(length, 1.0)), 0.0)
+    level = inside / max(length, 1.0)
+    gaps = phases.first[1:] - phases.stop[:-1]
+    if 2 * int((gaps <= _EDGES).sum()) > len(gaps):
+        # volumes hold the bins at both edges of a phase, which here are all there is between two
+        quiet = np.minimum(segmenter.values[phases.stop[:-1]], segmenter.values[phases.first[1:] - 1])
+        outside = max(outside, float(quiet.sum()) / len(quiet) * rest)
+        within = segmenter.running[phases.stop] - segmenter.running[phases.first]
+        level = float(within.sum()) / max(length, 1.0)
+    return max(1 - (outside / rest) / level, 0.0)
 
 
 def _shrunk(spread: float, count: int) -> float:

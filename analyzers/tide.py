@@ -19,6 +19,7 @@ from .spectrum import Floats, describe, find_candidates, spectrum_of
 
 _FEWEST_BINS: Final = 12
 _LEAST_CONFIDENCE: Final = 0.15
+_DEEP: Final = 0.4  # amplitude of a line over the mean from which on it is no mere ripple
 
 
 def estimate(view: View, settings: DetectSettings) -> Rhythm:
@@ -41,7 +42,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     if len(window) < _FEWEST_BINS or not window.any():
         return Rhythm(harmonics_dropped=candidates.dropped)
     line, beat = _look(view)
-    period, confidence, by_phases = _decide(line, beat)
+    period, confidence, by_phases = _decide(_line_confidence(window, line), line, beat)
     if beat is not None and by_phases:
         confidence *= chance_in_time(beat.regularity.spread, len(beat.regularity.intervals))
         confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
@@ -69,15 +70,16 @@ def _look(view: View) -> tuple[Line | None, Beat | None]:
     return line, with_history(view, line, peaks, known)
 
 
-def _line_confidence(line: Line | None) -> float:
+def _line_confidence(window: Floats, line: Line | None) -> float:
+    """Tells how sure a line is; a mere ripple may come of bins that hold a request more or less."""
     if line is None:
         return 0.0
-    return certain(line.chance) * min(max((line.support - 0.05) / 0.6, 0.0), 1.0)
+    depth = 2 * abs(component(window, line.period)) / float(window.sum())
+    return certain(line.chance) * min(max((line.support - 0.05) / 0.6, 0.0), 1.0) * min(depth / _DEEP, 1.0)
 
 
-def _decide(line: Line | None, beat: Beat | None) -> tuple[float, float, bool]:
+def _decide(by_line: float, line: Line | None, beat: Beat | None) -> tuple[float, float, bool]:
     """Returns the period in bins, the confidence, and whether the phases (not the line) gave it."""
-    by_line = _line_confidence(line)
     by_phases = 0.0 if beat is None else beat.quality
     if beat is None or line is None:
         if beat is not None:

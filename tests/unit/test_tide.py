@@ -237,3 +237,16 @@ def test_answer_does_not_depend_on_the_sampling_frequency_or_the_window_start(fr
     rhythm = estimate(View(values, bin_s=bin_s, start_s=0.0, now_s=len(values) * bin_s), DetectSettings())
     assert rhythm.period_s is not None
     assert rhythm.period_s.value == pytest.approx(period_s, rel=0.003)
+
+
+@pytest.mark.parametrize("spacing", [0.13, 0.37])
+def test_ripple_of_bins_that_hold_a_request_more_or_less_is_not_clearly_periodic(spacing: float) -> None:
+    bins = (np.arange(int(500 / spacing)) * spacing).astype(int)
+    assert found(np.bincount(bins) * 1e6).confidence < 0.5
+
+
+def test_short_pauses_between_phases_are_no_ripple() -> None:
+    values = np.where(np.arange(500) % 4 < 2, 1e8, 0.0)
+    rhythm = found(values)
+    assert rhythm.period_s is not None
+    assert rhythm.confidence > 0.9
