@@ -26,6 +26,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "serve": Entry("serve", "Run the aggregator: take in streams, predict, publish."),
     "collect": Entry("collect", "Run the per-node agent: follow inputs, ship events."),
     "detect": Entry("detect", "Find the I/O period in finished traces."),
+    "dfg": Entry("dfg", "Draw what follows what in finished traces, and compare."),
     "watch": Entry("watch", "Print a line for each prediction of an aggregator."),
     "doctor": Entry("doctor", "Say what works on this machine and what does not."),
 }

@@ -17,6 +17,7 @@ _DESCRIPTOR: Final = re.compile(r"^(/(?:proc/[^/]+|dev)/fd)/\d+(?=/|$)")
 _TERMINAL: Final = re.compile(r"^/dev/pts/\d+$")
 _SLASHES: Final = re.compile(r"//+")
 _DIGITS: Final = re.compile(r"\d+")
+_ENDINGS: Final = (".h5", ".hdf5", ".h4", ".hdf4", ".nc4", ".bp4", ".bp5", ".bz2", ".f90")
 _SITE_NAME: Final = re.compile(r"[A-Za-z_]\w{0,63}")
 
 
@@ -68,10 +69,11 @@ def extension(path: str) -> str:
 def pattern(path: str) -> str:
     """Returns a path with every number in it as ``#``: the files of all ranks and steps are then one.
 
-    >>> pattern("/scratch/out.00017.rank3")
-    '/scratch/out.#.rank#'
+    >>> pattern("/scratch/out.00017.rank3"), pattern("/scratch/step12.h5")
+    ('/scratch/out.#.rank#', '/scratch/step#.h5')
     """
-    return _DIGITS.sub("#", path)
+    ending = next((ending for ending in _ENDINGS if path.endswith(ending)), "")
+    return _DIGITS.sub("#", path.removesuffix(ending)) + ending
 
 
 class Sites:

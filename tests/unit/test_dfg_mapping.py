@@ -121,7 +121,7 @@ def test_endings_and_patterns() -> None:
         "*",
         "*",
     ]
-    assert pattern("/a1/b22.c") == "/a#/b#.c"
+    assert [pattern(path) for path in ("/a1/b22.c", "/s7.h5", "/s.h52")] == ["/a#/b#.c", "/s#.h5", "/s.h#"]
     assert top_levels("/", 2) == "/"
 
 
