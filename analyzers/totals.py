@@ -78,8 +78,8 @@ class Totals:
         outer = batch.depth == 0
         read = np.where(outer & (batch.kind == Kind.READ), moved, 0)
         written = np.where(outer & (batch.kind == Kind.WRITE), moved, 0)
-        self.bytes_read += total_of(read)
-        self.bytes_written += total_of(written)
+        self.bytes_read = added(self.bytes_read, read)
+        self.bytes_written = added(self.bytes_written, written)
         file, beyond = self._files.bounded(batch.file)
         self.overflowed += beyond
         self._files.add(file, {"calls": outer, "read": read, "written": written, "ns": np.where(outer, duration, 0)})
@@ -116,11 +116,12 @@ class Totals:
         ]
 
 
-def total_of(values: npt.NDArray[np.int64]) -> int:
-    """Returns the exact sum of values from 0 on, also where int64 does not hold it."""
+def added(total: int, values: npt.NDArray[np.int64]) -> int:
+    """Returns a sum with values from 0 on added to it, exact up to 2^62 and never more."""
     if len(values) and int(values.max()) >= _HUGE:
-        return sum(values.tolist())
-    return int(values.sum())
+        exact: int = sum(values.tolist())
+        return min(total + exact, _MOST)
+    return min(total + int(values.sum()), _MOST)
 
 
 class _Table:

@@ -37,6 +37,7 @@ from .launch import SignalPassing, shell_status, start
 _DRAIN_S: Final = 10.0
 _VIEW_S: Final = 0.2
 _VIEW_WINDOW_S: Final = 120.0
+_RATE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +216,15 @@ def _loop_running(server: Server) -> Iterator[None]:
 
 async def _show(view: LiveView, server: Server, job: str) -> None:
     while True:
-        session = server.aggregator.jobs.get(job)
+        session, now = server.aggregator.jobs.get(job), time.time()
         if session is None:
-            view.tick(time.time(), 0, [])
+            view.tick(now, 0, 0.0, [])
         else:
-            recent = session.signal(_VIEW_WINDOW_S)
+            recent = session.signal(_VIEW_WINDOW_S, until_s=now)
             bandwidth = [read + written for read, written in zip(recent.read, recent.written, strict=True)]
-            view.tick(time.time(), session.bytes_read + session.bytes_written, bandwidth)
+            latest = bandwidth[-max(round(_RATE_S / recent.bin_s), 1) :]
+            rate = sum(latest) / max(len(latest), 1)
+            view.tick(now, session.bytes_read + session.bytes_written, rate, bandwidth)
         await asyncio.sleep(_VIEW_S)
 
 

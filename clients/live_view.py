@@ -24,8 +24,8 @@ class LiveView(Protocol):
         """Takes in a new prediction."""
         ...
 
-    def tick(self, now_s: float, moved: int, bandwidth: Sequence[float]) -> None:
-        """Takes in the bytes moved so far and the latest bandwidth (bytes/s, one value a bin)."""
+    def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
+        """Takes in the bytes moved so far, the bandwidth now, and that of each bin until now (bytes/s)."""
         ...
 
     def close(self) -> None:
@@ -48,7 +48,7 @@ class SilentView:
     def predicted(self, prediction: Prediction) -> None:
         """Shows nothing."""
 
-    def tick(self, now_s: float, moved: int, bandwidth: Sequence[float]) -> None:
+    def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
         """Shows nothing."""
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class LineView:
             print(f"iotide: {prediction_line(prediction, with_job=False)}", file=self._stream, flush=True)
         self._found = found
 
-    def tick(self, now_s: float, moved: int, bandwidth: Sequence[float]) -> None:
+    def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
         """Lines come with predictions only."""
 
     def close(self) -> None:
@@ -92,10 +92,9 @@ class AreaView:
         """Shows the prediction from the next tick on."""
         self._prediction = prediction
 
-    def tick(self, now_s: float, moved: int, bandwidth: Sequence[float]) -> None:
+    def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
         """Draws the area anew."""
         width = self._area.width
-        rate = bandwidth[-1] if bandwidth else 0.0
         head = f" {rate_text(rate):>10}  {byte_text(moved):>9} "
         wave = sparkline(bandwidth[-4 * (width - len(head) - 12) :], width - len(head) - 12)
         self._area.show(

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..analyzers.predictor import Predictor
 from ..analyzers.selection import counted
-from ..analyzers.totals import Totals, total_of
+from ..analyzers.totals import Totals, added
 from ..events import Definitions, EventBatch, Flag, Kind, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
 from .history import History
@@ -99,9 +99,9 @@ class JobSession:
         if self.streams.pop(stream, None) is not None:
             self.flushed = True
             self.predictor.flush()
-            info = self.infos.pop(stream)
+            self.infos.pop(stream)
             if self.graph is not None:
-                self.graph.close_stream(stream, info)
+                self.graph.close_stream(stream)
         if not self.streams:
             self.no_stream_since_s = at_s
 
@@ -169,9 +169,9 @@ class JobSession:
         if self.graph is not None:
             self.graph.settle()
 
-    def signal(self, last_s: float | None = None) -> SignalSeries:
-        """Returns the bandwidth over the observation, or over its last seconds."""
-        end = self.last_ns or 0
+    def signal(self, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
+        """Returns the bandwidth over the observation or its last seconds; it ends with the last event, or later."""
+        end = max(self.last_ns or 0, 0 if self.own_clock else int(until_s * 1e9))
         first = self.first_ns or 0
         start = first if last_s is None else max(first, end - int(min(last_s * 1e9, float(end))))
         return self.predictor.series(start, end)
@@ -217,9 +217,9 @@ class JobSession:
         self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
         self.last_ns = last if self.last_ns is None else max(last, self.last_ns)
         moved = np.where(counted(batch, self.names.file_types, "both"), batch.bytes, 0)
-        read = total_of(moved[batch.kind == Kind.READ])
-        self.bytes_read += read
-        self.bytes_written += total_of(moved) - read
+        reads = batch.kind == Kind.READ
+        self.bytes_read = added(self.bytes_read, np.where(reads, moved, 0))
+        self.bytes_written = added(self.bytes_written, np.where(reads, 0, moved))
         if not self.own_clock:
             self.lag_s = max(0.0, now_s - last / 1e9)
         if batch.rank.max() >= 0:

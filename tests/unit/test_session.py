@@ -128,3 +128,12 @@ def test_signal_of_more_seconds_than_there_were_is_all_of_it() -> None:
     session.update("s", periodic_batch(interner, until_s=NOW), interner.take_fresh(), NOW)
     assert all(session.signal(last_s) == session.signal() for last_s in (1e9, 1e300, float("inf")))
     assert len(session.signal(5.0).written) < len(session.signal().written)
+
+
+def test_signal_until_now_shows_a_silence() -> None:
+    session, interner = make(), Interner()
+    session.update("s", periodic_batch(interner, until_s=NOW), interner.take_fresh(), NOW)
+    series = session.signal(10.0, until_s=NOW + 8)
+    silent = round(7 / series.bin_s)
+    assert sum(series.written[-silent:]) == 0 < sum(series.written[:-silent])
+    assert series.start_s + len(series.written) * series.bin_s >= NOW + 8
