@@ -6,6 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from ..analyzers.dfg.cases import Cases
 from ..analyzers.dfg.filters import Filter, Selector
 from ..analyzers.dfg.graph import OTHER_NAME
@@ -14,7 +17,7 @@ from ..analyzers.dfg.naming import Mapper
 from ..analyzers.dfg.settings import DfgSettings
 from ..analyzers.dfg.sizes import sizes_of
 from ..analyzers.dfg.update import ActivityRow, DfgAnalyzer
-from ..events import ConfigError, EventBatch, StreamInfo, make_batch
+from ..events import ConfigError, EventBatch, StreamInfo
 from ..events.dfg import Graph
 from .numbering import JobNames
 
@@ -37,24 +40,26 @@ class JobGraph:
         mapping, chosen = _parsed(settings.mapping, settings.filter, tuple(sorted(settings.sites.items())))
         self._job = job
         self._names = names
+        self._by_stream = settings.case == "stream"
         self._cases = Cases(settings.case)
         self._mapper = Mapper(mapping, settings.max_activities + _SPARE)
         self._selector = Selector(chosen)
         self._analyzer = DfgAnalyzer(settings)
+        self._streams: dict[str, int] = {}
+        self._numbered = 0
 
     def update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         """Takes in events of a stream in the job's numbers."""
         mask = self._selector.of(batch, self._names, info)
         if mask is not None:
             batch = batch.select(mask)
-        case = self._cases.of(batch, stream, info)
+        case = self._case(stream, len(batch)) if self._by_stream else self._cases.of(batch, stream, info)
         activity, _ = self._mapper.apply(batch, self._names, case)
         self._analyzer.update(case, activity, batch.start, batch.duration, sizes_of(batch))
 
-    def close_stream(self, stream: str, info: StreamInfo) -> None:
+    def close_stream(self, stream: str) -> None:
         """Takes in that a stream has ended, and with it its case where the streams are the cases."""
-        if self._cases.ends_with_stream:
-            (case,) = self._cases.of(make_batch(1, {}), stream, info).tolist()
+        if (case := self._streams.pop(stream, None)) is not None:
             self._analyzer.close_case(case)
 
     def settle(self) -> None:
@@ -75,6 +80,13 @@ class JobGraph:
     def losses(self) -> dict[str, int]:
         """Returns what the graph lacks, by reason."""
         return self._analyzer.losses()
+
+    def _case(self, stream: str, length: int) -> npt.NDArray[np.int64]:
+        """Numbers a stream until it is closed; a job may have any number of them one after the other."""
+        if stream not in self._streams:
+            self._streams[stream] = self._numbered
+            self._numbered += 1
+        return np.broadcast_to(np.int64(self._streams[stream]), (length,))
 
 
 @lru_cache(maxsize=64)
