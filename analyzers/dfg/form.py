@@ -27,6 +27,10 @@ class Piece(str):
         piece.at = at
         return piece
 
+    def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]
+        """Lets what holds a piece be pickled."""
+        return str(self), self.at
+
 
 def split(text: str, separator: str) -> Iterator[Piece]:
     """Yields the parts of a text between separators, each with its place, white space around them removed."""
