@@ -11,18 +11,29 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from itertools import combinations, pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.clients import dfg_colours, dfg_dot, dfg_labels
+from iotide.clients import dfg_colours, dfg_dot, dfg_labels, dfg_timeline
 from iotide.clients.dfg_colours import GREEN, PLAIN, RED, contrast, shade
 from iotide.clients.dfg_layers import acyclic_order
 from iotide.clients.dfg_layout import Layout, place
 from iotide.clients.dfg_look import END, START, label_of, scene_of
 from iotide.clients.dfg_pictures import FORMS, draw, form_of
 from iotide.clients.dfg_routes import routes_of
+from iotide.clients.dfg_timeline import draw_timeline
 from iotide.events import UnavailableError
-from iotide.events.dfg import ActivityStats, Comparison, EdgeDifference, Follows, Graph, NodeDifference
+from iotide.events.dfg import (
+    ActivityStats,
+    Comparison,
+    EdgeDifference,
+    Follows,
+    Graph,
+    NodeDifference,
+    Occurrence,
+    Timeline,
+)
 from support.programs import need
 
 
@@ -123,7 +134,7 @@ def page_data(text: str) -> dict[str, object]:
     return dict(json.loads(found[1]))
 
 
-@pytest.mark.parametrize("module", [dfg_colours, dfg_dot, dfg_labels])
+@pytest.mark.parametrize("module", [dfg_colours, dfg_dot, dfg_labels, dfg_timeline])
 def test_examples_in_docstrings_hold(module: object) -> None:
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted
@@ -384,3 +395,40 @@ def test_graphviz_draws_kept_places() -> None:
 def test_order_follows_the_strongest_edges() -> None:
     edges = {("s", "a"): 1.0, ("a", "b"): 9.0, ("b", "a"): 8.0, ("b", "c"): 5.0, ("a", "c"): 1.0, ("c", "e"): 1.0}
     assert acyclic_order(["e", "c", "b", "a", "s"], edges, "s", "e") == ["s", "a", "b", "c", "e"]
+
+
+def timeline(calls: int, cases: int = 12) -> Timeline:
+    occurrences = [
+        Occurrence(case=f"rank {at % cases}", start_s=1e9 + at * 0.01, end_s=1e9 + at * 0.01 + 0.025, bytes=4096)
+        for at in range(calls)
+    ]
+    return Timeline(activity="write:$SCRATCH/x_$y", occurrences=occurrences, left_out=7)
+
+
+def test_timeline_has_a_row_a_case_in_the_order_of_their_numbers() -> None:
+    root = ET.fromstring(draw_timeline(timeline(60), "svg"))
+    comments = draw_timeline(timeline(60), "svg").decode()
+    named = re.findall(r"<!-- (rank \d+) -->", comments)
+    assert named == [f"rank {at}" for at in range(12)]
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    title = next(text for text in re.findall(r"<!-- (.*?) -->", comments) if text.startswith("write"))
+    assert title.startswith("write:$SCRATCH/x_$y: 60 calls in 12 cases, 1.5 s in all, 245.8 kB; 7 later ones")
+
+
+@pytest.mark.parametrize("calls", [0, 1, 20_000])
+def test_timeline_of_any_length_is_a_small_picture(calls: int) -> None:
+    content = draw_timeline(timeline(calls), "png")
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    assert len(draw_timeline(timeline(calls, 300), "svg")) < 600_000
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 10)), max_size=20))
+@settings(deadline=None)
+def test_number_of_calls_at_once_is_that_of_counting(calls: list[tuple[int, int]]) -> None:
+    start = np.array([begin for begin, _ in calls], float)
+    end = np.array([begin + length for begin, length in calls], float)
+    times, number = dfg_timeline.at_once(start, end)
+    for at in range(45):
+        place = int(np.searchsorted(times, at + 0.5)) - 1
+        shown = number[place] if place >= 0 else 0
+        assert shown == sum(begin <= at < begin + length for begin, length in calls)
