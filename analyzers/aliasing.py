@@ -56,16 +56,16 @@ def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: fl
 
 def _powers(at_s: Floats, volume: Floats, width_s: Floats, lowest_hz: float, length_s: float) -> Floats:
     """Returns |X(f)|^2 of rectangles around given moments under Hann's window, their mean taken off, at each offset."""
-    window = 0.5 - 0.5 * np.cos((2 * math.pi / length_s) * at_s)
-    turn = volume * window * np.exp((-2j * math.pi * lowest_hz) * at_s)
     step = np.exp((-2j * math.pi / length_s) * at_s)
+    # the offsets are so near to one another that the middle one's damping serves all
+    damped = volume * np.sinc((lowest_hz - _OFFSETS[0] / length_s) * width_s)
+    turn = damped * (0.5 - 0.5 * step.real) * np.exp((-2j * math.pi * lowest_hz) * at_s)
     total = float(volume.sum())
     powers = np.empty(len(_OFFSETS))
     for number in range(len(_OFFSETS)):
-        frequency = lowest_hz + number / length_s
-        cycles = frequency * length_s
+        cycles = lowest_hz * length_s + number
         flat = 0.5 * np.sinc(cycles) + 0.25 * (np.sinc(cycles - 1) + np.sinc(cycles + 1))
         mean = total * float(flat) * np.exp(-1j * math.pi * cycles)
-        powers[number] = abs(complex((turn * np.sinc(frequency * width_s)).sum() - mean)) ** 2
+        powers[number] = abs(complex(turn.sum() - mean)) ** 2
         turn *= step
     return powers

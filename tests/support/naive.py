@@ -30,7 +30,8 @@ def point_samples(requests: Sequence[Interval], frequency_hz: float) -> list[flo
     stop = max(end for _, end, _ in requests)
     values = []
     at = begin / 1e9
-    for _ in range(int((stop - begin) / 1e9 * frequency_hz)):
+    # times are seconds in floating point, and so is their difference, as the reference has it
+    for _ in range(int((stop / 1e9 - begin / 1e9) * frequency_hz)):
         # a request runs from its start, and at its end no more
         values.append(sum(v / ((e - s) / 1e9) for s, e, v in requests if s / 1e9 <= at < e / 1e9))
         at += 1 / frequency_hz

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.predictor import detect
 from iotide.analyzers.reference import overlap, point_samples
@@ -88,6 +88,7 @@ def test_default_method_agrees_with_the_reference_on_its_samples() -> None:
 
 
 @given(st.lists(interval, min_size=1, max_size=20))
+@example([(2, 1_000_000_002, 1)])
 @settings(deadline=None)
 def test_points_have_the_bandwidth_of_the_requests_that_run_there(requests: list[Interval]) -> None:
     start, end, volume = (np.array(column) for column in zip(*requests, strict=True))
