@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TextIO
@@ -186,7 +187,8 @@ def _levels(intervals: Sequence[tuple[float, float]], length: float, width: int)
     edges = np.array(intervals) / length * width
     busy, columns = np.zeros(width), np.arange(width)
     for begin, end in edges.tolist():
-        first, last = min(int(begin), width - 1), min(int(end), width - 1)
+        first = min(int(begin), width - 1)
+        last = min(max(math.ceil(end) - 1, first), width - 1)
         inside = columns[first : last + 1]
         share = np.minimum(end, inside + 1) - np.maximum(begin, inside)
         busy[first : last + 1] += np.maximum(share, 1e-9)

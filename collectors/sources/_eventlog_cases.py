@@ -73,7 +73,12 @@ class CaseStreams:
         self._cases: dict[str, _Case] = {}
 
     def take(
-        self, info: CaseInfo, numbers: Columns, calls: Sequence[str], files: Sequence[str], first: int
+        self,
+        info: CaseInfo,
+        numbers: Columns,
+        calls: Sequence[str],
+        files: Sequence[str],
+        places: npt.NDArray[np.int64],
     ) -> list[SourceItem]:
         """Makes events of rows of one case.
 
@@ -82,7 +87,7 @@ class CaseStreams:
             numbers: columns by name: start and dur (ns), and of pid, tid, rank and size those that there are.
             calls: name of each row's call.
             files: path of each row's file, "" where there is none.
-            first: number of the first row, for messages.
+            places: number of each row in the log, for messages.
         """
         items: list[SourceItem] = []
         case = self._cases.get(info.name)
@@ -92,7 +97,7 @@ class CaseStreams:
                 return items
             self._cases[info.name] = case = _Case(self._about.stream(self._source, info.name))
             items.append(Opened(case.stream, self._info(info)))
-        keep = self._sane(numbers, calls, first)
+        keep = self._sane(numbers, calls, places)
         batch = _batch(case, info, numbers, calls, files)
         if not keep.all():
             batch = batch.select(keep)
@@ -121,7 +126,7 @@ class CaseStreams:
             clock_offset_ns=0 if info.clock else None,
         )
 
-    def _sane(self, numbers: Columns, calls: Sequence[str], first: int) -> npt.NDArray[np.bool_]:
+    def _sane(self, numbers: Columns, calls: Sequence[str], places: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         start, duration = numbers["start"], numbers["dur"]
         keep: npt.NDArray[np.bool_] = (
             (start >= 0) & (start <= LATEST_NS) & (duration >= 0) & (duration <= LATEST_NS) & np.array(calls, np.bool_)
@@ -134,7 +139,7 @@ class CaseStreams:
         for row in np.flatnonzero(~keep).tolist():
             values = ", ".join(f"{name} {column[row]}" for name, column in numbers.items())
             self._about.malformed(
-                first + row, f"call {calls[row][:40]!r}, {values}", "a call, and times from 0 on in nanoseconds"
+                int(places[row]), f"call {calls[row][:40]!r}, {values}", "a call, and times from 0 on in nanoseconds"
             )
         return keep
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ..source import SourceItem
 from ._eventlog_cases import NUMBERS, CaseInfo, CaseStreams
@@ -28,30 +29,36 @@ class TableCases:
             first: number of the first row, for messages.
         """
         names: list[str] = columns["case:concept:name"]
+        numbers: dict[str, int] = {}
+        codes = np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names))
+        if len(numbers) == 1:
+            return self._take_case(columns, np.arange(first, first + len(names)))
+        order = np.argsort(codes, kind="stable")
+        edges = np.cumsum(np.bincount(codes, minlength=len(numbers)))[:-1]
         items: list[SourceItem] = []
-        begin = 0
-        changes = [row for row in range(1, len(names)) if names[row] != names[row - 1]]
-        for end in [*changes, len(names)]:
-            if end > begin:
-                items += self._take_run(columns, slice(begin, end), first + begin)
-            begin = end
+        for rows in np.split(order, edges):
+            items += self._take_case({name: _rows(column, rows) for name, column in columns.items()}, rows + first)
         return items
 
-    def _take_run(self, columns: dict[str, Any], rows: slice, first: int) -> list[SourceItem]:
-        name: str = columns["case:concept:name"][rows.start]
-        ranks = columns["rid"][rows] if "rid" in columns else None
+    def _take_case(self, columns: dict[str, Any], rows: npt.NDArray[np.int64]) -> list[SourceItem]:
+        name: str = columns["case:concept:name"][0]
+        ranks = columns.get("rid")
         guessed = CaseInfo.of_name(name)
         rank = guessed.rank if ranks is None else int(ranks[0])
         info = CaseInfo(
             name,
-            columns["cid"][rows.start] if "cid" in columns else guessed.command,
-            columns["host"][rows.start] if "host" in columns else guessed.host,
+            columns["cid"][0] if "cid" in columns else guessed.command,
+            columns["host"][0] if "host" in columns else guessed.host,
             rank if -1 <= rank < 2**31 else -1,
-            columns["clock"][rows.start] == "unix" if "clock" in columns else True,
+            columns["clock"][0] == "unix" if "clock" in columns else True,
         )
-        numbers: dict[str, Any] = {key: columns[key][rows] for key in NUMBERS if key in columns}
+        numbers: dict[str, Any] = {key: columns[key] for key in NUMBERS if key in columns}
         if ranks is not None:
-            numbers["rank"] = np.asarray(ranks)
-        calls = columns["call"][rows]
-        files = columns["fp"][rows] if "fp" in columns else [""] * len(calls)
-        return self._streams.take(info, numbers, calls, files, first)
+            numbers["rank"] = ranks
+        calls = columns["call"]
+        files = columns["fp"] if "fp" in columns else [""] * len(calls)
+        return self._streams.take(info, numbers, calls, files, rows)
+
+
+def _rows(column: Any, rows: npt.NDArray[np.int64]) -> Any:
+    return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows.tolist()]

@@ -21,6 +21,7 @@ HEADER: Final = re.compile(rb'\s*[\w":,-]*case:concept:name')
 _NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size")
 _TEXTS: Final = ("case:concept:name", "call", "fp", "cid", "host", "clock")
 _ESCAPE: Final = re.compile(r"\\(.)")
+_DIGITS: Final = re.compile(r"[-0-9,]*")
 _MEANINGS: Final = {"n": "\n", "r": "\r"}
 
 
@@ -67,48 +68,51 @@ class CsvParser:
             self._about.malformed(number, f"columns {', '.join(names)[:100]}", EXPECTED)
 
     def _events(self, lines: list[str], first: int, columns: dict[str, int]) -> list[SourceItem]:
+        made = _together(lines, columns)
+        if made is not None:
+            return self._table.take(made, first)
         items: list[SourceItem] = []
-        rows: list[list[str]] = []
+        good: list[str] = []
         begin = first
         for number, line in enumerate(lines, first):
-            row = _row(line, columns)
-            if row is not None:
-                rows.append(row)
+            if _together([line], columns) is not None:
+                good.append(line)
                 continue
             if line.strip():
                 self._about.malformed(number, "the line is no event", EXPECTED)
-            items += self._take(rows, begin, columns)
-            rows, begin = [], number + 1
-        return items + self._take(rows, begin, columns)
+            items += self._take(good, begin, columns)
+            good, begin = [], number + 1
+        return items + self._take(good, begin, columns)
 
-    def _take(self, rows: list[list[str]], first: int, columns: dict[str, int]) -> list[SourceItem]:
-        if not rows:
-            return []
-        made: dict[str, Any] = {}
+    def _take(self, lines: list[str], first: int, columns: dict[str, int]) -> list[SourceItem]:
+        made = _together(lines, columns) if lines else None
+        return [] if made is None else self._table.take(made, first)
+
+
+def _together(lines: list[str], columns: dict[str, int]) -> dict[str, Any] | None:
+    """Returns the columns of some lines, None where one of these has other fields than it should."""
+    try:
+        rows = list(csv.reader(lines, strict=True))
+        if len(rows) != len(lines):
+            return None
         fields = list(zip(*rows, strict=True))
+        if len(fields) != len(columns):
+            return None
+        made: dict[str, Any] = {}
         for name in _NUMBERS:
             if name in columns:
-                made[name] = np.array([int(text or -1) for text in fields[columns[name]]], np.int64)
-        for name in _TEXTS:
-            if name in columns:
-                made[name] = [_plain(text) for text in fields[columns[name]]]
-        return self._table.take(made, first)
-
-
-def _row(line: str, columns: dict[str, int]) -> list[str] | None:
-    """Returns the fields of a line, None where it has another number of them or a number is none."""
-    try:
-        row = next(csv.reader([line.rstrip("\r")], strict=True), [])
-    except csv.Error:
+                texts = fields[columns[name]]
+                if not _DIGITS.fullmatch(",".join(texts)):
+                    return None
+                made[name] = np.array([int(text) if text else -1 for text in texts], np.int64)
+    except (csv.Error, ValueError, OverflowError):
         return None
-    if len(row) != len(columns):
-        return None
-    for name in _NUMBERS:
-        text = row[columns[name]].removeprefix("-") if name in columns else ""
-        if text and not (text.isascii() and text.isdigit() and int(text[:20]) < 2**63 and len(text) < 20):
-            return None
-    return row
+    for name in _TEXTS:
+        if name in columns:
+            texts = fields[columns[name]]
+            made[name] = [_plain(text) for text in texts] if any("\\" in text for text in texts) else list(texts)
+    return made
 
 
 def _plain(text: str) -> str:
-    return _ESCAPE.sub(lambda found: _MEANINGS.get(found[1], found[1]), text) if "\\" in text else text
+    return _ESCAPE.sub(lambda found: _MEANINGS.get(found[1], found[1]), text)

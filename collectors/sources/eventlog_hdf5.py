@@ -90,7 +90,8 @@ def _case(
         }
         calls = _texts(columns["call"][rows])
         files = _texts(columns["fp"][rows]) if "fp" in columns else [""] * len(calls)
-        yield streams.take(info, numbers, calls, files, first + begin), len(calls)
+        places = np.arange(first + begin, first + begin + len(calls))
+        yield streams.take(info, numbers, calls, files, places), len(calls)
 
 
 def _info(group: Any, name: str) -> CaseInfo:

@@ -196,6 +196,17 @@ def test_damaged_lines_of_csv_cost_themselves(tmp_path: Path) -> None:
     assert about.counters["lines_malformed"] == 5
 
 
+def test_rows_of_cases_may_be_mixed_and_keep_their_order(tmp_path: Path) -> None:
+    cases = [
+        log_case(name, [(*row[:4], row[4] + shift, *row[5:]) for row in ROWS * 5]) for shift, name in enumerate("ab")
+    ]
+    head, *lines = bytes_of(EventLog(CALLS, FILES, ["one", "two"], cases), "a.csv", tmp_path).decode().splitlines()
+    mixed = [line for pair in zip(lines[:15], lines[15:], strict=True) for line in pair]
+    streams, about = read_again("\n".join([head, *mixed]).encode(), "a.csv")
+    assert about.problems.total == 0
+    assert [stream.events.start.tolist() for stream in streams.values()] == [case.start.tolist() for case in cases]
+
+
 def test_csv_without_the_columns_that_count_is_refused_line_by_line() -> None:
     streams, about = parse(CsvParser, b"case:concept:name,concept:name\na,b\n", "a.csv")
     assert not streams
