@@ -1,0 +1,109 @@
+"""Runs pm4py on a log in a process of its own, and times it.
+
+Its interpreter is the one that PM4PY_PYTHON names, or ours where pm4py is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Counts = dict[tuple[int, int], int]
+
+_CHILD = """
+import contextlib, io, json, sys, time
+import numpy as np
+with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    import pandas as pd, pm4py
+    from pm4py.streaming.algo.discovery.dfg import algorithm
+    from pm4py.streaming.stream.live_event_stream import LiveEventStream
+data = np.load(sys.argv[1])
+answers = []
+for number in range(int(data["count"])):
+    case, activity, start = (data[f"{name}{number}"] for name in ("case", "activity", "start"))
+    names = {"case:concept:name": case.astype(str), "concept:name": activity.astype(str)}
+    log = pd.DataFrame(names | {"time:timestamp": pd.to_datetime(start, utc=True)})
+    batch_s = float("inf")
+    for _ in range(int(sys.argv[2])):
+        begun = time.perf_counter()
+        dfg, starts, ends = pm4py.discover_dfg(log)
+        batch_s = min(batch_s, time.perf_counter() - begun)
+    nodes = log["concept:name"].value_counts().to_dict()
+    rows = log.head(int(sys.argv[3])).to_dict("records")
+    streaming = algorithm.apply()
+    begun = time.perf_counter()
+    for row in rows:
+        streaming._process(row)
+    streaming.get()
+    stream_s = (time.perf_counter() - begun) / max(len(rows), 1)
+    answers.append({
+        "batch_s": batch_s, "event_s": stream_s,
+        "edges": [[int(a), int(b), int(n)] for (a, b), n in dfg.items()],
+        "nodes": [[int(a), int(n)] for a, n in nodes.items()],
+        "starts": [[int(a), int(n)] for a, n in starts.items()],
+        "ends": [[int(a), int(n)] for a, n in ends.items()],
+    })
+print(json.dumps(answers))
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """pm4py's graph of one log, the least time that it took, and the time of an event that is streamed."""
+
+    batch_s: float
+    event_s: float
+    edges: Counts
+    nodes: dict[int, int]
+    starts: dict[int, int]
+    ends: dict[int, int]
+
+
+def interpreter() -> str | None:
+    """Returns the Python that has pm4py, None where there is none."""
+    if given := os.environ.get("PM4PY_PYTHON"):
+        return given
+    return sys.executable if importlib.util.find_spec("pm4py") else None
+
+
+def discover(logs: list[tuple[Ints, Ints, Ints]], *, repeats: int = 1, streamed: int = 0) -> list[Answer] | None:
+    """Returns pm4py's graphs of logs (case, activity, start in ns), None where it is not installed."""
+    python = interpreter()
+    if python is None:
+        print("pm4py is absent (name an interpreter that has it in PM4PY_PYTHON); no peer", file=sys.stderr)
+        return None
+    columns: dict[str, npt.NDArray[np.int64]] = {"count": np.array(len(logs))}
+    for number, (case, activity, start) in enumerate(logs):
+        columns |= {f"case{number}": case, f"activity{number}": activity, f"start{number}": start}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "logs.npz"
+        np.savez(path, **columns)
+        done = subprocess.run(
+            [python, "-c", _CHILD, str(path), str(repeats), str(streamed)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=folder,
+            timeout=600,
+        )
+    return [
+        Answer(
+            row["batch_s"],
+            row["event_s"],
+            {(a, b): n for a, b, n in row["edges"]},
+            dict(row["nodes"]),
+            dict(row["starts"]),
+            dict(row["ends"]),
+        )
+        for row in json.loads(done.stdout.splitlines()[-1])
+    ]
