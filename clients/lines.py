@@ -18,7 +18,7 @@ def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
         parts.append(prediction.job)
     if prediction.period_s is None:
         seen = prediction.window.end_s - prediction.window.start_s
-        parts.append(f"no rhythm yet ({duration_text(seen)} seen)")
+        parts.append(f"no rhythm ({duration_text(seen)} seen)")
         return "  ".join(parts)
     word = "period" if prediction.periodic else "perhaps a period of"
     parts.append(f"{word} {duration_text(prediction.period_s.value)}{interval_text(prediction.period_s)}")

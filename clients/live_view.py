@@ -115,7 +115,7 @@ class AreaView:
             return Text(" waiting for I/O", style="dim")
         if prediction.period_s is None:
             seen = prediction.window.end_s - prediction.window.start_s
-            return Text(f" no rhythm yet ({duration_text(seen)} seen)", style="dim")
+            return Text(f" no rhythm ({duration_text(seen)} seen)", style="dim")
         period = prediction.period_s
         return Text.assemble(
             " period " if prediction.periodic else " perhaps a period of ",

@@ -39,7 +39,7 @@ def test_line_names_period_confidence_and_next_phase() -> None:
 
 
 def test_line_says_that_there_is_no_rhythm_yet() -> None:
-    assert "no rhythm yet" in prediction_line(make_prediction("heat", period_s=None))
+    assert "no rhythm" in prediction_line(make_prediction("heat", period_s=None))
 
 
 def test_report_escapes_what_programs_name(tmp_path: Path) -> None:
