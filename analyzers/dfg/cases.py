@@ -42,8 +42,8 @@ class Cases:
 
     def __init__(self, case: CaseName) -> None:
         self.case: CaseName = case
-        self._streams: dict[str, int] = {}
-        self._texts: dict[str, int] = {}
+        self._streams = _Texts()
+        self._texts = _Texts()
 
     def of(self, batch: EventBatch, stream: str, info: StreamInfo) -> npt.NDArray[np.int64]:
         """Returns the case of each event, int64[n], from 0.
@@ -60,11 +60,11 @@ class Cases:
         if self.case in ("pid", "tid"):
             pid = np.where(batch.pid == 0, info.pid, batch.pid)
             local = pid if self.case == "pid" else np.where(batch.tid == 0, pid, batch.tid)
-            return self._number(self._texts, info.host) * _LOW + (local.astype(np.int64) & (_LOW - 1))
+            return self._texts.number(info.host) * _LOW + (local.astype(np.int64) & (_LOW - 1))
         if self.case == "stream":
-            number = self._number(self._streams, stream)
+            number = self._streams.number(stream)
         else:
-            number = self._number(self._texts, info.host if self.case == "host" else info.command)
+            number = self._texts.number(info.host if self.case == "host" else info.command)
         return np.full(len(batch), number, np.int64)
 
     def label(self, case: int, names: Names) -> str:
@@ -76,21 +76,31 @@ class Cases:
             return f"rank {case - 1}" if case else "(rank not known)"
         if self.case in ("pid", "tid"):
             host, number = divmod(case, _LOW)
-            where = self._text(self._texts, host)
+            where = self._texts.text(host)
             return f"{self.case} {number}" + (f" on {where}" if where else "")
         if self.case == "stream":
-            return self._text(self._streams, case)
-        return self._text(self._texts, case) or f"({self.case} not known)"
+            return self._streams.text(case)
+        return self._texts.text(case) or f"({self.case} not known)"
 
     @property
     def ends_with_stream(self) -> bool:
         """Whether the end of a stream is the end of its case: no other stream can continue it."""
         return self.case == "stream"
 
-    @staticmethod
-    def _number(table: dict[str, int], text: str) -> int:
-        return table.setdefault(text, len(table))
 
-    @staticmethod
-    def _text(table: dict[str, int], number: int) -> str:
-        return next((text for text, known in table.items() if known == number), "")
+class _Texts:
+    """Numbers texts in the order in which they come."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._texts: list[str] = []
+
+    def number(self, text: str) -> int:
+        number = self._numbers.get(text)
+        if number is None:
+            self._numbers[text] = number = len(self._texts)
+            self._texts.append(text)
+        return number
+
+    def text(self, number: int) -> str:
+        return self._texts[number] if 0 <= number < len(self._texts) else ""

@@ -307,6 +307,17 @@ def test_wrong_mappings_are_refused_with_the_place(text: str, message: str) -> N
         Mapping.parse(text)
 
 
+def test_deepest_site_goes_first_and_a_literal_one_before_a_wildcard() -> None:
+    sites = Sites({"P": "/p", "ANY": "/p/*", "SCRATCH": "/p/scratch", "ANN": "/p/scratch/ann"})
+    places = ("/p/x", "/p/scratch/x", "/p/scratch/ann/x", "/q")
+    assert [sites.split(place) for place in places] == [
+        ("$ANY", []),
+        ("$SCRATCH", ["x"]),
+        ("$ANN", ["x"]),
+        ("", []),
+    ]
+
+
 @pytest.mark.parametrize(("name", "folder"), [("1X", "/a"), ("X", "a"), ("X", "/"), ("", "/a")])
 def test_wrong_sites_are_refused(name: str, folder: str) -> None:
     with pytest.raises(ConfigError, match="site variable"):
