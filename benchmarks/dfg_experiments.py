@@ -148,7 +148,8 @@ def draw(folder: Path, images: Path | None) -> list[Figure]:
         files = named(mpi.dfg(*site, *only, *_here(mpi, "ssf*.st", "fpp*.st")).graph)
         for call in ("openat", "write", "read"):
             one, own = files[f"{call}:$SCRATCH/ssf"], files[f"{call}:$SCRATCH/fpp"]
-            figures.append(Figure(f"load of {call}, one shared file", one.load, "of all", "", "own files", own.load))
+            figures.append(Figure(f"load of {call}, one shared file", one.load, "of all"))
+            figures.append(Figure(f"load of {call}, a file per process", own.load, "of all"))
         sides = ["--compare", "command=mpiio", "command=posix"]
         calls = {}
         for name in ("mpiio", "posix"):
