@@ -160,6 +160,10 @@ def command(
     selection = select(trace, view)
     if not selection.events:
         raise click.UsageError(f"--filter lets none of the {trace.events:,} events through")
+    if selection.names.overflowed:
+        click.echo(
+            f"iotide: {selection.names.overflowed:,} calls and files beyond the bound count as unknown", err=True
+        )
     comparison = None
     if sides is not None and declared is not None:
         selection, graph, comparison = comparison_of(selection, view, sides, declared, job)

@@ -97,6 +97,14 @@ def test_filter_drops_events_before_edges_are_drawn(traces: Path) -> None:
     assert report["filtered_out"] + sum(events.values()) == sum(counted(files(traces))[3].values())
 
 
+def test_one_line_may_say_mapping_case_and_filter_and_options_go_on_from_there(traces: Path) -> None:
+    line = "layer+call by host where call=read,openat"
+    graph = report_of(traces, "--map", line, "--filter", "call!=openat", *files(traces))["graph"]
+    assert (graph["mapping"], graph["case"], graph["cases"]) == ("layer+call", "host", 1)
+    assert [row["name"] for row in graph["activities"]] == ["POSIX:read"]
+    assert report_of(traces, "--map", line, "--case", "rank", *files(traces))["graph"]["cases"] == 3
+
+
 def test_comparison_colours_what_only_one_command_does(traces: Path) -> None:
     report = report_of(traces, "--compare", "command=a", "trace=b_*", *files(traces))
     green, red = (counted(files(traces, pattern)) for pattern in ("a_*.st", "b_*.st"))

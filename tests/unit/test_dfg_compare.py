@@ -137,6 +137,15 @@ def test_runs_of_two_kinds_may_both_be_usual() -> None:
     assert outlier(run(70, 30), baseline, list("abcd")).outlier is True
 
 
+def test_runs_that_vary_may_vary_as_much_again() -> None:
+    baseline = [run(50, 50), run(60, 40), run(70, 30), run(80, 20)]
+    found = outlier(run(90, 10), baseline, list("abcd"))
+    assert found.usual == pytest.approx(0.1)
+    assert found.threshold == pytest.approx(0.16)
+    assert found.outlier is False
+    assert outlier(run(97, 3), baseline, list("abcd")).outlier is True
+
+
 def test_two_others_are_too_few_to_tell() -> None:
     found = outlier(run(1, 0), [run(0, 1), run(0, 1)], ["a", "b"])
     assert (found.distances, found.usual, found.threshold, found.outlier) == ([1.0, 1.0], None, None, None)
