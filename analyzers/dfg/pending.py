@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from ...events.batch import IntArray
 from .state import LONG_AGO, Ints, State
 
 _SMALLEST: Final = 64
@@ -34,14 +35,17 @@ class Events(NamedTuple):
 class Pending(State):
     """Events in the order of their arrival, nearly; those of one start keep theirs.
 
+    Events are ``put`` as they are, and wait once they have been looked at and a part of them is ``accept``-ed.
+
     Attributes:
-        newest: latest end of any event so far, ns.
+        newest: latest end of any event that waits or did, ns.
     """
 
     def __init__(self) -> None:
         self.newest = LONG_AGO
         self._first = 0
         self._stop = 0
+        self._end = 0
         self._columns = _room(0)
 
     def __len__(self) -> int:
@@ -52,14 +56,32 @@ class Pending(State):
         """Views of what waits."""
         return self._columns.pick(slice(self._first, self._stop))
 
-    def append(self, events: Events) -> None:
-        """Takes in events, at least one."""
-        count = len(events.start)
-        if self._stop + count > len(self._columns.start):
-            self._make_room(count)
-        self._columns.place(slice(self._stop, self._stop + count), events)
-        self._stop += count
-        self.newest = max(self.newest, int((events.start + events.duration).max()))
+    @property
+    def new(self) -> Events:
+        """Views of what was put and not accepted yet."""
+        return self._columns.pick(slice(self._stop, self._end))
+
+    def put(self, case: Ints, activity: IntArray, start: IntArray, duration: IntArray, size: IntArray) -> int:
+        """Takes in events, whose ``case`` may be one number; returns how many wait, with those not accepted."""
+        end = self._end + len(start)
+        if end > len(self._columns.start):
+            self._make_room(len(start))
+            end = self._end + len(start)
+        rows, columns = slice(self._end, end), self._columns
+        columns.case[rows], columns.activity[rows], columns.start[rows] = case, activity, start
+        columns.duration[rows], columns.size[rows] = duration, size
+        self._end = end
+        return end - self._first
+
+    def accept(self, rows: npt.NDArray[np.intp] | None) -> None:
+        """Has some rows of ``new`` wait, all by default; the others are forgotten."""
+        if rows is not None:
+            self.new.place(slice(0, len(rows)), self.new.pick(rows))
+            self._end = self._stop + len(rows)
+        if self._end > self._stop:
+            events = self.new
+            self.newest = max(self.newest, int((events.start + events.duration).max()))
+        self._stop = self._end
 
     def take(self, until_ns: int, at_most: int) -> Events:
         """Takes out the events that start no later than a time, and further ones until few are left.
@@ -100,12 +122,12 @@ class Pending(State):
 
     def fit(self) -> None:
         """Gives memory back that is not needed now."""
-        self._move(_room(len(self)))
+        self._move(_room(self._end - self._first))
 
     def snapshot(self) -> dict[str, Any]:
         """Returns a copy of the state as plain data."""
         columns = [column.copy() for column in self.events]
-        return {"newest": self.newest, "_first": 0, "_stop": len(self), "_columns": columns}
+        return {"newest": self.newest, "_first": 0, "_stop": len(self), "_end": len(self), "_columns": columns}
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
@@ -113,15 +135,17 @@ class Pending(State):
         return super().restore(data | {"_columns": Events(*(column.copy() for column in data["_columns"]))})
 
     def _make_room(self, count: int) -> None:
-        room = len(self._columns.start)
-        if len(self) + count <= room and len(self) <= self._first:
+        held = self._end - self._first
+        if held + count <= len(self._columns.start) and held <= self._first:
             self._move(self._columns)
         else:
-            self._move(_room(max(len(self) + count, 2 * len(self), _SMALLEST)))
+            self._move(_room(max(held + count, 2 * held, _SMALLEST)))
 
     def _move(self, columns: Events) -> None:
-        columns.place(slice(0, len(self)), self.events)
-        self._columns, self._first, self._stop = columns, 0, len(self)
+        held = self._end - self._first
+        columns.place(slice(0, held), self._columns.pick(slice(self._first, self._end)))
+        self._stop -= self._first
+        self._columns, self._first, self._end = columns, 0, held
 
 
 def _room(length: int) -> Events:

@@ -57,18 +57,20 @@ class DfgAnalyzer:
         self._counts = Counts()
         self._closing: list[int] = []
         self._renamed = 0
-        self._held = 0
+        self._due = _FEWEST_AT_ONCE
         self._pending = Pending()
         self._parts = _Parts.make(settings, _NARROWEST)
 
     @property
     def events(self) -> int:
         """Events taken in that have an activity."""
+        self._look()
         return self._counts.events
 
     @property
     def waiting(self) -> int:
         """Events that are not in their place yet."""
+        self._look()
         return len(self._pending)
 
     def update(
@@ -88,31 +90,15 @@ class DfgAnalyzer:
             duration: ns.
             size: bytes, -1 for an event that has no size.
         """
-        if not len(activity):
-            return
-        counts = self._counts
-        cases = np.broadcast_to(np.asarray(case, np.int64), activity.shape)
-        times = (column.astype(np.int64, copy=False) for column in (start, duration, size))
-        events = Events(cases, activity.astype(np.int32, copy=False), *times)
-        if activity.min() < 0:
-            mapped = np.flatnonzero(activity >= 0)
-            counts.unmapped += len(activity) - len(mapped)
-            if not len(mapped):
-                return
-            events = events.pick(mapped)
-        first, last = int(events.start.min()), int(events.start.max())
-        if first < -_LATEST_NS or last > _LATEST_NS:
-            events = events._replace(start=np.clip(events.start, -_LATEST_NS, _LATEST_NS))
-            first = max(first, -_LATEST_NS)
-        if events.duration.min() < 0 or events.duration.max() > _LONGEST_NS:
-            events = events._replace(duration=np.clip(events.duration, 0, _LONGEST_NS))
-        counts.events += len(events.start)
-        counts.highest = max(counts.highest, int(events.activity.max()))
-        counts.first_ns = min(counts.first_ns, first)
-        self._pending.append(events)
-        at_once = min(max(counts.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE)
-        if len(self._pending) >= min(max(at_once, 2 * self._held), self._settings.max_held):
-            self._place(self._pending.newest - int(self._settings.lateness_s * 1e9))
+        cases = np.asarray(case, np.int64)
+        for at in range(0, len(activity), _MOST_AT_ONCE):
+            rows = slice(at, at + _MOST_AT_ONCE)
+            waiting = self._pending.put(
+                cases[rows] if cases.ndim else cases, activity[rows], start[rows], duration[rows], size[rows]
+            )
+            if waiting >= self._due:
+                self._look()
+                self._place(self._pending.newest - int(self._settings.lateness_s * 1e9))
 
     def close_case(self, case: int) -> None:
         """Takes in that a case has ended: its last activity has an edge to the end marker.
@@ -120,6 +106,7 @@ class DfgAnalyzer:
         An event of the same case that comes later opens a new one.
         """
         self._renamed += 1
+        self._look()
         name = _RENAMED + self._renamed  # so that what comes under the same id is told from what waits
         waits = self._pending.rename(case, name)
         self._parts.cases.rename(case, name)
@@ -135,6 +122,7 @@ class DfgAnalyzer:
 
     def top(self, number: int) -> list[ActivityRow]:
         """Returns the activities with the most events, then seconds; cheaper than a graph."""
+        self._look()
         nodes, waiting = self._parts.nodes, self._pending.events
         rows = self._rows(waiting.activity)
         width = max(len(nodes.events), int(rows.max(initial=0)) + 1)
@@ -168,6 +156,7 @@ class DfgAnalyzer:
             names: of the activities, by number.
             job: what the graph is of.
         """
+        self._look()
         whole = DfgAnalyzer.restore(self._settings, self.snapshot()) if len(self._pending) or self._closing else self
         whole._place(None)
         parts = whole._parts
@@ -203,11 +192,12 @@ class DfgAnalyzer:
 
     def snapshot(self) -> dict[str, Any]:
         """Returns the state as plain data: dicts, lists, numbers and arrays."""
+        self._look()
         return {
             "counts": self._counts.snapshot(),
             "closing": list(self._closing),
             "renamed": self._renamed,
-            "held": self._held,
+            "due": self._due,
             "pending": self._pending.snapshot(),
             **{name: part.snapshot() for name, part in self._parts._asdict().items()},
         }
@@ -218,7 +208,7 @@ class DfgAnalyzer:
         made = cls.__new__(cls)
         made._settings = settings
         made._counts = Counts.restore(data["counts"])
-        made._closing, made._renamed, made._held = list(data["closing"]), data["renamed"], data["held"]
+        made._closing, made._renamed, made._due = list(data["closing"]), data["renamed"], data["due"]
         made._pending = Pending.restore(data["pending"])
         made._parts = _Parts(
             nodes=Nodes.restore(data["nodes"]),
@@ -228,6 +218,28 @@ class DfgAnalyzer:
             cases=OpenCases.restore(data["cases"]),
         )
         return made
+
+    def _look(self) -> None:
+        """Counts new events, and has those wait that have an activity; many at a time, as each look takes its time."""
+        new = self._pending.new
+        if not len(new.start):
+            return
+        counts, mapped = self._counts, None
+        if new.activity.min() < 0:
+            mapped = np.flatnonzero(new.activity >= 0)
+            counts.unmapped += len(new.activity) - len(mapped)
+            if not len(mapped):
+                self._pending.accept(mapped)
+                return
+        if new.start.min() < -_LATEST_NS or new.start.max() > _LATEST_NS:
+            np.clip(new.start, -_LATEST_NS, _LATEST_NS, out=new.start)
+        if new.duration.min() < 0 or new.duration.max() > _LONGEST_NS:
+            np.clip(new.duration, 0, _LONGEST_NS, out=new.duration)
+        starts = new.start if mapped is None else new.start[mapped]
+        counts.events += len(starts)
+        counts.highest = max(counts.highest, int(new.activity.max()))
+        counts.first_ns = min(counts.first_ns, int(starts.min()))
+        self._pending.accept(mapped)
 
     def _rows(self, activity: IntArray) -> Rows:
         rows = activity.astype(np.intp)
@@ -245,12 +257,14 @@ class DfgAnalyzer:
 
     def _place(self, until_ns: int | None) -> None:
         """Takes waiting events that start up to a time, or all, into the graph."""
+        self._look()
         if len(self._pending):
             if until_ns is None:
                 events = self._pending.take(2 * _LATEST_NS, 0)
             else:
                 events = self._pending.take(until_ns, self._settings.max_held // 2)
-            self._held = len(self._pending)
+            at_once = min(max(self._counts.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE)
+            self._due = min(max(at_once, 2 * len(self._pending)), self._settings.max_held)
             if len(events.start):
                 self._add(events)
         if self._closing:

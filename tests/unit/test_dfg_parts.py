@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.dfg.bounds import Edges
 from iotide.analyzers.dfg.concurrency import Concurrency
 from iotide.analyzers.dfg.durations import Durations
-from iotide.analyzers.dfg.pending import Events, Pending
+from iotide.analyzers.dfg.pending import Pending
 from iotide.analyzers.dfg.state import distinct
 from support.dfg_naive import Event, most_at_once
 
@@ -168,7 +168,11 @@ def test_events_leave_once_each_in_the_order_of_their_arrival(steps: list[tuple[
         number += len(starts)
         waiting += list(zip(starts, ids.tolist(), strict=True))
         start = np.array(starts, np.int64)
-        pending.append(Events(ids, ids.astype(np.int32), start, start * 0, ids))
+        # every other event is refused
+        both = np.repeat(np.arange(len(ids)), 2)
+        columns = ids, ids.astype(np.int32), start, start * 0, ids
+        assert pending.put(*(column[both] for column in columns)) == len(waiting) + len(ids)
+        pending.accept(np.arange(0, 2 * len(ids), 2))
         taken = pending.take(until, at_most)
         left = [(s, i) for s, i in waiting if i not in set(taken.case.tolist())]
         assert taken.start.tolist() == [s for s, i in waiting if (s, i) not in left]

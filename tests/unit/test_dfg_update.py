@@ -43,6 +43,7 @@ def comparable(graph: Graph) -> dict[str, object]:
 
 def placed_in_time(analyzer: DfgAnalyzer) -> None:
     """Has an analyzer place what is ripe, as it does by itself after some hundreds of events."""
+    analyzer._look()
     analyzer._place(analyzer._pending.newest - int(analyzer._settings.lateness_s * 1e9))
 
 
