@@ -21,6 +21,7 @@ from .state import LONG_AGO, Ints, Rows, State, widened
 
 _MOST_RUNNING: Final = 65_536
 _KEY_BITS: Final = 63
+_SHORT: Final = 1 << 16
 
 
 class Concurrency(State):
@@ -96,7 +97,7 @@ class Concurrency(State):
 
     def _keep(self, activities: Rows, ends: Ints) -> None:
         """Remembers what runs at its activity's latest start, the longest running first."""
-        running = np.flatnonzero(ends > self._latest[activities])
+        running = np.flatnonzero(ends > self._latest.take(activities))
         if len(running) > _MOST_RUNNING:
             order = np.argsort(-ends[running], kind="stable")
             self.exact[activities[running[order[_MOST_RUNNING:]]]] = False
@@ -119,13 +120,16 @@ def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
     base = (activity.astype(np.int64) << bits) - begin
     starts, ends = base + start, base
     ends += end
-    starts.sort()
+    if (start[1:] >= start[:-1]).all() and len(most) <= _SHORT:  # then a radix sort by activity alone is enough
+        starts = starts.take(np.argsort(activity.astype(np.uint16), kind="stable"))
+    else:
+        starts.sort()
     ends.sort()
     owner = starts >> bits
-    earlier = np.arange(count) - most[owner]
+    earlier = np.arange(count) - most.take(owner)
     np.maximum(earlier, 0, out=earlier)
     # an end of an activity before it in the order lies below all its starts
-    higher = ends[earlier] > starts
+    higher = ends.take(earlier) > starts
     for row in np.unique(owner[higher]).tolist():
         first, last = np.searchsorted(starts, [row << bits, (row + 1) << bits])
         passed = np.searchsorted(ends[first:last], starts[first:last], "right")

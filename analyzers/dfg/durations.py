@@ -61,12 +61,13 @@ class Durations(State):
         return float(borders.mean())
 
     def _cells(self, activity: Rows, bucket: Ints) -> Ints:
-        offset = bucket - self._low[activity]
-        outside = offset.view(np.uint64) >= self._room.view(np.uint64)[activity]
+        offset = bucket - self._low.take(activity)
+        outside = offset.view(np.uint64) >= self._room.view(np.uint64).take(activity)
         if outside.any():
             self._widen(activity[outside], bucket[outside])
             offset = bucket - self._low[activity]
-        return offset + self._first[activity]
+        offset += self._first.take(activity)
+        return offset
 
     def _widen(self, activity: Rows, bucket: Ints) -> None:
         """Gives rows of activities the buckets that they lack."""

@@ -54,7 +54,8 @@ class Nodes(State):
         np.maximum.at(self.longest, activity, duration)
         timed = (size >= 0) & (duration > 0)
         if not timed.all():
-            np.maximum(length, 1, out=length)
+            if not length.all():
+                np.maximum(length, 1, out=length)
             occurs = np.bincount(activity, timed, minlength=width).astype(np.int64)
             size = np.maximum(size, 0)
         np.add.at(self.bytes, activity, size)

@@ -62,7 +62,7 @@ class OpenCases(State):
         width = self._seen.shape[1]
         place = slot * width + activity
         flat = self._seen.reshape(-1)
-        new = place[~flat[place]]
+        new = place[~flat.take(place)]
         if len(new):
             new = np.unique(new)
             flat[new] = True

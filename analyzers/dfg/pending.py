@@ -98,7 +98,8 @@ class Pending(State):
         taken = int(np.count_nonzero(ripe))
         total = len(ripe)
         if total - taken > at_most:
-            ripe = events.start <= events.start[total - at_most - 1]  # nearly right where events come nearly in order
+            # a guess, nearly right where events come nearly in order
+            ripe = events.start <= max(until_ns, int(events.start[total - at_most - 1]))
             if not at_most <= total - int(np.count_nonzero(ripe)) <= at_most + at_most // 2:
                 ripe = events.start <= np.partition(events.start, total - at_most - 1)[total - at_most - 1]
             taken = int(np.count_nonzero(ripe))

@@ -64,4 +64,4 @@ def distinct(values: Ints) -> tuple[Ints, Rows]:
     present = np.flatnonzero(np.bincount(offset, minlength=span))
     number = np.zeros(span, np.intp)
     number[present] = np.arange(len(present))
-    return present + low, number[offset]
+    return present + low, number.take(offset)

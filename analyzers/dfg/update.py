@@ -287,7 +287,7 @@ class DfgAnalyzer:
         parts.concurrency.add(rows, events.start, end)
         found, group = distinct(events.case)
         slots = parts.cases.slots(found)
-        new = parts.cases.note(slots[group], rows)
+        new = parts.cases.note(slots.take(group), rows)
         parts.nodes.cases += np.bincount(new, minlength=len(parts.nodes.cases))
         self._follow(slots, group, rows, events.start, end)
         np.add.at(parts.nodes.ends, parts.cases.evict(), 1)
@@ -299,12 +299,12 @@ class DfgAnalyzer:
         heads = np.cumsum(lengths) - lengths
         if len(slots) > 1:
             order = np.argsort(group.astype(np.uint16) if len(slots) <= _SHORT else group, kind="stable")
-            activity, start, end = activity[order], start[order], end[order]
+            activity, start, end = activity.take(order), start.take(order), end.take(order)
         back = start[1:] < start[:-1]
         back[heads[1:] - 1] = False
         if back.any():
             order = np.lexsort((start, np.repeat(np.arange(len(slots)), lengths)))
-            activity, start, end = activity[order], start[order], end[order]
+            activity, start, end = activity.take(order), start.take(order), end.take(order)
         if (start[heads] < cases.last_start[slots]).any():
             in_time = start >= np.repeat(cases.last_start[slots], lengths)
             self._counts.late += len(start) - int(np.count_nonzero(in_time))
