@@ -12,17 +12,17 @@ from typing import Final
 import numpy as np
 
 from .binning import Numbers
+from .phases import runs
 from .rhythm import View
 from .selection import Times
 from .spectrum import Floats
 
-_OFFSETS: Final = (
-    -2,
-    -1,
-    0,
-    1,
-    2,
-)  # resolutions of the window around the frequency: irregular rhythms have broad lines
+# resolutions of the window around the frequency: irregular rhythms have broad lines
+_OFFSETS: Final = (-2, -1, 0, 1, 2)
+_FEWEST_GAPS: Final = 2  # a period, that make a stream of requests if they are even
+_EVEN: Final = 1.7  # longest over usual gap of a stream, at most
+_UNRESOLVED: Final = 2.0  # bins; a shorter pause may be that between two requests
+_SHORT: Final = 16  # bins of a period that is looked at in the finest bins
 _TRUE: Final = 0.25  # of the bins' power that must be the requests', at least
 
 
@@ -52,6 +52,27 @@ def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: fl
     true = _powers(at, moved, lasted, lowest, length_s)
     binned = _powers(middles, np.asarray(window * bin_s, np.float64), width, lowest, length_s)
     return float(true.sum()) < _TRUE * float(binned.sum())
+
+
+def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
+    """Tells whether a signal is an even stream of requests, whose coarser bins hold now one more and now one less.
+
+    In finer bins such requests stand apart, each pause between two as long as any other; the pauses within phases are
+    shorter than those between them. In the finest bins, pauses of a single bin tell nothing.
+
+    Args:
+        bandwidth: the signal, in finer bins than those in which the period was found, if there are any.
+        period: the period in these bins.
+        finest: whether there are no finer bins.
+    """
+    first, stop = runs(bandwidth > bandwidth.mean())
+    gaps = np.sort(first[1:] - stop[:-1])
+    if len(gaps) < _FEWEST_GAPS:
+        return False
+    usual, longest = float(gaps[len(gaps) // 2]), float(gaps[-1])
+    if finest and period < _SHORT:
+        return float(gaps.sum()) < _UNRESOLVED * len(gaps)
+    return len(gaps) * period >= _FEWEST_GAPS * len(bandwidth) and longest <= max(_EVEN * usual, usual + 1)
 
 
 def _powers(at_s: Floats, volume: Floats, width_s: Floats, lowest_hz: float, length_s: float) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 from ..events import EventBatch, Flag
 from ..events.errors import ConfigError
 from ..events.models import OtherRhythm, Prediction, SignalSeries
+from .aliasing import is_stream
 from .answer import ESTIMATORS, prediction_of
 from .resolutions import Resolutions
 from .rhythm import Rhythm, View
@@ -27,6 +28,7 @@ _HISTORY_PERIODS: Final = 12
 _LOOKS_PER_PERIOD: Final = 8  # at a rhythm that is sure
 _PAUSES_PER_PERIOD: Final = 8  # what comes after so long a pause may be a phase
 _SETTLED: Final = 0.9  # confidence from which on a prediction may be repeated
+_STREAM_PERIODS: Final = 8  # that tell an even stream of requests
 _OTHERS_EVERY: Final = 16  # predictions, of which one looks for further rhythms
 _TRUSTED: Final = 0.5  # confidence in the main rhythm from which on others are looked for
 _LOOK_AROUND: Final = 6  # predictions, of which one looks at another resolution although a rhythm is known
@@ -372,7 +374,20 @@ class Predictor:
     ) -> tuple[View, Rhythm]:
         view = self._view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
         view = replace(view, thorough=thorough)
-        return view, ESTIMATORS[self.settings.method](view, self.settings)
+        rhythm = ESTIMATORS[self.settings.method](view, self.settings)
+        if rhythm.period_s is not None and thorough and self._is_stream(level, view, rhythm.period_s.value):
+            return view, Rhythm()
+        return view, rhythm
+
+    def _is_stream(self, level: int, view: View, period_s: float) -> bool:
+        """Tells whether the rhythm comes from bins that hold now one request more and now one less."""
+        if self.settings.method != "tide":
+            return False
+        finer = max(level - 1, 0)
+        bin_ns = self._resolutions.length_ns(finer)
+        low, high = self._bins(finer, round((view.end_s - _STREAM_PERIODS * period_s) * 1e9), round(view.end_s * 1e9))
+        bandwidth = sum((signal.bins(finer, low, high) for signal in self._signals()), np.zeros(high - low))
+        return len(bandwidth) > 0 and is_stream(bandwidth, period_s * 1e9 / bin_ns, finest=finer == level)
 
     def _view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> View:
         bin_ns = self._resolutions.length_ns(level)

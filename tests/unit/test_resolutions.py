@@ -144,3 +144,15 @@ def test_trace_without_a_rhythm_shows_the_candidates_of_the_first_look() -> None
     assert row.period_s is None
     assert row.dominant
     assert 500 < row.window.samples <= 2048
+
+
+@pytest.mark.parametrize("distance_s", [0.0013, 0.0037, 0.0123, 0.037, 0.11, 0.5, 1.7])
+def test_even_stream_of_requests_has_no_period_but_its_own(distance_s: float) -> None:
+    at = np.arange(0, min(4000 * distance_s, 120.0), distance_s)
+    rows = asked(writes(at), float(at[-1]), float(at[-1]) / 60)
+    wrong = [
+        row
+        for row in rows
+        if row.period_s is not None and row.confidence > 0.5 and abs(row.period_s.value / distance_s - 1) > 0.05
+    ]
+    assert len(wrong) <= 1, [(row.period_s, row.confidence) for row in wrong]
