@@ -86,7 +86,8 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     "--compare",
     nargs=2,
     metavar="GREEN RED",
-    help="Two sides: each a filter (rank=0, command=ls, time=..60), or the name of one of the FILEs, with * and ?.",
+    help="Two sides: each a filter (rank=0, command=ls, time=..60), or the name of one of the FILEs, with * and ? "
+    "(in quotes).",
 )
 @_more(
     "--baseline",
