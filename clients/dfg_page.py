@@ -15,8 +15,8 @@ from .dfg_look import Colour, Node, Scene, scene_of
 from .dfg_routes import Route, routes_of
 from .units import byte_text, duration_text, rate_text
 
-MOST_ACTIVITIES: Final = 150
-MOST_EDGES: Final = 600
+MOST_ACTIVITIES: Final = 120
+MOST_EDGES: Final = 400
 _MARGIN: Final = 30.0
 _LEAST_VIEW: Final = (900.0, 560.0)
 """A small graph is not blown up to fill the page."""
@@ -36,6 +36,7 @@ def page_of(
     limits = {"most_activities": MOST_ACTIVITIES, "most_edges": MOST_EDGES}
     scene = scene_of(graph, colour=colour, comparison=comparison, **limits)
     layout = place(scene, before)
+    routes = routes_of(scene, layout)
     choices: list[Colour] = ["load", "bytes", "rate", "none"]
     scenes = {name: scene_of(graph, colour=name, comparison=None, **limits) for name in choices}
     if comparison is not None:
@@ -55,7 +56,7 @@ def page_of(
         comparison=comparison,
         view=_view(scene, layout),
         nodes=[_drawn(node, layout) for node in scene.nodes],
-        routes=[_routed(route, scene) for route in routes_of(scene, layout)],
+        routes=[_routed(route) for route in routes],
         activities=[row for row in graph.activities if row.name in shown],
         scales={name: [(_of(paint), text) for paint, text in other.scale] for name, other in scenes.items()},
         data={
@@ -70,7 +71,7 @@ def page_of(
                     "facts": route.edge.facts,
                     "colour": route.edge.colour,
                 }
-                for route in routes_of(scene, layout)
+                for route in routes
             ],
         },
     )
@@ -83,7 +84,7 @@ def _drawn(node: Node, layout: Layout) -> dict[str, Any]:
     return {"node": node, "box": box, "first": first, "lines": lines}
 
 
-def _routed(route: Route, scene: Scene) -> dict[str, Any]:
+def _routed(route: Route) -> dict[str, Any]:
     head = " ".join(f"{x:.1f},{y:.1f}" for x, y in route.head)
     return {"edge": route.edge, "path": route.path, "head": head, "label": route.label}
 

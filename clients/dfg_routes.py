@@ -95,9 +95,16 @@ def _passed(
 def _gap(row: Sequence[Box], taken: Sequence[float], wanted: float) -> float:
     """Returns the x nearest to the wanted one that is free of boxes and of edges that pass already."""
     blocked = [(box.left - _CLEAR, box.right + _CLEAR) for box in row] + [(x - _CLEAR, x + _CLEAR) for x in taken]
-    candidates = [wanted, *(edge for pair in blocked for edge in pair)]
-    free = [x for x in candidates if not any(low < x < high for low, high in blocked)]
-    return min(free, key=lambda x: (abs(x - wanted), x))
+    low = high = -math.inf
+    for begin, end in sorted(blocked):
+        if begin >= high:  # a stretch that is blocked throughout begins
+            if low < wanted < high:
+                break
+            low = begin
+        high = max(high, end)
+    if not low < wanted < high:
+        return wanted
+    return low if wanted - low <= high - wanted else high
 
 
 def _sides(source: Box, target: Box) -> tuple[str, str]:

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.clients import dfg_colours, dfg_dot, dfg_labels, dfg_timeline
+from iotide.clients import dfg_colours, dfg_dot, dfg_labels, dfg_routes, dfg_timeline
 from iotide.clients.dfg_colours import GREEN, PLAIN, RED, contrast, shade
 from iotide.clients.dfg_layers import acyclic_order
-from iotide.clients.dfg_layout import Layout, place
+from iotide.clients.dfg_layout import Box, Layout, place
 from iotide.clients.dfg_look import END, START, label_of, scene_of
 from iotide.clients.dfg_pictures import FORMS, draw, form_of
 from iotide.clients.dfg_routes import routes_of
@@ -432,3 +432,17 @@ def test_number_of_calls_at_once_is_that_of_counting(calls: list[tuple[int, int]
         place = int(np.searchsorted(times, at + 0.5)) - 1
         shown = number[place] if place >= 0 else 0
         assert shown == sum(begin <= at < begin + length for begin, length in calls)
+
+
+@given(st.lists(st.tuples(st.integers(-50, 50), st.integers(1, 20)), max_size=8), st.integers(-60, 60))
+@settings(deadline=None)
+def test_edges_pass_at_the_nearest_free_place(boxes: list[tuple[int, int]], wanted: int) -> None:
+    row = [Box(float(x), 0.0, float(width), 10.0) for x, width in boxes]
+    found = dfg_routes._gap(row, [float(wanted)], float(wanted))
+    ends = [(box.left - 13, box.right + 13) for box in row] + [(wanted - 13.0, wanted + 13.0)]
+
+    def free(x: float) -> bool:
+        return not any(low < x < high for low, high in ends)
+
+    assert free(found)
+    assert abs(found - wanted) == min(abs(x - wanted) for pair in ends for x in pair if free(x))
