@@ -109,4 +109,5 @@ def _facts(facts: tuple[tuple[str, str], ...]) -> str:
 
 
 def _html(text: str) -> str:
-    return escape_html(text).replace("\\", _BACKSLASH)
+    # Graphviz 2.43 does not parse a label in which a bracket comes right after a tag.
+    return escape_html(text).replace("\\", _BACKSLASH).replace("[", "&#91;").replace("]", "&#93;")

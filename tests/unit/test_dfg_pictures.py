@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.clients import dfg_colours, dfg_dot, dfg_labels, dfg_routes, dfg_timeline
 from iotide.clients.dfg_colours import GREEN, PLAIN, RED, contrast, shade
@@ -242,6 +242,7 @@ def test_dot_text_does_not_depend_on_the_order_of_the_input() -> None:
 
 
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=5, unique=True))
+@example(["]", "[", "", " ", ":", "]]>", "<!--"])
 @settings(deadline=None, max_examples=15)
 def test_any_name_makes_whole_files(names: list[str]) -> None:
     rows = [activity(name, starts=1, ends=1) for name in [*names, HOSTILE]]
