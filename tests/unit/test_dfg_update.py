@@ -272,6 +272,34 @@ def test_longest_idle_cases_are_closed_past_the_bound_and_counted() -> None:
     assert [edge.count for edge in graph.edges] == [1]
 
 
+def test_case_in_the_place_of_a_closed_one_shares_nothing_with_it() -> None:
+    analyzer = DfgAnalyzer(settings_of())
+    for case in range(3):
+        feed(analyzer, [Event(case, 0, 10 * case, 1, -1)])
+        placed_in_time(analyzer)
+        analyzer.close_case(case)
+        placed_in_time(analyzer)
+    node = analyzer.graph(NAMES).activities[0]
+    assert (node.cases, node.starts, node.ends) == (3, 3, 3)
+
+
+def test_event_at_the_time_of_the_last_one_is_not_late() -> None:
+    analyzer = DfgAnalyzer(settings_of())
+    for activity in range(2):
+        feed(analyzer, [Event(0, activity, 10, 0, -1)])
+        placed_in_time(analyzer)
+    graph = analyzer.graph(NAMES)
+    assert (graph.late_events, [(edge.source, edge.target) for edge in graph.edges]) == (0, [("a0", "a1")])
+
+
+def test_activities_summed_up_by_a_merge_have_a_lower_bound_of_concurrency() -> None:
+    few, other = DfgAnalyzer(settings_of(max_activities=1)), DfgAnalyzer(settings_of())
+    feed(other, [Event(0, 1, 0, 10, -1), Event(0, 2, 0, 10, -1)])
+    few.merge(other)
+    node = few.graph(NAMES).activities[0]
+    assert (node.name, node.events, node.max_concurrency, node.exact) == ("(other)", 2, 1, False)
+
+
 def test_many_events_wait_only_up_to_the_bound() -> None:
     analyzer = DfgAnalyzer(settings_of(3_600 * 10**9, max_held=1024))
     rng = np.random.default_rng(1)
