@@ -23,7 +23,7 @@ _RESULT, _TAIL, _EVENT = (Line._fields.index(name) for name in ("result", "tail"
 _RESUMED_BEGIN: Final = b"<... "
 _RESUMED_END: Final = b" resumed>"
 _INTERRUPTED: Final = re.compile(rb"(?:<[^\n]*>)? *ERESTART[A-Z_]*")
-_TIMED: Final = re.compile(rb" <\d+\.\d+>$")
+_TIMED: Final = re.compile(rb" <(?:\d+\.\d+|unavailable)>$")
 _REST: Final = re.compile(rb"\) ++= (?:0x[0-9a-f]|-?\d|\?)")
 _NOT_CALLS: Final = (
     (b"+++ ", "exited"),

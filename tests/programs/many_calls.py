@@ -1,4 +1,4 @@
-"""Makes many kinds of system calls, from threads and children, under signals, on files with names that are hard to read.
+"""Makes many kinds of system calls, from threads and children, under signals, on files whose names are hard to read.
 
 usage: many_calls.py FOLDER
 """

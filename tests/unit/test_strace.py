@@ -209,6 +209,19 @@ def test_second_half_that_strace_did_not_stamp_is_joined_to_the_line_before_it(p
     assert about.counters["lines"] == accounted(about.counters) == 6
 
 
+def test_process_that_ends_between_the_halves_of_a_call_has_no_result() -> None:
+    text = text_of(
+        "17 1795229276.1 close(3</y>) = 0 <0.1>",
+        '17 1795229276.2 openat(AT_FDCWD</>, "x", O_RDONLY <unfinished ...>',
+        "17 1795229276.3 <... openat resumed>) = ? <unavailable>",
+    )
+    streams, about = parse(StraceParser, text)
+    assert len(one(streams).events) == 1
+    assert about.counters["lines_ignored:no_result"] == 1
+    assert about.counters["lines"] == accounted(about.counters) == 3
+    assert about.problems.total == 0
+
+
 @pytest.mark.parametrize("extra", ["[  59] ", "[00007fd0f9879ad7] ", "[ 257] [????????????????] "])
 def test_number_of_the_call_and_instruction_pointer_are_skipped(extra: str) -> None:
     (row,) = rows_of(f"17 1795229276.000001 {extra}close(3</x>) = 0 <0.000002>")
