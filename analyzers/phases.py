@@ -304,8 +304,9 @@ def _edges(values: Floats, first: Positions, stop: Positions, threshold: float) 
     after = np.where(stop <= last, np.maximum(values[np.minimum(stop, last)] - background, 0.0), 0.0)
     head, tail = values[first] - background, values[stop - 1] - background
     inner_head, inner_tail = values[np.minimum(first + 1, last)] - background, values[stop - 2] - background
-    start = (first + 1.0) - np.clip((before + head) / np.maximum(inner_head, head), 0, 2)
-    end = (stop - 1.0) + np.clip((after + tail) / np.maximum(inner_tail, tail), 0, 2)
+    # what is left of the background's subtraction may be below 0; np.clip would take as long as all of this
+    start = (first + 1.0) - np.minimum(np.maximum((before + head) / np.maximum(inner_head, head), 0), 2)
+    end = (stop - 1.0) + np.minimum(np.maximum((after + tail) / np.maximum(inner_tail, tail), 0), 2)
     short = stop - first < 3
     if short.any():
         second = np.where(stop - first == 2, tail, 0.0)

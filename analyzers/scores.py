@@ -50,7 +50,8 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float
     running = np.zeros(len(bandwidth) + 1)
     np.cumsum(bandwidth, out=running[1:])
     edges = _cuts(bandwidth, period, phase_rad)
-    moved = np.diff(_up_to(edges, running))
+    before = _up_to(edges, running)
+    moved = before[1:] - before[:-1]
     busy, moved_busy = _within(edges, first, stop, running)
     busy_bins = float((stop - first).sum())
     time_ratio = busy_bins / len(bandwidth)
@@ -90,7 +91,7 @@ def _within(edges: Floats, first: Positions, stop: Positions, running: Floats) -
     bins = np.concatenate([[0], np.cumsum(stop - first)])[last] + reach - from_last
     volume = np.concatenate([[0.0], np.cumsum(running[stop] - running[first])])[last]
     volume += _up_to(np.asarray(reach, np.float64), running) - running[from_last]
-    return np.diff(bins), np.diff(volume)
+    return bins[1:] - bins[:-1], volume[1:] - volume[:-1]
 
 
 def _variance(values: Floats) -> float:

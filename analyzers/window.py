@@ -83,12 +83,12 @@ class Windows:
     def watch(self, view: View, period_s: float) -> bool:
         """Looks at the phases of a view; returns whether a change was found, so that the view reaches back too far."""
         starts = view.start_s + onsets(view.bandwidth, period_s / view.bin_s) * view.bin_s
-        at = clear_change(np.diff(starts))
+        intervals = starts[1:] - starts[:-1]
+        at = clear_change(intervals)
         if self._settings.window == "change":
             at = max(at, self._detected(starts, view.end_s - _MARGIN * period_s))
         if at <= 0:
             return False
-        intervals = np.diff(starts)
         before = min(float(intervals[at - 1 : at + 1].min()) * _MARGIN, period_s)
         changed_ns = round((float(starts[at]) - before) * 1e9)
         if self.changed_ns is not None and changed_ns <= self.changed_ns:
