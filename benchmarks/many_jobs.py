@@ -146,7 +146,7 @@ def measure() -> list[Figure]:
         Figure("predictions a live job and second", rate, "1/s"),
         Figure(
             "1,000 live jobs with data each second, cores",
-            busy_cores + busy_taking,
+            (busy_cores + busy_taking) * LIVE_JOBS / LOGGING_JOBS,
             "cores",
             "<= 1 core",
             better="lower",
