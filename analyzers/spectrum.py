@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 from dataclasses import dataclass
 from typing import Literal
 
@@ -116,18 +117,20 @@ def find_candidates(
 
 def describe(spectrum: Spectrum, candidates: Candidates) -> list[Frequency]:
     """Returns the candidates as public results, the strongest first; the samples must be in bytes/s."""
-    order = np.argsort(-candidates.z[candidates.bins], kind="stable")
-    frequency, amplitude = spectrum.frequency_hz, spectrum.amplitude
+    rows = candidates.bins[np.argsort(-candidates.z[candidates.bins], kind="stable")].tolist()
+    confidence = dict(zip(candidates.bins.tolist(), candidates.confidence.tolist(), strict=True))
+    unit = spectrum.sampling_frequency_hz / spectrum.samples
+    nyquist = spectrum.samples / 2
     return [
         Frequency(
-            frequency_hz=float(frequency[k]),
-            period_s=float(1 / frequency[k]),
-            amplitude=float(amplitude[k]),
-            phase_rad=float(np.angle(spectrum.transform[k])),
+            frequency_hz=(k + 1) * unit,
+            period_s=1 / ((k + 1) * unit),
+            amplitude=abs(complex(spectrum.transform[k])) * (1 if k + 1 == nyquist else 2) / spectrum.samples,
+            phase_rad=cmath.phase(complex(spectrum.transform[k])),
             z_score=float(candidates.z[k]),
-            confidence=float(confidence),
+            confidence=confidence[k],
         )
-        for k, confidence in zip(candidates.bins[order], candidates.confidence[order], strict=True)
+        for k in rows
     ]
 
 
