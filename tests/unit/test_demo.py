@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from iotide.cli.demo import own_clock
+from iotide.cli.demo import own_clock, usual_period
+from iotide.events.models import Estimate, OtherRhythm
+from support.results import make_prediction
 
 
 def test_own_clock_is_the_mean_of_the_repetitions_that_were_not_held_up() -> None:
@@ -11,3 +13,13 @@ def test_own_clock_is_the_mean_of_the_repetitions_that_were_not_held_up() -> Non
 
 def test_own_clock_takes_all_even_repetitions() -> None:
     assert own_clock("raw times: 1.7 sec, 1.9 sec, 2.3 sec") == (pytest.approx(1.9667, abs=1e-3), 0)
+
+
+def test_period_that_most_repetitions_had_counts() -> None:
+    now = make_prediction("demo", period_s=3.2)
+    assert usual_period(now) == pytest.approx(3.2)
+    span = {"confidence": 0.9, "start_s": 0.0, "end_s": 24.0}
+    before = OtherRhythm(relation="earlier", period_s=Estimate(value=1.8, low=1.7, high=1.9), phases=13, **span)
+    assert usual_period(now.model_copy(update={"others": [before]})) == pytest.approx(1.8)
+    few = before.model_copy(update={"phases": 4})
+    assert usual_period(now.model_copy(update={"others": [few]})) == pytest.approx(3.2)
