@@ -42,10 +42,6 @@ class Backlog:
             gone.append(self.pop())
         return gone
 
-    def peek(self) -> Waiting | None:
-        """Returns the oldest batch."""
-        return self._queue[0] if self._queue else None
-
     def pop(self) -> Waiting:
         """Takes the oldest batch out."""
         oldest = self._queue.popleft()

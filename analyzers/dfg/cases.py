@@ -82,11 +82,6 @@ class Cases:
             return self._streams.text(case)
         return self._texts.text(case) or f"({self.case} not known)"
 
-    @property
-    def ends_with_stream(self) -> bool:
-        """Whether the end of a stream is the end of its case: no other stream can continue it."""
-        return self.case == "stream"
-
 
 class _Texts:
     """Numbers texts in the order in which they come."""
