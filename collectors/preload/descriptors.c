@@ -1,18 +1,16 @@
-/* What is behind each descriptor: its handle and its file. */
-#define _GNU_SOURCE
-#include "tracer.h"
+/* What is behind each descriptor: its handle and its file, and those of the stream on it. */
+#include "core.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TABLE 65536
 
 /* One word a descriptor, so that threads see handle and file together; 0: not known. */
-static _Atomic uint64_t table[TABLE];
-static _Atomic uint32_t next_handle;
+static _Atomic uint64_t descriptors[TABLE];
+static _Atomic uint64_t streams[TABLE];
 static _Atomic int highest = -1; /* so that a forked child clears no more than was used */
 
 static uint64_t pack(struct iotide_target target) {
@@ -27,7 +25,11 @@ static bool in_table(int fd) {
     return fd >= 0 && fd < TABLE;
 }
 
-static void place(int fd, struct iotide_target target) {
+static struct iotide_target look(_Atomic uint64_t *table, int fd) {
+    return unpack(atomic_load_explicit(&table[fd], memory_order_relaxed));
+}
+
+static void place(_Atomic uint64_t *table, int fd, struct iotide_target target) {
     if (!in_table(fd))
         return;
     atomic_store_explicit(&table[fd], pack(target), memory_order_relaxed);
@@ -54,86 +56,172 @@ static void name_link(char *to, int fd) {
 static size_t path_of(int fd, char *to, size_t size) {
     char link[32];
     name_link(link, fd);
-    ssize_t length = readlink(link, to, size);
+    long length = syscall(SYS_readlinkat, AT_FDCWD, link, to, size);
     return length > 0 ? (size_t)length : 0;
 }
 
-static struct iotide_target define(int fd) {
-    char path[PATH_MAX];
-    size_t length = path_of(fd, path, sizeof path);
-    if (!length && fcntl(fd, F_GETFD) < 0)
-        return (struct iotide_target){0, 0}; /* no descriptor: the number may be one later */
-    uint32_t file = length ? iotide_define_file(path, length) : 0;
-    return (struct iotide_target){atomic_fetch_add(&next_handle, 1) + 1, file};
+/* The file behind an open descriptor, as the kernel names it, else as the program did. */
+static uint32_t file_behind(int fd, int directory, const char *path) {
+    char *scratch = iotide_borrow();
+    if (!scratch)
+        return 0;
+    size_t length = path_of(fd, scratch, PATH_MAX);
+    uint32_t file = length ? iotide_define_file(scratch, length) : 0;
+    iotide_give_back(scratch);
+    return length || !path ? file : iotide_file_at(directory, path);
 }
 
-struct iotide_target iotide_opened(int fd) {
+struct iotide_target iotide_opened(int fd, int directory, const char *path) {
     int error = errno;
     struct iotide_target target = {0, 0};
     if (fd >= 0) {
-        target = define(fd);
-        place(fd, target);
+        target = (struct iotide_target){iotide_new_handle(), file_behind(fd, directory, path)};
+        place(descriptors, fd, target);
+        if (in_table(fd))
+            atomic_store_explicit(&streams[fd], 0, memory_order_relaxed);
+    } else if (error != EFAULT && path) {
+        target.file = iotide_file_at(directory, path);
     }
     errno = error;
+    return target;
+}
+
+static const char *origin_of(int fd) {
+    return fd == 0 ? "stdin" : fd == 1 ? "stdout" : fd == 2 ? "stderr" : "inherited";
+}
+
+/* A handle for something that no recorded call made. */
+static struct iotide_target discovered(int fd, uint8_t layer, uint32_t file, uint32_t parent, const char *origin) {
+    int flags = (int)syscall(SYS_fcntl, fd, F_GETFL);
+    struct iotide_target target = {iotide_new_handle(), file};
+    if (file != IOTIDE_LEFT_OUT)
+        iotide_define_handle(target.handle, layer,
+                             (struct iotide_handle_text){fd, file, parent, flags < 0 ? 0 : flags, origin});
     return target;
 }
 
 struct iotide_target iotide_target_of(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    uint64_t known = atomic_load_explicit(&table[fd], memory_order_relaxed);
-    if (likely(known != 0))
-        return unpack(known);
+    struct iotide_target target = look(descriptors, fd);
     /* What a number means in a vfork child says nothing of the parent, whose table this is. */
-    return iotide_same_process() ? iotide_opened(fd) : (struct iotide_target){0, 0};
+    if (likely(target.handle != 0) || !iotide_same_process())
+        return target;
+    int error = errno;
+    struct iotide_target stream = look(streams, fd);
+    if (stream.handle)
+        target = discovered(fd, LAYER_POSIX, stream.file, stream.handle, "stream");
+    else if (syscall(SYS_fcntl, fd, F_GETFD) >= 0) /* else no descriptor: the number may be one later */
+        target = discovered(fd, LAYER_POSIX, file_behind(fd, 0, NULL), 0, origin_of(fd));
+    if (target.handle)
+        place(descriptors, fd, target);
+    errno = error;
+    return target;
 }
 
 struct iotide_target iotide_duplicated(int from, int to) {
     struct iotide_target target = iotide_target_of(from);
-    target.handle = atomic_fetch_add(&next_handle, 1) + 1;
-    place(to, target);
+    target.handle = iotide_new_handle();
+    place(descriptors, to, target);
+    if (in_table(to))
+        atomic_store_explicit(&streams[to], 0, memory_order_relaxed);
     return target;
 }
 
 struct iotide_target iotide_forget(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    return unpack(atomic_exchange_explicit(&table[fd], 0, memory_order_relaxed));
+    atomic_store_explicit(&streams[fd], 0, memory_order_relaxed);
+    return unpack(atomic_exchange_explicit(&descriptors[fd], 0, memory_order_relaxed));
 }
 
 void iotide_forget_range(unsigned int first, unsigned int last) {
     int most = atomic_load_explicit(&highest, memory_order_relaxed);
-    for (int fd = (int)(first < TABLE ? first : TABLE); fd <= most && (unsigned int)fd <= last; fd++)
-        atomic_store_explicit(&table[fd], 0, memory_order_relaxed);
+    for (int fd = (int)(first < TABLE ? first : TABLE); fd <= most && (unsigned int)fd <= last; fd++) {
+        atomic_store_explicit(&descriptors[fd], 0, memory_order_relaxed);
+        atomic_store_explicit(&streams[fd], 0, memory_order_relaxed);
+    }
 }
 
 void iotide_reset_descriptors(void) {
     iotide_forget_range(0, TABLE - 1);
     atomic_store(&highest, -1);
-    atomic_store(&next_handle, 0);
+}
+
+/* ---- streams ---- */
+
+struct iotide_target iotide_stream_opened(int fd, const char *path) {
+    int error = errno;
+    struct iotide_target target = {0, 0};
+    if (fd >= 0) {
+        target = (struct iotide_target){iotide_new_handle(), file_behind(fd, AT_FDCWD, path)};
+        place(streams, fd, target);
+        if (in_table(fd))
+            atomic_store_explicit(&descriptors[fd], 0, memory_order_relaxed);
+    } else if (error != EFAULT && path) {
+        target.file = iotide_file_at(AT_FDCWD, path);
+    }
+    errno = error;
+    return target;
+}
+
+struct iotide_target iotide_stream_on(int fd) {
+    struct iotide_target target = {iotide_new_handle(), iotide_target_of(fd).file};
+    place(streams, fd, target);
+    return target;
+}
+
+struct iotide_target iotide_stream_of(int fd) {
+    if (!in_table(fd))
+        return (struct iotide_target){0, 0};
+    struct iotide_target target = look(streams, fd);
+    if (likely(target.handle != 0) || !iotide_same_process())
+        return target;
+    int error = errno;
+    struct iotide_target under = look(descriptors, fd);
+    uint32_t file = under.handle ? under.file : file_behind(fd, 0, NULL);
+    target = discovered(fd, LAYER_STDIO, file, under.handle, origin_of(fd));
+    place(streams, fd, target);
+    errno = error;
+    return target;
+}
+
+struct iotide_target iotide_stream_forget(int fd) {
+    if (!in_table(fd))
+        return (struct iotide_target){0, 0};
+    atomic_store_explicit(&descriptors[fd], 0, memory_order_relaxed);
+    return unpack(atomic_exchange_explicit(&streams[fd], 0, memory_order_relaxed));
+}
+
+/* ---- by path ---- */
+
+static size_t working_directory(char *to) {
+    long size = syscall(SYS_getcwd, to, PATH_MAX); /* with the terminating zero */
+    return size > 0 ? (size_t)size - 1 : 0;
 }
 
 uint32_t iotide_file_at(int directory, const char *path) {
     if (!path || !*path)
         return 0;
+    char *whole = iotide_borrow();
+    if (!whole)
+        return 0;
     int error = errno;
-    char whole[2 * PATH_MAX];
     size_t length = 0;
+    bool known = true;
     if (*path != '/') {
-        if (directory != AT_FDCWD)
-            length = path_of(directory, whole, PATH_MAX);
-        else if (getcwd(whole, PATH_MAX))
-            length = strlen(whole);
-        if (length == 0 || whole[0] != '/') {
-            errno = error;
-            return 0;
-        }
-        if (length > 1)
+        length = directory == AT_FDCWD ? working_directory(whole) : path_of(directory, whole, PATH_MAX);
+        known = length != 0 && whole[0] == '/';
+        if (known && length > 1)
             whole[length++] = '/';
     }
-    size_t rest = strnlen(path, PATH_MAX - 1);
-    memcpy(whole + length, path, rest);
-    uint32_t file = iotide_define_file(whole, length + rest);
+    uint32_t file = 0;
+    if (known) {
+        size_t rest = strnlen(path, PATH_MAX - 1);
+        memcpy(whole + length, path, rest);
+        file = iotide_define_file(whole, length + rest);
+    }
+    iotide_give_back(whole);
     errno = error;
     return file;
 }

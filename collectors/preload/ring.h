@@ -1,7 +1,7 @@
 /* The memory that a traced process shares with the collector. collectors/sources/_region.py mirrors it.
  *
- * One region (a sealed memfd) holds: this header, the call table, the slots' control blocks, the definitions log,
- * and one ring of records a slot. Further threads than slots bring further regions ("extents") with the same layout.
+ * One region (a sealed memfd) holds: this header, the slots' control blocks, the definitions log, and one ring of
+ * lines a slot. Further threads than slots bring further regions ("extents") with the same layout.
  */
 #ifndef IOTIDE_RING_H
 #define IOTIDE_RING_H
@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 #define IOTIDE_MAGIC UINT64_C(0x00454449544f4931) /* "1IOTIDE" */
-#define IOTIDE_LAYOUT 1
+#define IOTIDE_LAYOUT 2
 #define IOTIDE_HEADER_BYTES 4096
 #define IOTIDE_JOB_BYTES 128
 #define IOTIDE_COMMAND_BYTES 512
 
-enum iotide_layer { LAYER_POSIX = 1, LAYER_STDIO = 2 };
+enum iotide_layer { LAYER_OTHER, LAYER_POSIX, LAYER_STDIO, LAYER_MPIIO, LAYER_HDF5, LAYER_NETCDF, LAYER_PNETCDF };
 enum iotide_kind {
     KIND_OTHER, KIND_CREATE, KIND_DUPLICATE, KIND_DESTROY, KIND_SEEK, KIND_CHANGE_FLAGS, KIND_DELETE, KIND_READ,
     KIND_WRITE, KIND_SYNC
 };
-enum iotide_flag { FLAG_BLOCKING = 1, FLAG_FAILED = 4 };
+enum iotide_flag { FLAG_BLOCKING = 1, FLAG_COLLECTIVE = 2, FLAG_FAILED = 4, FLAG_APPEND = 8 };
 
-/* One completed call; a cache line, so that a record is never shared between two lines. */
+/* One completed call: a cache line, so that a record is never shared between two. */
 struct iotide_record {
     int64_t start_ns; /* CLOCK_MONOTONIC */
     int64_t duration_ns;
@@ -30,17 +30,27 @@ struct iotide_record {
     int64_t requested;
     int64_t bytes;
     uint32_t handle;
-    uint32_t parent;
+    uint32_t parent; /* handle of the enclosing call */
     uint32_t file;
-    uint32_t signature;
+    int32_t descriptor; /* the program's own number for the handle (a descriptor, an ncid); -1: none */
     uint16_t call;
     uint16_t flags;
-    uint8_t layer;
+    uint8_t words; /* parameters that follow, in lines of their own */
     uint8_t kind;
     uint8_t error;
-    uint8_t depth;
+    uint8_t depth; /* below MARK_WORDS */
 };
 _Static_assert(sizeof(struct iotide_record) == 64, "a record is a cache line");
+
+/* Parameters that have no field in the record: as many lines after it as its words need. */
+#define WORDS_A_LINE 7
+#define MARK_WORDS 0xff
+struct iotide_words {
+    uint64_t word[WORDS_A_LINE];
+    uint8_t pad[7];
+    uint8_t mark; /* MARK_WORDS; where a record has its depth */
+};
+_Static_assert(sizeof(struct iotide_words) == 64, "a line of the ring");
 
 enum iotide_slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_RELEASED };
 
@@ -48,31 +58,33 @@ enum iotide_slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_RELEASED };
 struct iotide_slot {
     _Atomic uint32_t state;
     _Atomic int32_t tid; /* set before the first record of a claim, so it is right for all that can be read */
-    _Atomic uint64_t head;
+    _Atomic uint64_t head; /* in lines; moves past a record and its words at once */
     _Atomic uint64_t dropped_full;
-    uint8_t pad0[40];
-    _Atomic uint64_t tail;
-    uint8_t pad1[56];
+    _Atomic uint64_t made; /* records that head has moved past: made - taken are in the ring */
+    _Atomic uint64_t sampled_out; /* calls left out by IOTIDE_SAMPLE, and their bytes */
+    _Atomic uint64_t sampled_out_bytes;
+    uint8_t pad0[16];
+    _Atomic uint64_t tail;  /* in lines */
+    _Atomic uint64_t taken; /* records that the collector has copied out */
+    uint8_t pad1[48];
 };
 _Static_assert(sizeof(struct iotide_slot) == 128, "two cache lines");
 
-struct iotide_call {
-    char name[28];
-    uint8_t layer;
-    uint8_t kind;
-    uint8_t pad[2];
-};
-_Static_assert(sizeof(struct iotide_call) == 32, "mirrored in Python");
-
 /* Entry of the definitions log, 16-byte aligned. A producer reserves by moving log_head, and commits by storing size;
- * the collector zeroes what it has read, then moves log_tail. */
-enum iotide_entry_type { ENTRY_PAD, ENTRY_FILE };
+ * the collector zeroes what it has read, then moves log_tail. A definition stands before the first record that uses it. */
+enum iotide_entry_type {
+    ENTRY_PAD,
+    ENTRY_FILE,   /* a path, as the program means it: absolute, or "pipe:[7]" */
+    ENTRY_STRING, /* a parameter's text */
+    ENTRY_CALL,   /* the specification of a call: "NAME(PARAMETER:CODE,...)=CODE", see docs/preload.md; aux: the layer */
+    ENTRY_HANDLE  /* a handle that no recorded call made: text "descriptor file parent open_flags origin"; aux: the layer */
+};
 struct iotide_entry {
     _Atomic uint32_t size; /* of the whole entry; 0: not committed */
     uint16_t type;
     uint16_t length; /* of the text that follows */
-    uint32_t number;
-    uint32_t pad;
+    uint32_t number; /* files, strings, calls and handles are numbered each for themselves, from 1 */
+    uint32_t aux;
 };
 _Static_assert(sizeof(struct iotide_entry) == 16, "mirrored in Python");
 
@@ -81,23 +93,26 @@ struct iotide_header {
     uint32_t layout;
     uint32_t extent; /* 0: the process's first region, with the definitions log */
     uint64_t region_bytes;
-    uint64_t token; /* names the process image; all its extents carry it */
+    uint64_t token; /* names the process image, and what it hands over after a collector was gone; extents carry it too */
     uint32_t slot_count;
-    uint32_t ring_records; /* a power of two */
-    uint32_t call_count;
-    uint32_t log_bytes; /* a power of two */
-    uint64_t calls_offset;
+    uint32_t ring_lines; /* a power of two */
+    uint32_t log_bytes;  /* a power of two */
+    int32_t pid;
     uint64_t slots_offset;
     uint64_t log_offset;
     uint64_t rings_offset;
-    int32_t pid;
+    uint64_t mount_namespace; /* inode of /proc/self/ns/mnt; 0: unknown */
     int32_t ppid;
-    int32_t rank;  /* -1: none */
-    int32_t ranks; /* 0: unknown */
+    _Atomic int32_t rank;  /* -1: none; set again by MPI_Init */
+    _Atomic int32_t ranks; /* 0: unknown */
+    uint32_t pad;
     int64_t clock_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC at start */
+    _Atomic int64_t collector_seen_ns; /* CLOCK_MONOTONIC of the collector's last look; kept by the collector */
+    uint64_t lost_before;              /* calls that an earlier region of this process held when its collector was gone */
     _Atomic uint64_t dropped_no_slot;
     _Atomic uint64_t dropped_reentrant;
     _Atomic uint64_t definitions_dropped;
+    _Atomic uint64_t left_out; /* calls on paths that the switches leave out */
     _Atomic uint64_t log_head;
     _Atomic uint64_t log_tail;
     char job[IOTIDE_JOB_BYTES];

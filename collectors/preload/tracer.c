@@ -1,10 +1,6 @@
 /* The life of the tracer in a process: find out whether to trace, make the region, hand it over, give threads rings. */
-#define _GNU_SOURCE
-#include "tracer.h"
+#include "core.h"
 
-#include "region.h"
-
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -16,30 +12,22 @@
 
 #define MAX_EXTENTS 128
 #define RETRY_NS 10000000
-#define KNOWN_PATHS 4096
+#define LOOK_NS INT64_C(1000000000)  /* how often a thread looks whether the collector lives */
+#define GONE_NS INT64_C(3000000000)  /* not seen for so long, it is taken for gone */
+#define MOST_LEFT_BEHIND 8           /* regions of collectors that are gone, kept as other threads may be writing */
 
-const struct iotide_call iotide_calls[CALL_COUNT] = {
-#define X(symbol, shown, layer_, kind_) [CALL_##symbol] = {.name = shown, .layer = LAYER_##layer_, .kind = KIND_##kind_},
-    IOTIDE_CALLS(X)
-#undef X
-};
-static const char *const symbols[CALL_COUNT] = {
-#define X(symbol, shown, layer, kind) [CALL_##symbol] = #symbol,
-    IOTIDE_CALLS(X)
-#undef X
-};
-
-void *_Atomic iotide_real[CALL_COUNT];
 volatile uint32_t *iotide_alive;
+struct iotide_header *_Atomic iotide_region;
+_Atomic uint32_t iotide_generation;
+__thread struct iotide_thread iotide_self __attribute__((tls_model("initial-exec")));
 
 /* Process-wide; written by iotide_start while no other thread of this process traces. */
 static struct iotide_header *_Atomic regions[MAX_EXTENTS];
 static _Atomic uint32_t region_count;
-static _Atomic uint32_t generation; /* counts the processes that this memory image has been: threads compare it */
-static _Atomic uint32_t next_file;
 static _Atomic bool extending;
 static _Atomic int64_t no_region_until;
-static _Atomic uint64_t known_paths[KNOWN_PATHS];
+static _Atomic bool attaching;
+static uint32_t left_behind;
 static pid_t own_pid;
 static pthread_key_t exit_key;
 static bool has_exit_key;
@@ -49,30 +37,6 @@ static _Atomic int pending_fd = -1;
 static _Atomic int64_t pending_since;
 static struct stat pending_identity;
 static _Atomic bool handing_over;
-
-struct thread {
-    struct iotide_slot *slot;
-    struct iotide_record *records;
-    uint64_t head;
-    uint64_t tail_seen;
-    uint32_t generation;
-    bool storing;
-};
-static __thread struct thread self __attribute__((tls_model("initial-exec")));
-
-/* Stands in for a call that this libc does not have, but that a program may find in us. */
-static long absent(void) {
-    errno = ENOSYS;
-    return -1;
-}
-
-void *iotide_resolve(enum iotide_call_id call) {
-    void *real = dlsym(RTLD_NEXT, symbols[call]);
-    if (!real)
-        real = (void *)absent;
-    atomic_store_explicit(&iotide_real[call], real, memory_order_relaxed);
-    return real;
-}
 
 bool iotide_same_process(void) {
     return getpid() == own_pid;
@@ -86,8 +50,8 @@ static bool keep_pending(int fd) {
     int high = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 256 && limit.rlim_cur < 1u << 20
                    ? (int)limit.rlim_cur - 128
                    : 1024;
-    int kept = fcntl(fd, F_DUPFD_CLOEXEC, high);
-    if (kept < 0 || fstat(kept, &pending_identity) != 0)
+    int kept = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, high);
+    if (kept < 0 || syscall(SYS_fstat, kept, &pending_identity) != 0)
         return false;
     atomic_store(&pending_since, iotide_now());
     atomic_store(&pending_fd, kept);
@@ -97,7 +61,7 @@ static bool keep_pending(int fd) {
 /* The program may have closed it, or even have given the number to a file of its own. */
 static bool is_pending(int fd) {
     struct stat identity;
-    return fstat(fd, &identity) == 0 && identity.st_ino == pending_identity.st_ino &&
+    return syscall(SYS_fstat, fd, &identity) == 0 && identity.st_ino == pending_identity.st_ino &&
            identity.st_dev == pending_identity.st_dev;
 }
 
@@ -123,48 +87,65 @@ static void retry_hand_over(int64_t now) {
 /* ---- the process ---- */
 
 static void release_slot(void *slot) {
-    if (self.slot == slot && self.generation == atomic_load(&generation))
-        atomic_store_explicit(&self.slot->state, SLOT_RELEASED, memory_order_release);
-    self.slot = NULL;
-    self.generation = 0;
+    if (iotide_self.slot == slot && iotide_self.generation == atomic_load(&iotide_generation))
+        atomic_store_explicit(&iotide_self.slot->state, SLOT_RELEASED, memory_order_release);
+    iotide_self.slot = NULL;
+    iotide_self.generation = 0;
 }
 
-/* Makes and hands over the first region of this process. In a forked child the parent's regions are let go first. */
+/* Makes the process's first region and hands it over. */
+static struct iotide_header *handed_over(uint64_t lost_before, bool may_wait) {
+    uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
+    int fd;
+    struct iotide_header *region = iotide_make_region(0, token, lost_before, &fd);
+    if (!region)
+        return NULL;
+    int failure = iotide_hand_over(region, fd);
+    bool kept = failure == 0 || (may_wait && failure == EAGAIN && keep_pending(fd));
+    syscall(SYS_close, fd);
+    if (!kept) {
+        syscall(SYS_munmap, region, region->region_bytes);
+        return NULL;
+    }
+    return region;
+}
+
+/* All numbers begin anew with a region: its collector has heard none of the definitions. */
+static void adopt(struct iotide_header *region) {
+    atomic_store(&iotide_region, region);
+    atomic_store(&regions[0], region);
+    iotide_reset_definitions();
+    iotide_reset_descriptors();
+    atomic_fetch_add(&iotide_generation, 1);
+    iotide_self.generation = 0;
+    iotide_self.slot = NULL;
+    atomic_store(&region_count, 1);
+}
+
+/* In a forked child the parent's regions are let go first. */
 static bool begin(void) {
     uint32_t inherited = atomic_exchange(&region_count, 0);
     for (uint32_t i = 0; i < inherited && i < MAX_EXTENTS; i++) {
         struct iotide_header *old = atomic_exchange(&regions[i], NULL);
         if (old)
-            munmap(old, old->region_bytes);
+            syscall(SYS_munmap, old, old->region_bytes);
     }
     int left = atomic_exchange(&pending_fd, -1);
     if (left >= 0 && is_pending(left))
         syscall(SYS_close, left);
-    /* The thread that was at these stayed in the parent. */
+    /* The threads that were at these stayed in the parent. */
     atomic_store(&handing_over, false);
     atomic_store(&extending, false);
+    atomic_store(&attaching, false);
     atomic_store(&no_region_until, 0);
-    atomic_fetch_add(&generation, 1);
+    iotide_reset_scratch();
+    iotide_reset_objects();
+    left_behind = 0;
     own_pid = getpid();
-    uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
-    int fd;
-    struct iotide_header *region = iotide_make_region(0, token, &fd);
-    if (!region)
-        return false;
-    atomic_store(&regions[0], region);
-    int failure = iotide_hand_over(region, fd);
-    bool kept = failure == 0 || (failure == EAGAIN && keep_pending(fd));
-    syscall(SYS_close, fd);
-    if (!kept) {
-        atomic_store(&regions[0], NULL);
-        munmap(region, region->region_bytes);
-        return false;
-    }
-    iotide_reset_descriptors();
-    atomic_store(&next_file, 0);
-    memset((void *)known_paths, 0, sizeof known_paths);
-    atomic_store(&region_count, 1);
-    return true;
+    struct iotide_header *region = handed_over(0, true);
+    if (region)
+        adopt(region);
+    return region != NULL;
 }
 
 bool iotide_start(void) {
@@ -183,12 +164,13 @@ bool iotide_start(void) {
     return alive[0] != 0;
 }
 
-__attribute__((constructor(101))) static void load(void) {
+/* glibc hands the program's arguments to constructors; environ may not be set yet, as ours is the first to run. */
+__attribute__((constructor(101))) static void load(int count, char **arguments, char **environment) {
     int error = errno;
-    for (int call = 1; call < CALL_COUNT; call++)
-        iotide_resolve(call);
-    if (iotide_read_environment()) {
-        void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    iotide_find_objects();
+    if (iotide_read_environment(count, arguments, environment)) {
+        iotide_read_switches(environment);
+        void *page = (void *)syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (page != MAP_FAILED && madvise(page, 4096, MADV_WIPEONFORK) == 0) {
             has_exit_key = pthread_key_create(&exit_key, release_slot) == 0;
             iotide_alive = page;
@@ -206,7 +188,45 @@ __attribute__((destructor(101))) static void unload(void) {
     }
 }
 
+/* ---- a collector that is gone ---- */
+
+static uint64_t unread(void) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < atomic_load(&region_count); i++) {
+        const struct iotide_header *region = atomic_load(&regions[i]);
+        const struct iotide_slot *slots = (const struct iotide_slot *)((const char *)region + region->slots_offset);
+        count += atomic_load(&region->dropped_no_slot) + atomic_load(&region->dropped_reentrant);
+        for (uint32_t j = 0; j < IOTIDE_SLOTS; j++)
+            count += atomic_load(&slots[j].made) - atomic_load(&slots[j].taken) + atomic_load(&slots[j].dropped_full);
+    }
+    return count;
+}
+
+/* Hands a new region to whoever listens now. What the old one holds counts as lost, though a collector that had only
+ * been stopped will still read it. Other threads may be writing into the old one: it stays mapped. */
+static void look_for_collector(int64_t now) {
+    iotide_self.look_ns = now + LOOK_NS;
+    struct iotide_header *region = atomic_load(&iotide_region);
+    if (now - atomic_load_explicit(&region->collector_seen_ns, memory_order_relaxed) < GONE_NS ||
+        atomic_load(&pending_fd) >= 0 || left_behind >= MOST_LEFT_BEHIND || atomic_exchange(&attaching, true))
+        return;
+    if (region == atomic_load(&iotide_region)) { /* else another thread has just done it */
+        struct iotide_header *fresh = handed_over(unread(), false);
+        if (fresh) {
+            left_behind++;
+            adopt(fresh);
+        }
+    }
+    atomic_store(&attaching, false);
+}
+
 /* ---- the threads ---- */
+
+void iotide_unwind(const void *frame) {
+    /* The stack grows downward: a call that encloses this one stands above it. */
+    while (iotide_self.depth && iotide_self.enclosing[iotide_self.depth - 1].frame <= frame)
+        iotide_self.depth--;
+}
 
 /* Returns the slot's number, or -1 when none is free. */
 static int claim_in(struct iotide_header *region) {
@@ -221,10 +241,12 @@ static int claim_in(struct iotide_header *region) {
         if (!atomic_compare_exchange_strong(&slot->state, &state, SLOT_CLAIMED))
             continue;
         atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));
-        self.records = (struct iotide_record *)((char *)region + region->rings_offset) + (size_t)i * iotide_ring_records;
-        self.head = self.tail_seen = atomic_load(&slot->head);
-        self.slot = slot;
-        self.generation = atomic_load(&generation);
+        iotide_self.lines =
+            (struct iotide_record *)((char *)region + region->rings_offset) + (size_t)i * iotide_ring_lines;
+        iotide_self.head = iotide_self.tail_seen = atomic_load(&slot->head);
+        iotide_self.made = atomic_load(&slot->made);
+        iotide_self.slot = slot;
+        iotide_self.generation = atomic_load(&iotide_generation);
         if (has_exit_key)
             pthread_setspecific(exit_key, slot);
         return (int)i;
@@ -242,7 +264,7 @@ static bool extend(uint32_t count, int64_t now) {
     bool made = false;
     if (atomic_load(&region_count) == count) {
         int fd;
-        struct iotide_header *region = iotide_make_region(count, atomic_load(&regions[0])->token, &fd);
+        struct iotide_header *region = iotide_make_region(count, atomic_load(&regions[0])->token, 0, &fd);
         if (region) {
             made = iotide_hand_over(region, fd) == 0;
             syscall(SYS_close, fd);
@@ -250,7 +272,7 @@ static bool extend(uint32_t count, int64_t now) {
                 atomic_store(&regions[count], region);
                 atomic_store(&region_count, count + 1);
             } else {
-                munmap(region, region->region_bytes);
+                syscall(SYS_munmap, region, region->region_bytes);
             }
         }
     }
@@ -274,89 +296,77 @@ static bool claim_slot(int64_t now) {
     return extend(count, now) && claim_in(atomic_load(&regions[count])) >= 0;
 }
 
-void iotide_put(const struct iotide_record *record) {
-    struct thread *thread = &self;
+/* The thread's own words of its slot: nobody else writes them. */
+static void count_up(_Atomic uint64_t *counter, uint64_t by) {
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_relaxed);
+}
+
+static void store(struct iotide_thread *thread, const struct iotide_record *record, const uint64_t *words) {
+    struct iotide_slot *slot = thread->slot;
+    uint32_t lines = 1 + (record->words + WORDS_A_LINE - 1u) / WORDS_A_LINE;
+    uint64_t mask = iotide_ring_lines - 1;
+    if (unlikely(thread->head + lines - thread->tail_seen > iotide_ring_lines)) {
+        thread->tail_seen = atomic_load_explicit(&slot->tail, memory_order_acquire);
+        if (thread->head + lines - thread->tail_seen > iotide_ring_lines) {
+            count_up(&slot->dropped_full, 1);
+            return;
+        }
+    }
+    thread->lines[thread->head & mask] = *record;
+    for (uint32_t line = 1; line < lines; line++) {
+        struct iotide_words *to = (struct iotide_words *)&thread->lines[(thread->head + line) & mask];
+        uint32_t first = (line - 1) * WORDS_A_LINE;
+        for (uint32_t i = 0; i < WORDS_A_LINE; i++)
+            to->word[i] = first + i < record->words ? words[first + i] : 0;
+        memset(to->pad, 0, sizeof to->pad);
+        to->mark = MARK_WORDS;
+    }
+    thread->head += lines;
+    atomic_store_explicit(&slot->made, ++thread->made, memory_order_relaxed);
+    atomic_store_explicit(&slot->head, thread->head, memory_order_release);
+}
+
+static bool is_sampled_out(struct iotide_thread *thread, const struct iotide_record *record) {
+    if (record->kind != KIND_READ && record->kind != KIND_WRITE && record->kind != KIND_SEEK)
+        return false;
+    if (++thread->skipped >= iotide_sample) {
+        thread->skipped = 0;
+        return false;
+    }
+    count_up(&thread->slot->sampled_out, 1);
+    count_up(&thread->slot->sampled_out_bytes, (uint64_t)record->bytes);
+    return true;
+}
+
+void iotide_put(const struct iotide_record *record, const uint64_t *words) {
+    struct iotide_thread *thread = &iotide_self;
+    struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
+    if (unlikely(record->file == IOTIDE_LEFT_OUT)) {
+        atomic_fetch_add_explicit(&region->left_out, 1, memory_order_relaxed);
+        return;
+    }
     if (unlikely(thread->storing)) { /* a signal handler inside the few instructions below */
-        atomic_fetch_add_explicit(&atomic_load(&regions[0])->dropped_reentrant, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&region->dropped_reentrant, 1, memory_order_relaxed);
         return;
     }
     thread->storing = true;
     atomic_signal_fence(memory_order_seq_cst);
+    uint32_t before = thread->generation;
+    if (unlikely(record->start_ns > thread->look_ns))
+        look_for_collector(record->start_ns + record->duration_ns);
     if (unlikely(atomic_load_explicit(&pending_fd, memory_order_relaxed) >= 0))
         retry_hand_over(record->start_ns);
-    if (unlikely(!thread->slot || thread->generation != atomic_load_explicit(&generation, memory_order_relaxed)) &&
-        !claim_slot(record->start_ns)) {
-        atomic_fetch_add_explicit(&atomic_load(&regions[0])->dropped_no_slot, 1, memory_order_relaxed);
-    } else {
-        struct iotide_slot *slot = thread->slot;
-        if (unlikely(thread->head - thread->tail_seen >= iotide_ring_records))
-            thread->tail_seen = atomic_load_explicit(&slot->tail, memory_order_acquire);
-        if (unlikely(thread->head - thread->tail_seen >= iotide_ring_records)) {
-            uint64_t dropped = atomic_load_explicit(&slot->dropped_full, memory_order_relaxed);
-            atomic_store_explicit(&slot->dropped_full, dropped + 1, memory_order_relaxed);
-        } else {
-            thread->records[thread->head & (iotide_ring_records - 1)] = *record;
-            atomic_store_explicit(&slot->head, ++thread->head, memory_order_release);
-        }
+    uint32_t now = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    if (unlikely(before && before != now)) {
+        /* Another region has taken over since this call looked up its numbers, which mean nothing there. */
+        thread->generation = 0;
+        thread->slot = NULL;
+        atomic_fetch_add_explicit(&atomic_load(&iotide_region)->dropped_no_slot, 1, memory_order_relaxed);
+    } else if (unlikely(before != now || !thread->slot) && !claim_slot(record->start_ns)) {
+        atomic_fetch_add_explicit(&region->dropped_no_slot, 1, memory_order_relaxed);
+    } else if (likely(iotide_sample == 1) || !is_sampled_out(thread, record)) {
+        store(thread, record, words);
     }
     atomic_signal_fence(memory_order_seq_cst);
     thread->storing = false;
-}
-
-/* ---- definitions ---- */
-
-/* Numbers of paths met lately, by hash: upper half of the hash, and the number. A path that is opened over and over
- * is defined once; with 44 bits compared, no two paths of a real program share a number. */
-
-static uint64_t hash_of(const char *path, size_t length) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
-    return hash ^ hash >> 29;
-}
-
-static uint32_t append_file(const char *path, size_t length);
-
-uint32_t iotide_define_file(const char *path, size_t length) {
-    if (!iotide_begun())
-        return 0;
-    uint64_t hash = hash_of(path, length);
-    _Atomic uint64_t *known = &known_paths[hash % KNOWN_PATHS];
-    uint64_t entry = atomic_load_explicit(known, memory_order_relaxed);
-    if (entry && entry >> 32 == hash >> 32)
-        return (uint32_t)entry;
-    uint32_t number = append_file(path, length);
-    if (number)
-        atomic_store_explicit(known, (hash & ~UINT64_C(0xffffffff)) | number, memory_order_relaxed);
-    return number;
-}
-
-static uint32_t append_file(const char *path, size_t length) {
-    struct iotide_header *region = atomic_load(&regions[0]);
-    char *log = (char *)region + region->log_offset;
-    uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);
-    uint64_t head = atomic_load_explicit(&region->log_head, memory_order_relaxed);
-    uint64_t skip;
-    do {
-        uint64_t to_end = IOTIDE_LOG_BYTES - head % IOTIDE_LOG_BYTES;
-        skip = to_end < need ? to_end : 0;
-        if (head + skip + need - atomic_load_explicit(&region->log_tail, memory_order_acquire) > IOTIDE_LOG_BYTES) {
-            atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
-            return 0;
-        }
-    } while (!atomic_compare_exchange_weak_explicit(&region->log_head, &head, head + skip + need, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    if (skip) {
-        struct iotide_entry *pad = (struct iotide_entry *)(log + head % IOTIDE_LOG_BYTES);
-        pad->type = ENTRY_PAD;
-        atomic_store_explicit(&pad->size, (uint32_t)skip, memory_order_release);
-    }
-    struct iotide_entry *entry = (struct iotide_entry *)(log + (head + skip) % IOTIDE_LOG_BYTES);
-    uint32_t number = atomic_fetch_add(&next_file, 1) + 1;
-    entry->type = ENTRY_FILE;
-    entry->length = (uint16_t)length;
-    entry->number = number;
-    memcpy(entry + 1, path, length);
-    atomic_store_explicit(&entry->size, (uint32_t)need, memory_order_release);
-    return number;
 }

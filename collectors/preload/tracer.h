@@ -1,7 +1,15 @@
-/* What the wrappers use of the tracer. Nothing here may change errno, allocate, block or print. */
+/* What wrappers use of the tracer. Nothing here may change errno, allocate, block or print.
+ *
+ * The core library (POSIX and STDIO) defines it; the libraries of the higher layers find it in the core, which is
+ * preloaded ahead of them.
+ */
 #ifndef IOTIDE_TRACER_H
 #define IOTIDE_TRACER_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,47 +17,84 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "calls.h"
 #include "ring.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-enum iotide_call_id {
-    CALL_NONE,
-#define X(symbol, name, layer, kind) CALL_##symbol,
-    IOTIDE_CALLS(X)
-#undef X
-        CALL_COUNT
+/* ---- sites: one a wrapper ---- */
+
+/* What the switches turn on and off besides layers (IOTIDE_CALLS). */
+enum iotide_class { CLASS_DATA, CLASS_HANDLE, CLASS_SEEK, CLASS_SYNC, CLASS_META, CLASS_CHAR };
+enum { SITE_NEW, SITE_ON, SITE_OFF };
+
+#define IOTIDE_COPIES 4 /* of a library in one process, whose functions are remembered; those of more are looked up */
+struct iotide_site {
+    const char *symbol; /* what programs link against */
+    const char *spec;   /* see ENTRY_CALL */
+    uint8_t layer;
+    uint8_t kind;
+    uint8_t class;
+    _Atomic uint8_t state;
+    _Atomic uint64_t number; /* iotide_generation << 32 | number of the call in its region */
+    void *_Atomic real[IOTIDE_COPIES]; /* of libc's functions: the first; else by copy of the library */
 };
-extern const struct iotide_call iotide_calls[CALL_COUNT];
+#define SITE(symbol) iotide_site_##symbol
 
-/* The real function behind a wrapper, found once by dlsym(RTLD_NEXT). */
-extern void *_Atomic iotide_real[CALL_COUNT];
-void *iotide_resolve(enum iotide_call_id call);
-static inline void *iotide_real_of(enum iotide_call_id call) {
-    void *real = atomic_load_explicit(&iotide_real[call], memory_order_relaxed);
-    return likely(real != NULL) ? real : iotide_resolve(call);
+EXPORT bool iotide_switch(struct iotide_site *site); /* decides SITE_NEW; returns whether it is on */
+EXPORT uint32_t iotide_define_call(struct iotide_site *site);
+extern EXPORT _Atomic uint32_t iotide_generation; /* counts the regions that this memory image has begun */
+static inline uint32_t iotide_number(struct iotide_site *site) {
+    uint64_t known = atomic_load_explicit(&site->number, memory_order_relaxed);
+    return likely(known >> 32 == atomic_load_explicit(&iotide_generation, memory_order_relaxed))
+               ? (uint32_t)known
+               : iotide_define_call(site);
 }
-#define REAL(symbol) ((__typeof__(&symbol))iotide_real_of(CALL_##symbol))
 
-/* tracer.c: is this process traced (it may start to be, in a forked child)? */
-bool iotide_start(void);
-extern volatile uint32_t *iotide_alive; /* a page that reads 0 in a forked child; NULL while untraced */
-/* A fork in a signal handler can end a call in the child that began in the parent: that must not be recorded. */
-static inline bool iotide_begun(void) {
-    volatile uint32_t *alive = iotide_alive;
-    return likely(alive != NULL && *alive != 0);
+/* The next definition of a libc function after ours; found without locks or allocation. */
+EXPORT void *iotide_next(struct iotide_site *site);
+static inline void *iotide_real(struct iotide_site *site) {
+    void *real = atomic_load_explicit(&site->real[0], memory_order_relaxed);
+    return likely(real != NULL) ? real : iotide_next(site);
 }
+#define REAL(symbol) ((__typeof__(&symbol))iotide_real(&SITE(symbol)))
+
+/* A library may be in a process more than once (each Python wheel brings its own): the definition that the calling
+ * object is linked with. caller: __builtin_return_address(0). Never NULL: what nobody defines fails with ENOSYS, -1. */
+struct iotide_library {
+    const char *anchor; /* a symbol that each copy of the library defines */
+    void *(*next)(const char *symbol); /* iotide_next_here: dlsym(RTLD_NEXT) as the wrapping library sees it */
+};
+/* Inside each layer library, whose place in the order of objects is what RTLD_NEXT goes by. No tail call: the loader
+ * looks at the return address. */
+__attribute__((noinline, unused)) static void *iotide_next_here(const char *symbol) {
+    void *found = dlsym(RTLD_NEXT, symbol);
+    __asm__ volatile("" : "+r"(found));
+    return found;
+}
+EXPORT void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *caller);
+/* The same for a helper function of the library that is not wrapped, e.g. MPI_Type_size; NULL when there is none. */
+EXPORT void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *caller);
+
+/* ---- is this process traced (it may start to be, in a forked child)? ---- */
+
+EXPORT bool iotide_start(void);
+extern EXPORT volatile uint32_t *iotide_alive; /* a page that reads 0 in a forked child; NULL while untraced */
 static inline bool iotide_active(void) {
     volatile uint32_t *alive = iotide_alive;
     if (unlikely(alive == NULL))
         return false;
     return likely(*alive != 0) || iotide_start();
 }
+/* A fork in a signal handler can end a call in the child that began in the parent: that must not be recorded. */
+static inline bool iotide_begun(void) {
+    volatile uint32_t *alive = iotide_alive;
+    return likely(alive != NULL && *alive != 0);
+}
 /* A vfork child shares our memory but not our descriptors: what it does to its descriptors is not recorded. */
-bool iotide_same_process(void);
+EXPORT bool iotide_same_process(void);
+EXPORT void iotide_set_rank(int32_t rank, int32_t ranks);
 
 static inline int64_t iotide_now(void) {
     struct timespec now;
@@ -57,55 +102,155 @@ static inline int64_t iotide_now(void) {
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-void iotide_put(const struct iotide_record *record);
-uint32_t iotide_define_file(const char *path, size_t length);
+/* ---- what a call is about ---- */
 
-/* descriptors.c: what is behind a descriptor. */
 struct iotide_target {
     uint32_t handle;
     uint32_t file;
 };
-struct iotide_target iotide_target_of(int fd);    /* resolves a descriptor that we did not see being opened */
-struct iotide_target iotide_opened(int fd);       /* a new handle for a descriptor that has just been opened */
-struct iotide_target iotide_duplicated(int from, int to);
-struct iotide_target iotide_forget(int fd);       /* before it is closed; returns what it was */
-void iotide_forget_range(unsigned int first, unsigned int last);
-uint32_t iotide_file_at(int directory, const char *path);
-void iotide_reset_descriptors(void);
+#define IOTIDE_LEFT_OUT UINT32_MAX /* as a file: the switches leave it out, and all that is done through its handles */
 
-/* One traced call. start_ns 0: not traced. */
+/* descriptors.c */
+EXPORT struct iotide_target iotide_target_of(int fd); /* resolves a descriptor that we did not see being opened */
+/* A new handle for a descriptor that has just been opened; a failed open (fd < 0) still names the file it wanted. */
+EXPORT struct iotide_target iotide_opened(int fd, int directory, const char *path);
+EXPORT struct iotide_target iotide_duplicated(int from, int to);
+EXPORT struct iotide_target iotide_forget(int fd); /* before it is closed; returns what it was */
+EXPORT void iotide_forget_range(unsigned int first, unsigned int last);
+EXPORT uint32_t iotide_file_at(int directory, const char *path); /* made absolute; AT_FDCWD: the working directory */
+void iotide_reset_descriptors(void);
+/* Streams have handles of their own, by the descriptor under them; a descriptor first used beside its stream is the
+ * stream's child. */
+EXPORT struct iotide_target iotide_stream_of(int fd);
+EXPORT struct iotide_target iotide_stream_opened(int fd, const char *path); /* by path: fopen, tmpfile */
+EXPORT struct iotide_target iotide_stream_on(int fd); /* on a descriptor that was there: fdopen */
+EXPORT struct iotide_target iotide_stream_forget(int fd);
+
+/* objects.c: handles of the layers above libc, by the library's own value (an hid_t, an MPI_File, an ncid).
+ * space: the layer, or any number from 64 on that a library's hooks choose. */
+EXPORT uint32_t iotide_new_handle(void); /* reserved before a creating call, so that what it opens below has its parent */
+EXPORT void iotide_bind(uint32_t space, uint64_t value, struct iotide_target target);
+EXPORT struct iotide_target iotide_object(uint32_t space, uint64_t value); /* {0, 0}: not known */
+EXPORT struct iotide_target iotide_unbind(uint32_t space, uint64_t value);
+
+/* definitions.c. Bounded; a text that finds no room, or is longer than PATH_MAX, is 0 or cut. */
+EXPORT uint32_t iotide_define_file(const char *path, size_t length);
+EXPORT uint32_t iotide_define_string(const char *text); /* NULL: 0 */
+
+/* ---- one traced call ---- */
+
+#define IOTIDE_DEEPEST 64 /* enclosing calls remembered; what is deeper counts as this deep */
+#define IOTIDE_MOST_WORDS 64
+
+struct iotide_thread {
+    uint32_t depth;
+    bool storing;
+    uint32_t generation;
+    uint32_t skipped; /* data calls since the last that IOTIDE_SAMPLE let through */
+    struct iotide_slot *slot;
+    struct iotide_record *lines;
+    uint64_t head;
+    uint64_t made;
+    uint64_t tail_seen;
+    int64_t look_ns; /* when to look next whether the collector lives */
+    struct {
+        const void *frame; /* where on the stack the call stands */
+        uint32_t handle;
+    } enclosing[IOTIDE_DEEPEST];
+};
+extern EXPORT __thread struct iotide_thread iotide_self __attribute__((tls_model("initial-exec")));
+
+/* start_ns 0: not traced. */
 struct iotide_span {
     int64_t start_ns;
+    uint32_t depth;
 };
-static inline struct iotide_span iotide_enter(void) {
-    return (struct iotide_span){iotide_active() ? iotide_now() : 0};
+
+EXPORT void iotide_unwind(const void *frame); /* forgets enclosing calls that a longjmp has left */
+
+static inline bool iotide_traced(struct iotide_site *site) {
+    if (unlikely(!iotide_active()))
+        return false;
+    uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
+    return likely(state == SITE_ON) || (state == SITE_NEW && iotide_switch(site));
 }
-static inline void iotide_leave_as(struct iotide_span span, enum iotide_call_id call, uint8_t kind,
-                                   struct iotide_target target, int64_t offset, int64_t requested, int64_t moved,
-                                   bool failed) {
+
+static inline uint32_t iotide_parent_at(uint32_t depth) {
+    return likely(depth == 0) ? 0 : iotide_self.enclosing[depth - 1].handle;
+}
+
+/* Enters a call that makes no traced calls of its own (libc's). */
+static inline struct iotide_span iotide_enter(struct iotide_site *site) {
+    if (!iotide_traced(site))
+        return (struct iotide_span){0, 0};
+    if (unlikely(iotide_self.depth != 0))
+        iotide_unwind(__builtin_frame_address(0));
+    return (struct iotide_span){iotide_now(), iotide_self.depth};
+}
+
+/* Enters a call of a higher layer: what it calls below has handle as its parent (0: that of the call around it). */
+static inline struct iotide_span iotide_push(struct iotide_site *site, uint32_t handle) {
+    if (!iotide_traced(site))
+        return (struct iotide_span){0, 0};
+    const void *frame = __builtin_frame_address(0);
+    if (iotide_self.depth != 0)
+        iotide_unwind(frame);
+    struct iotide_span span = {iotide_now(), iotide_self.depth};
+    if (span.depth < IOTIDE_DEEPEST) {
+        iotide_self.enclosing[span.depth].frame = frame;
+        iotide_self.enclosing[span.depth].handle = handle ? handle : iotide_parent_at(span.depth);
+        iotide_self.depth = span.depth + 1;
+    }
+    return span;
+}
+
+/* Ends what iotide_push began: the first thing after the real call, unless the span is untraced (start_ns 0). */
+static inline void iotide_pop(struct iotide_span span) {
+    iotide_self.depth = span.depth;
+}
+
+struct iotide_facts {
+    struct iotide_target target;
+    int64_t offset; /* -1: unknown */
+    int64_t requested;
+    int64_t bytes; /* ignored when failed */
+    uint32_t parent; /* 0: the handle of the enclosing call */
+    int32_t descriptor; /* -1: none */
+    uint8_t kind;
+    uint16_t flags; /* without FLAG_FAILED */
+    bool failed;
+    int error; /* of a failed call */
+};
+
+/* words: the parameters that the site's specification sends as words, in its order; at most IOTIDE_MOST_WORDS. */
+EXPORT void iotide_put(const struct iotide_record *record, const uint64_t *words);
+
+static inline void iotide_leave(struct iotide_span span, struct iotide_site *site, struct iotide_facts facts,
+                                const uint64_t *words, unsigned int count) {
     if (unlikely(!iotide_begun()))
         return;
     int error = errno;
+    int64_t end_ns = iotide_now();
+    uint32_t number = iotide_number(site);
     struct iotide_record record = {
         .start_ns = span.start_ns,
-        .duration_ns = iotide_now() - span.start_ns,
-        .offset = offset,
-        .requested = requested,
-        .bytes = failed ? 0 : moved,
-        .handle = target.handle,
-        .file = target.file,
-        .call = (uint16_t)call,
-        .flags = FLAG_BLOCKING | (failed ? FLAG_FAILED : 0),
-        .layer = iotide_calls[call].layer,
-        .kind = kind,
-        .error = failed ? (uint8_t)(error > 255 ? 255 : error) : 0,
+        .duration_ns = end_ns - span.start_ns,
+        .offset = facts.offset,
+        .requested = facts.requested,
+        .bytes = facts.failed ? 0 : facts.bytes,
+        .handle = facts.target.handle,
+        .parent = facts.parent ? facts.parent : iotide_parent_at(span.depth),
+        .file = facts.target.file,
+        .descriptor = facts.descriptor,
+        .call = (uint16_t)number,
+        .flags = (uint16_t)(facts.flags | (facts.failed ? FLAG_FAILED : 0)),
+        .words = (uint8_t)count,
+        .kind = facts.kind,
+        .error = facts.failed ? (uint8_t)(facts.error > 255 || facts.error < 0 ? 255 : facts.error) : 0,
+        .depth = (uint8_t)span.depth,
     };
-    iotide_put(&record);
+    iotide_put(&record, words);
     errno = error;
-}
-static inline void iotide_leave(struct iotide_span span, enum iotide_call_id call, struct iotide_target target,
-                                int64_t offset, int64_t requested, int64_t moved, bool failed) {
-    iotide_leave_as(span, call, iotide_calls[call].kind, target, offset, requested, moved, failed);
 }
 
 #endif

@@ -1,0 +1,46 @@
+/* What the core's own files use of each other; wrappers need tracer.h only. */
+#ifndef IOTIDE_CORE_H
+#define IOTIDE_CORE_H
+
+#include "tracer.h"
+
+#include <limits.h>
+
+#include "region.h"
+
+/* switches.c: what IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY, IOTIDE_SKIP and IOTIDE_SAMPLE say. Read once. */
+extern uint32_t iotide_sample; /* of the calls that move data or seek, one in so many is recorded; 1: all */
+void iotide_read_switches(char **environment);
+bool iotide_leaves_out(const char *path, size_t length);
+const char *iotide_setting(char **environment, const char *name); /* NULL: not set */
+
+/* tracer.c */
+extern struct iotide_header *_Atomic iotide_region; /* the first, with the log; NULL while untraced */
+
+/* definitions.c */
+struct iotide_handle_text {
+    int descriptor;
+    uint32_t file;
+    uint32_t parent;
+    int open_flags;
+    const char *origin;
+};
+void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_text text);
+void iotide_reset_definitions(void);
+
+/* objects.c */
+void iotide_reset_objects(void); /* handles keep their numbers, and lose their files, which a new region numbers anew */
+
+/* lookup.c */
+struct link_map;
+void iotide_find_objects(void); /* which objects come after ours in the program's search order */
+void *iotide_defined_in(const struct link_map *map, const char *symbol); /* without locks or allocation; NULL: not */
+long iotide_absent(void); /* stands in for a function that nobody defines: ENOSYS, -1 */
+
+/* scratch.c: room for paths. A thread's stack may be a few kilobytes, so it is not on the stack. */
+#define IOTIDE_SCRATCH (2 * PATH_MAX)
+char *iotide_borrow(void); /* IOTIDE_SCRATCH bytes, or NULL when all are in use */
+void iotide_give_back(char *scratch);
+void iotide_reset_scratch(void);
+
+#endif

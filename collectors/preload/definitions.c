@@ -1,0 +1,127 @@
+/* The definitions log: what the numbers in records mean. Written by all threads, read and freed by the collector. */
+#include "core.h"
+
+#include <string.h>
+
+#define KNOWN_TEXTS 4096
+
+/* Numbers of texts met lately, by hash: upper half of the hash, and the number. A path that is opened over and over
+ * is defined once; with 44 bits compared, no two texts of a real program share a number. */
+static _Atomic uint64_t known_files[KNOWN_TEXTS];
+static _Atomic uint64_t known_strings[KNOWN_TEXTS];
+static _Atomic uint32_t next_file;
+static _Atomic uint32_t next_string;
+static _Atomic uint32_t next_call;
+
+static uint64_t hash_of(const char *text, size_t length) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return hash ^ hash >> 29;
+}
+
+/* Returns the number that the entry was given (counted up in next, or number when next is NULL); 0: no room. */
+static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint32_t number, uint32_t aux,
+                       const char *text, size_t length) {
+    struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
+    if (!region)
+        return 0;
+    char *log = (char *)region + region->log_offset;
+    uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);
+    uint64_t head = atomic_load_explicit(&region->log_head, memory_order_relaxed);
+    uint64_t skip;
+    do {
+        uint64_t to_end = IOTIDE_LOG_BYTES - head % IOTIDE_LOG_BYTES;
+        skip = to_end < need ? to_end : 0;
+        if (head + skip + need - atomic_load_explicit(&region->log_tail, memory_order_acquire) > IOTIDE_LOG_BYTES) {
+            atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
+            return 0;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&region->log_head, &head, head + skip + need, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    if (skip) {
+        struct iotide_entry *pad = (struct iotide_entry *)(log + head % IOTIDE_LOG_BYTES);
+        pad->type = ENTRY_PAD;
+        atomic_store_explicit(&pad->size, (uint32_t)skip, memory_order_release);
+    }
+    struct iotide_entry *entry = (struct iotide_entry *)(log + (head + skip) % IOTIDE_LOG_BYTES);
+    if (next)
+        number = atomic_fetch_add(next, 1) + 1;
+    entry->type = (uint16_t)type;
+    entry->length = (uint16_t)length;
+    entry->number = number;
+    entry->aux = aux;
+    memcpy(entry + 1, text, length);
+    atomic_store_explicit(&entry->size, (uint32_t)need, memory_order_release);
+    return number;
+}
+
+static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _Atomic uint32_t *next, const char *text,
+                       size_t length) {
+    uint64_t hash = hash_of(text, length);
+    _Atomic uint64_t *known = &table[hash % KNOWN_TEXTS];
+    uint64_t entry = atomic_load_explicit(known, memory_order_relaxed);
+    if (entry && entry >> 32 == hash >> 32)
+        return (uint32_t)entry;
+    uint32_t number = type == ENTRY_FILE && iotide_leaves_out(text, length)
+                          ? IOTIDE_LEFT_OUT
+                          : append(type, next, 0, 0, text, length);
+    if (number)
+        atomic_store_explicit(known, (hash & ~UINT64_C(0xffffffff)) | number, memory_order_relaxed);
+    return number;
+}
+
+uint32_t iotide_define_file(const char *path, size_t length) {
+    return iotide_begun() ? define(ENTRY_FILE, known_files, &next_file, path, length) : 0;
+}
+
+uint32_t iotide_define_string(const char *text) {
+    return text && iotide_begun() ? define(ENTRY_STRING, known_strings, &next_string, text, strnlen(text, PATH_MAX)) : 0;
+}
+
+/* Two threads may define the same call twice, under two numbers: both hold. */
+uint32_t iotide_define_call(struct iotide_site *site) {
+    uint64_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    uint32_t number = append(ENTRY_CALL, &next_call, 0, site->layer, site->spec, strlen(site->spec));
+    if (number > UINT16_MAX)
+        number = 0;
+    if (number)
+        atomic_store_explicit(&site->number, generation << 32 | number, memory_order_relaxed);
+    return number;
+}
+
+/* Writes without stdio, which a signal handler must not enter. */
+static char *write_number(char *to, int64_t number) {
+    char digits[20];
+    int count = 0;
+    if (number < 0) {
+        *to++ = '-';
+        number = -number;
+    }
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count)
+        *to++ = digits[--count];
+    *to++ = ' ';
+    return to;
+}
+
+void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_text text) {
+    char line[128], *to = line;
+    to = write_number(to, text.descriptor);
+    to = write_number(to, text.file);
+    to = write_number(to, text.parent);
+    to = write_number(to, text.open_flags);
+    size_t length = strlen(text.origin);
+    memcpy(to, text.origin, length);
+    append(ENTRY_HANDLE, NULL, handle, layer, line, (size_t)(to - line) + length);
+}
+
+void iotide_reset_definitions(void) {
+    memset((void *)known_files, 0, sizeof known_files);
+    memset((void *)known_strings, 0, sizeof known_strings);
+    atomic_store(&next_file, 0);
+    atomic_store(&next_string, 0);
+    atomic_store(&next_call, 0);
+}

@@ -1,0 +1,101 @@
+/* Handles of the libraries above libc, by the library's own value. A bounded table in stripes; a stripe's lock is held
+ * for some tens of instructions, and who does not get it soon does without. */
+#include "core.h"
+
+#include <string.h>
+
+#define STRIPES 256
+#define STRIPE 256 /* objects that hash to one stripe */
+#define SPINS 2000
+
+struct object {
+    uint64_t value;
+    uint32_t space;
+    uint32_t generation; /* of the region that numbers the file; 0: no object */
+    struct iotide_target target;
+};
+static struct object objects[STRIPES][STRIPE];
+static uint16_t counts[STRIPES];
+static _Atomic bool locked[STRIPES];
+static _Atomic uint32_t next_handle;
+
+uint32_t iotide_new_handle(void) {
+    return atomic_fetch_add_explicit(&next_handle, 1, memory_order_relaxed) + 1;
+}
+
+static uint32_t stripe_of(uint32_t space, uint64_t value) {
+    uint64_t mixed = (value + space) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(mixed >> 56);
+}
+
+static bool lock(uint32_t stripe) {
+    for (int i = 0; i < SPINS; i++) {
+        if (!atomic_load_explicit(&locked[stripe], memory_order_relaxed) &&
+            !atomic_exchange_explicit(&locked[stripe], true, memory_order_acquire))
+            return true;
+        __asm__ volatile("" ::: "memory");
+    }
+    return false;
+}
+
+static void unlock(uint32_t stripe) {
+    atomic_store_explicit(&locked[stripe], false, memory_order_release);
+}
+
+static struct object *find(uint32_t stripe, uint32_t space, uint64_t value) {
+    for (int i = counts[stripe] - 1; i >= 0; i--) /* the youngest are used most */
+        if (objects[stripe][i].value == value && objects[stripe][i].space == space)
+            return &objects[stripe][i];
+    return NULL;
+}
+
+static struct iotide_target target_in(const struct object *object) {
+    struct iotide_target target = object->target;
+    if (object->generation != atomic_load_explicit(&iotide_generation, memory_order_relaxed))
+        target.file = 0;
+    return target;
+}
+
+void iotide_bind(uint32_t space, uint64_t value, struct iotide_target target) {
+    uint32_t stripe = stripe_of(space, value);
+    if (!lock(stripe))
+        return;
+    struct object *object = find(stripe, space, value);
+    if (!object && counts[stripe] < STRIPE)
+        object = &objects[stripe][counts[stripe]++];
+    if (object)
+        *object = (struct object){value, space, atomic_load_explicit(&iotide_generation, memory_order_relaxed), target};
+    unlock(stripe);
+}
+
+struct iotide_target iotide_object(uint32_t space, uint64_t value) {
+    struct iotide_target target = {0, 0};
+    uint32_t stripe = stripe_of(space, value);
+    if (lock(stripe)) {
+        const struct object *object = find(stripe, space, value);
+        if (object)
+            target = target_in(object);
+        unlock(stripe);
+    }
+    return target;
+}
+
+struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
+    struct iotide_target target = {0, 0};
+    uint32_t stripe = stripe_of(space, value);
+    if (lock(stripe)) {
+        struct object *object = find(stripe, space, value);
+        if (object) {
+            target = target_in(object);
+            *object = objects[stripe][--counts[stripe]];
+        }
+        unlock(stripe);
+    }
+    return target;
+}
+
+/* Whoever held a lock stayed in the parent. */
+void iotide_reset_objects(void) {
+    for (int i = 0; i < STRIPES; i++)
+        atomic_store(&locked[i], false);
+}

@@ -1,0 +1,99 @@
+/* What the user turned on and off, from the environment of the program's start. */
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PREFIXES 32
+
+struct prefixes {
+    char text[2 * PATH_MAX];
+    const char *start[MOST_PREFIXES];
+    size_t length[MOST_PREFIXES];
+    int count;
+};
+
+static const char *const layer_names[] = {"other", "posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf"};
+static const char *const class_names[] = {"data", "handle", "seek", "sync", "meta", "char"};
+
+static struct prefixes only, skip;
+static uint32_t layers = ~0u;
+static uint32_t classes = ~(1u << CLASS_CHAR);
+uint32_t iotide_sample = 1;
+
+const char *iotide_setting(char **environment, const char *name) {
+    size_t length = strlen(name);
+    for (; environment && *environment; environment++)
+        if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+static bool is_word(const char *text, size_t length, const char *word) {
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+/* The bits of a comma-separated list; a word that is not known says nothing. */
+static uint32_t bits_of(const char *list, const char *const *names, uint32_t count) {
+    uint32_t bits = 0;
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        for (uint32_t i = 0; i < count; i++)
+            if (is_word(list, length, names[i]))
+                bits |= 1u << i;
+        list += length + (list[length] == ',');
+    }
+    return bits;
+}
+
+static void split(struct prefixes *to, const char *list) {
+    if (!list || strlen(list) >= sizeof to->text)
+        return;
+    strcpy(to->text, list);
+    for (const char *at = to->text; *at && to->count < MOST_PREFIXES;) {
+        size_t length = strcspn(at, ":"), kept = length;
+        while (kept > 1 && at[kept - 1] == '/')
+            kept--;
+        if (kept && *at == '/') {
+            to->start[to->count] = at;
+            to->length[to->count++] = kept;
+        }
+        at += length + (at[length] == ':');
+    }
+}
+
+void iotide_read_switches(char **environment) {
+    const char *text;
+    if ((text = iotide_setting(environment, "IOTIDE_LAYERS")))
+        /* A library that its user added has no name here, and is on when it is loaded. */
+        layers = bits_of(text, layer_names, sizeof layer_names / sizeof *layer_names) | 1u << LAYER_OTHER;
+    if ((text = iotide_setting(environment, "IOTIDE_CALLS")))
+        classes = bits_of(text, class_names, sizeof class_names / sizeof *class_names);
+    if ((text = iotide_setting(environment, "IOTIDE_SAMPLE"))) {
+        unsigned long wanted = strtoul(text, NULL, 10);
+        iotide_sample = wanted < 1 ? 1 : wanted > 1000000 ? 1000000 : (uint32_t)wanted;
+    }
+    split(&only, iotide_setting(environment, "IOTIDE_ONLY"));
+    split(&skip, iotide_setting(environment, "IOTIDE_SKIP"));
+}
+
+bool iotide_switch(struct iotide_site *site) {
+    bool on = layers >> site->layer & classes >> site->class & 1;
+    atomic_store_explicit(&site->state, on ? SITE_ON : SITE_OFF, memory_order_relaxed);
+    return on;
+}
+
+/* Whole components: /data does not cover /database. */
+static bool covered(const struct prefixes *prefixes, const char *path, size_t length) {
+    for (int i = 0; i < prefixes->count; i++) {
+        size_t size = prefixes->length[i];
+        if (length >= size && memcmp(path, prefixes->start[i], size) == 0 &&
+            (length == size || path[size] == '/' || size == 1))
+            return true;
+    }
+    return false;
+}
+
+bool iotide_leaves_out(const char *path, size_t length) {
+    return (only.count && !covered(&only, path, length)) || covered(&skip, path, length);
+}
