@@ -53,7 +53,10 @@ _UNKNOWN: Final[dict[str, str]] = {
 @click.command("detect", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @_input(
-    "--format", "format_name", metavar="NAME", help="Format of all FILEs: jsonl, tmio, strace, hdf5, parquet or csv."
+    "--format",
+    "format_name",
+    metavar="NAME",
+    help="Format of all FILEs: jsonl, tmio, strace, hdf5, parquet, csv or xes.",
 )
 @_input("--from", "since", metavar="TIME", callback=moment_of, help=f"Leave out what comes before: {_MOMENT_HELP}.")
 @_input("--to", "until", metavar="TIME", callback=moment_of, help="Leave out what comes after; given as --from is.")

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _HELP = """Draw what a program's I/O does one thing after another: the directly-follows graph of finished traces.
 
-FILEs are taken together, in any format that `iotide detect` reads, and event logs (HDF5, CSV, Parquet). Calls become
-activities by --map, activities follow one another within a case (--case), and what --filter leaves out is gone before
-edges are drawn. Without --output or --json a table is printed. The page docs/dfg.md explains forms and numbers.
+FILEs are taken together, in any format that `iotide detect` reads, event logs (HDF5, CSV, Parquet, XES) among them.
+Calls become activities by --map, activities follow one another within a case (--case), and what --filter leaves out is
+gone before edges are drawn. Without --output or --json a table is printed. docs/dfg.md explains forms and numbers.
 
 \b
 Examples:
@@ -50,7 +50,9 @@ _output = partial(click.option, cls=SectionOption, section="Output")
 
 @click.command("dfg", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, type=click.Path(path_type=Path))
-@_input("--format", "format_name", metavar="NAME", help="Format of all FILEs: strace, jsonl, tmio, hdf5, csv, parquet.")
+@_input(
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs: strace, jsonl, tmio, hdf5, csv, parquet, xes."
+)
 @_graph(
     "--map",
     "mapping",

@@ -17,6 +17,7 @@ from .eventlog_hdf5 import MAGIC as HDF5_MAGIC
 from .eventlog_hdf5 import parse_hdf5
 from .eventlog_parquet import MAGIC as PARQUET_MAGIC
 from .eventlog_parquet import parse_parquet
+from .eventlog_xes import XesParser, looks_like_xes
 from .file import HEAD_BYTES, FileSource
 from .jsonl import JsonLinesParser
 from .strace import StraceParser
@@ -47,6 +48,7 @@ FORMATS: Final[dict[str, Format]] = {
         parse_parquet, "an event log in Parquet", (".parquet",), lambda head: head.startswith(PARQUET_MAGIC)
     ),
     "csv": Format(CsvParser, "an event log in CSV", (".csv",), lambda head: bool(HEADER.match(head))),
+    "xes": Format(XesParser, "an event log in XES", (".xes",), looks_like_xes),
     "strace": Format(StraceParser, "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace),
     "jsonl": Format(
         JsonLinesParser,

@@ -140,7 +140,7 @@ def test_tables_for_people_fit_and_say_what_was_compared(traces: Path) -> None:
 
 def test_event_logs_give_the_same_graph_again(traces: Path, tmp_path: Path) -> None:
     expected = report_of(traces, *files(traces))["graph"]
-    for name in ("log.h5", "log.csv", "log.parquet"):
+    for name in ("log.h5", "log.csv", "log.parquet", "log.xes"):
         done = iotide("dfg", "--log", tmp_path / name, *files(traces), cwd=traces)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
         graph = report_of(tmp_path, name)["graph"]

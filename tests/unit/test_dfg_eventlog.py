@@ -14,16 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iotide.clients.eventlog import EventLog, LogCase, check_log, write
+from iotide.collectors.calls import classify
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.eventlog_csv import CsvParser
 from iotide.collectors.sources.eventlog_hdf5 import parse_hdf5
 from iotide.collectors.sources.eventlog_parquet import parse_parquet
 from iotide.collectors.sources.registry import FORMATS, open_file, read_all, sniff
-from iotide.events import Kind, Layer, UnavailableError
+from iotide.events import Flag, Kind, Layer, UnavailableError
 from support.parsing import Stream, collect, cut, one, parse
 
-READ_AGAIN = ("a.h5", "a.csv", "a.parquet")
+READ_AGAIN = ("a.h5", "a.csv", "a.parquet", "a.xes")
 FORMS = pytest.mark.parametrize("name", READ_AGAIN)
 CALLS = ["", "read", "pwrite64", "openat", "H5Dwrite", 'odd "call", x']
 FILES = ["", "/scratch/a b/out.h5", "quoted \",' file", "line\nend\r\\n\\", "käse/日本", "/a" * 100]
@@ -82,6 +83,7 @@ def test_events_are_read_again_as_they_were(name: str, tmp_path: Path) -> None:
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=20)
+CALL = st.sampled_from(CALLS[1:5])
 ROW = st.tuples(
     st.integers(1, 2**31 - 1),
     st.integers(1, 2**31 - 1),
@@ -99,7 +101,7 @@ NAMES = st.from_regex(r"[A-Za-z0-9._-]{1,20}", fullmatch=True).filter(lambda nam
 @FORMS
 @given(
     cases=st.dictionaries(NAMES, st.tuples(st.lists(ROW, min_size=1, max_size=6), st.booleans()), max_size=4),
-    texts=st.lists(TEXT, min_size=5, max_size=5, unique=True),
+    texts=st.lists(TEXT | CALL, min_size=5, max_size=5, unique=True),
     places=st.lists(st.integers(0, 10**6), max_size=3),
 )
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -122,6 +124,11 @@ def test_any_log_survives_writing_and_reading_however_it_is_split(
         read = [(row["pid"], row["tid"], row["rank"], row["call"], row["start"], row["duration"], row["file"])
                 for row in found[case].rows()]  # fmt: skip
         assert read == [(p, t, r, calls[c], s, d, files[f]) for p, t, r, c, s, d, f, _, _ in rows]
+        moves = [classify(calls[row[3]])[1] in (Kind.READ, Kind.WRITE) for row in rows]
+        sizes = [max(row[7], 0) if moving else 0 for row, moving in zip(rows, moves, strict=True)]
+        assert found[case].events.bytes.tolist() == sizes
+        failed = [moving and row[7] < 0 for row, moving in zip(rows, moves, strict=True)]
+        assert (found[case].events.flags & int(Flag.FAILED) != 0).tolist() == failed
 
 
 def test_hdf5_has_a_group_a_case_with_the_columns_of_the_method(tmp_path: Path) -> None:
@@ -175,7 +182,11 @@ def test_xes_is_well_formed_and_holds_traces_of_events(tmp_path: Path) -> None:
     traces = root.findall(f"{space}trace")
     assert [len(trace.findall(f"{space}event")) for trace in traces] == [2, 3]
     event = {item.get("key"): item.get("value") for item in traces[0].find(f"{space}event") or ()}
-    assert (event["concept:name"], event["call"], event["fp"]) == ("x\n\"<'", "a?<&", FILES[3])
+    assert (event["concept:name"], event["call"], event["fp"]) == (
+        "x\n\"<'",
+        "a\\u0001<&",
+        "line\nend\r\\\\n\\\\",
+    )
     assert event["time:timestamp"] == "1970-01-01T00:00:00.000000+00:00"
 
 
