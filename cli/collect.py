@@ -9,9 +9,13 @@ import signal
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from .options import given
+from .sections import SectionCommand
+from .tracer_options import settings_of, tracer_options
 
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
     from ..collectors.settings import CollectorSettings
@@ -31,7 +35,7 @@ Examples:
   iotide collect trace.jsonl
   iotide collect --replay --job 4711 finished/*.st
   iotide collect --socket /run/user/1000/iotide/tracer.sock --connect tcp://127.0.0.1:9787
-  env $(iotide collect --socket ~/.iotide/t.sock --print-environment) ./app
+  env $(iotide collect --socket ~/.iotide/t.sock --print-environment --layers posix,mpiio) ./app
   iotide collect --ftio-listen tcp://127.0.0.1:5555
 
 Runs until SIGINT or SIGTERM, or with --replay until everything is acknowledged. Exit status: 0 done, 1 not
@@ -39,7 +43,7 @@ everything was acknowledged or a source failed, 2 bad usage or unreadable input.
 """
 
 
-@click.command("collect", help=_HELP)
+@click.command("collect", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--connect", metavar="ENDPOINT", default="tcp://127.0.0.1:9787", show_default=True, help="The aggregator."
@@ -58,6 +62,7 @@ everything was acknowledged or a source failed, 2 bad usage or unreadable input.
 @click.option("--allow-remote", is_flag=True, help="Let --ftio-listen be reached from beyond loopback, in plain text.")
 @click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
 @click.option("--print-environment", is_flag=True, help="Print the environment of a traced program, and stop.")
+@tracer_options
 def command(
     files: tuple[Path, ...],
     connect: str,
@@ -69,6 +74,7 @@ def command(
     allow_remote: bool,
     replay: bool,
     print_environment: bool,
+    tracer: dict[str, Any],
 ) -> None:
     """Collects until a signal, or to the end of the files."""
     from ..collectors.settings import CollectorSettings, FtioSettings
@@ -80,8 +86,10 @@ def command(
 
     known_job = job or batch_job(os.environ)
     if print_environment:
-        _print_environment(gate, job)
+        _print_environment(gate, job, tracer)
         return
+    if said := [name for name in tracer if given(name)]:
+        raise click.UsageError(f"{', '.join(said)}: what programs record goes with --print-environment")
     if not files and gate is None and ftio_listen is None:
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
     if replay and (gate is not None or ftio_listen is not None):
@@ -101,13 +109,16 @@ def command(
     sys.exit(asyncio.run(_collect(sources, settings, replay=replay)))
 
 
-def _print_environment(gate: Path | None, job: str | None) -> None:
+def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:
     from ..collectors.launch import traced_environment
+    from ..events import ConfigError
 
     if gate is None:
         raise click.UsageError("--print-environment needs the --socket")
-    made = traced_environment({}, gate.absolute(), job or "")
+    made = traced_environment({}, gate.absolute(), job or "", settings_of(tracer))
     for variable, value in made.items():
+        if len(value.split()) > 1:
+            raise ConfigError(f"{variable} has white space, which `env $(...)` cannot pass on: {value}")
         if value:
             click.echo(f"{variable}={value}")
 

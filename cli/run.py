@@ -11,6 +11,8 @@ import click
 
 from .naming import default_job, safe_name
 from .options import detection_options
+from .sections import SectionCommand
+from .tracer_options import settings_of, tracer_options
 
 _HELP = """Trace CMD and show its I/O rhythm while it runs.
 
@@ -28,16 +30,22 @@ Examples:
   iotide run -- mpirun -n 4 lmp -in in.melt
   iotide run --listen 127.0.0.1:9788 -- ./app     # /metrics for Prometheus meanwhile
   iotide run --quiet --json run.json -- ./app
+  iotide run --layers posix,hdf5 --only-paths /scratch -- python train.py
 
 Exit status: that of CMD, also when a signal ends it; 126 or 127 when CMD cannot be started. What iotide itself
 cannot do (no tracer, no report) it says, and CMD runs on.
 
-Statically linked and set-user-ID programs cannot be traced this way and run untraced.
+What is recorded of CMD can be narrowed, to layers, classes of calls or files, and widened by wrapper libraries
+of your own. What the options leave open stands in the environment: IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY,
+IOTIDE_SKIP, IOTIDE_SAMPLE, IOTIDE_RING_RECORDS.
+
+Statically linked, Go and set-user-ID programs cannot be traced this way: iotide says so and runs them untraced.
 """
 
 
 @click.command(
     "run",
+    cls=SectionCommand,
     help=_HELP,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     options_metavar="[OPTIONS] [--]",
@@ -71,13 +79,8 @@ Statically linked and set-user-ID programs cannot be traced this way and run unt
 @click.option(
     "--publish", metavar="ENDPOINT", help="Publish predictions on this ZeroMQ endpoint, e.g. tcp://127.0.0.1:9789."
 )
-@click.option(
-    "--ring-records",
-    type=click.IntRange(256, 1 << 22),
-    metavar="N",
-    help="Calls that a thread can be ahead of the collector before some are dropped and counted.",
-)
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while CMD runs, and no summary.")
+@tracer_options
 @detection_options
 def command(
     cmd: tuple[str, ...],
@@ -88,8 +91,8 @@ def command(
     interval: float,
     listen: str | None,
     publish: str | None,
-    ring_records: int | None,
     quiet: bool,
+    tracer: dict[str, Any],
     detection: dict[str, Any],
 ) -> None:
     """Runs the command under observation, then ends as it ended."""
@@ -107,7 +110,7 @@ def command(
         interval_s=interval,
         listen=listen,
         publish=publish,
-        ring_records=ring_records,
+        tracer=settings_of(tracer),
         detect=DetectSettings(**detection),
     )
     try:

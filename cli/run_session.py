@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import socket
 import sys
 import tempfile
@@ -23,9 +24,10 @@ from ..clients.report import write_report
 from ..clients.units import byte_text, duration_text
 from ..collectors.agent import Agent
 from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
-from ..collectors.settings import CollectorSettings
+from ..collectors.settings import CollectorSettings, TracerSettings
 from ..collectors.source import Origin
 from ..collectors.sources.preload import PreloadSource
+from ..collectors.traceable import obstacle_to_tracing
 from ..daemon.aggregator import clean_job
 from ..daemon.server import Server
 from ..daemon.session import JobSession
@@ -53,7 +55,7 @@ class RunPlan:
     interval_s: float
     listen: str | None
     publish: str | None
-    ring_records: int | None
+    tracer: TracerSettings
     detect: DetectSettings
 
 
@@ -168,11 +170,20 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
 
 
 def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
+    plain = dict(os.environ)
     try:
-        return traced_environment(os.environ, gate, plan.job, plan.ring_records)
+        traced = traced_environment(plain, gate, plan.job, plan.tracer)
     except UnavailableError as error:
         _say(f"{error}; the command runs untraced")
-        return dict(os.environ)
+        return plain
+    obstacle = obstacle_to_tracing(plan.command[0], plain)
+    if obstacle is None:
+        return traced
+    _say(
+        f"{obstacle.program} {obstacle.reason}: {'it runs' if obstacle.breaks else 'what it does itself is'} untraced; "
+        f"strace sees it: strace -f -ttt -T -y -o app.st {shlex.join(plan.command)}; iotide detect app.st"
+    )
+    return plain if obstacle.breaks else traced
 
 
 def _settings_of(plan: RunPlan) -> AggregatorSettings:

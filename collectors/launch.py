@@ -3,54 +3,126 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from ..events import ConfigError, UnavailableError
+from .settings import TracerSettings
 
 TRACER_VARIABLE: Final = "IOTIDE_TRACER"
 LONGEST_SOCKET_PATH: Final = 107
 """sun_path of a Unix socket, without its final NUL."""
+LIBRARY_LAYERS: Final = ("mpiio", "hdf5", "netcdf", "pnetcdf")
+"""Layers with a library of their own; POSIX and STDIO are the core's."""
 
-_BUILT: Final = Path(__file__).parent / "preload" / "libiotide_preload.so"
+_MOST_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
+
+_FOLDER: Final = Path(__file__).parent / "preload"
+_SHARED_OBJECT: Final = b"\x7fELF"
 
 
 def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Returns the path of the LD_PRELOAD library: that of the environment's ``IOTIDE_TRACER``, or the one built here.
+    """Returns the path of the core library: that of the environment's ``IOTIDE_TRACER``, or the one built here.
 
     Raises:
         UnavailableError: there is no such file.
     """
-    path = Path(environment.get(TRACER_VARIABLE) or _BUILT)
+    path = Path(environment.get(TRACER_VARIABLE) or _FOLDER / "libiotide_preload.so")
     if not path.is_file():
         raise UnavailableError(f"no tracer library at {path}: install a C compiler, then iotide again")
     return path
 
 
+def layer_library(layer: str) -> Path | None:
+    """Returns the library of one of ``LIBRARY_LAYERS``; None where it is not built."""
+    path = _FOLDER / f"libiotide_{layer}.so"
+    return path if path.is_file() else None
+
+
 def traced_environment(
-    base: Mapping[str, str], socket: Path, job: str, ring_records: int | None = None
+    base: Mapping[str, str], socket: Path, job: str, tracer: TracerSettings | None = None
 ) -> dict[str, str]:
     """Returns an environment in which programs, and what they start, are traced.
 
     Args:
-        base: the environment to add to; an LD_PRELOAD that stands there stays, after ours.
+        base: the environment to add to; an LD_PRELOAD that stands there stays, after ours, and so do those of the
+            tracer's variables that ``tracer`` says nothing of.
         socket: the collector's Unix socket.
         job: job id of the streams.
-        ring_records: calls that a thread can be ahead of the collector; None for the library's default.
+        tracer: what to record.
 
     Raises:
-        UnavailableError: the tracer library is missing.
-        ConfigError: the socket's path is too long for a Unix socket.
+        UnavailableError: the core library is missing, or lies where LD_PRELOAD cannot name it.
+        ConfigError: the library of a layer that ``tracer`` names is missing, a user's library is none, the socket's
+            path is too long for a Unix socket, or a path to keep or leave out has a colon, which parts paths.
     """
+    tracer = tracer or TracerSettings()
     socket = socket.absolute()  # the program may change its folder
     if len(os.fsencode(socket)) > LONGEST_SOCKET_PATH:
         raise ConfigError(f"a Unix socket's path has at most {LONGEST_SOCKET_PATH} bytes: {socket}")
     others = base.get("LD_PRELOAD", "")
     made = dict(base)
-    made["LD_PRELOAD"] = f"{tracer_path(base)}:{others}" if others else str(tracer_path(base))
+    made["LD_PRELOAD"] = ":".join([*map(_preloadable, _libraries(base, tracer)), *([others] if others else [])])
     made["IOTIDE_SOCKET"] = str(socket)
     made["IOTIDE_JOB"] = job
-    if ring_records is not None:
-        made["IOTIDE_RING_RECORDS"] = str(ring_records)
+    if tracer.layers is not None:
+        made["IOTIDE_LAYERS"] = ",".join(dict.fromkeys(tracer.layers))
+    if tracer.calls is not None:
+        made["IOTIDE_CALLS"] = ",".join(dict.fromkeys(tracer.calls))
+    if tracer.only_paths is not None:
+        made["IOTIDE_ONLY"] = _prefixes(tracer.only_paths)
+    if tracer.skip_paths is not None:
+        made["IOTIDE_SKIP"] = _prefixes(tracer.skip_paths)
+    if tracer.sample is not None:
+        made["IOTIDE_SAMPLE"] = str(tracer.sample)
+    if tracer.ring_records is not None:
+        made["IOTIDE_RING_RECORDS"] = str(tracer.ring_records)
     return made
+
+
+def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterable[Path]:
+    """Yields the core, which must come first, then the layers, then the user's own."""
+    yield tracer_path(environment)
+    asked = environment.get("IOTIDE_LAYERS") if tracer.layers is None else ",".join(tracer.layers)
+    for layer in LIBRARY_LAYERS:
+        if asked and layer not in asked.split(","):
+            continue
+        library = layer_library(layer)
+        if library is not None:
+            yield library
+        elif tracer.layers is not None:
+            raise ConfigError(f"the library of layer {layer} is not built: `iotide doctor` says which are")
+    for path in tracer.libraries:
+        try:
+            with path.open("rb") as file:
+                start = file.read(len(_SHARED_OBJECT))
+        except OSError as error:
+            raise ConfigError(f"cannot read the library {path}: {error.strerror}") from None
+        if start != _SHARED_OBJECT:
+            raise ConfigError(f"{path} is no shared library: `iotide preload build` makes one from a signature file")
+        yield path
+
+
+def _preloadable(path: Path) -> str:
+    text = str(path.absolute())
+    if any(character in text for character in ": \t\n"):
+        raise UnavailableError(f"LD_PRELOAD has no way to say a path with a space or a colon: {text}")
+    return text
+
+
+def _prefixes(paths: Iterable[Path]) -> str:
+    """Returns paths as the program's calls may name them: as they were given, and with symbolic links followed."""
+    made: dict[str, None] = {}
+    for path in paths:
+        for form in (os.path.abspath(path), os.path.realpath(path)):  # noqa: PTH100  (absolute() keeps "..")
+            if ":" in form:
+                raise ConfigError(f"a path to keep or leave out has no colon: {form}")
+            made[form] = None
+    text = ":".join(made)
+    if len(made) > _MOST_PREFIXES or len(os.fsencode(text)) > _LONGEST_PREFIXES:
+        raise ConfigError(
+            f"at most {_MOST_PREFIXES} paths of {_LONGEST_PREFIXES} bytes together can be kept or left out, and one "
+            "that symbolic links lead to counts twice"
+        )
+    return text

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import socket
+from pathlib import Path
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..events.wire import MAX_BATCH_EVENTS
+
+LayerName = Literal["posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf", "other"]
+CallClass = Literal["data", "handle", "seek", "sync", "meta", "char"]
+MOST_RING_RECORDS: Final = 1 << 22
 
 
 class CollectorSettings(BaseModel):
@@ -56,4 +62,36 @@ class FtioSettings(BaseModel):
     )
     new_run_after_s: float = Field(
         5.0, gt=0, description="Silence after which stamps that begin again are a new run of the job, s."
+    )
+
+
+class TracerSettings(BaseModel):
+    """What the preload library records of a program; what is None is left to the program's environment."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    layers: tuple[LayerName, ...] | None = Field(
+        None, description="Layers whose calls are recorded; by default all whose libraries are built."
+    )
+    libraries: tuple[Path, ...] = Field(
+        (), description="Further wrapper libraries, made from a user's signature files."
+    )
+    only_paths: tuple[Path, ...] | None = Field(
+        None, description="Folders and files that alone are recorded, with all that is done through their handles."
+    )
+    skip_paths: tuple[Path, ...] | None = Field(None, description="Folders and files that are left out.")
+    calls: tuple[CallClass, ...] | None = Field(
+        None, description="Classes of calls that are recorded; by default all but those of one character."
+    )
+    sample: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Of N calls that move data or seek, one is recorded; the others are counted.",
+    )
+    ring_records: int | None = Field(
+        None,
+        ge=256,
+        le=MOST_RING_RECORDS,
+        description="Calls that a thread can be ahead of the collector before some are dropped and counted.",
     )

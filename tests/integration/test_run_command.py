@@ -146,6 +146,31 @@ def test_missing_tracer_leaves_the_program_alone(tmp_path: Path) -> None:
     assert "untraced" in done.stderr
 
 
+def test_static_program_is_said_to_be_untraced_and_runs(tmp_path: Path) -> None:
+    source = tmp_path / "static.c"
+    source.write_text('#include <unistd.h>\nint main(void) { return write(1, "works\\n", 6) == 6 ? 3 : 4; }\n')
+    subprocess.run([need("gcc"), "-static", "-o", tmp_path / "static", source], check=True)
+    (tmp_path / "script").write_text(f"#!{tmp_path}/static\n")
+    (tmp_path / "script").chmod(0o755)
+    for command in ("./static", "./script"):
+        done = iotide("run", "--quiet", "--no-report", "--", command, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (3, "works\n")
+        (line,) = done.stderr.splitlines()
+        assert "static is statically linked" in line
+        assert f"strace -f -ttt -T -y -o app.st {command};" in line
+
+
+def test_paths_and_layers_that_are_left_out_are_not_recorded(tmp_path: Path) -> None:
+    script = "head -c 1000 /dev/zero > kept/a; head -c 1000 /dev/zero > left/b"
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "left").mkdir()
+    options = ["--only-paths", ".", "--skip-paths", "left", "--calls", "data"]
+    done = iotide("run", "-o", "report", *options, "--", "sh", "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    seen = {row.path for row in summary_of(tmp_path / "report").job.files}
+    assert seen == {str(tmp_path / "kept/a")}
+
+
 def test_report_that_cannot_be_written_is_said_and_changes_no_status(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     done = iotide("run", "-o", "taken/report", "--", "sh", "-c", "exit 5", cwd=tmp_path)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from iotide.collectors.launch import traced_environment
+from iotide.collectors.settings import TracerSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload import PreloadSource
 from iotide.events import DefinitionTable, EventBatch, Kind, StreamInfo, concatenate
@@ -35,7 +36,8 @@ class Tracing:
         self.source.close()
 
     def environment(self, **extra: str) -> dict[str, str]:
-        return traced_environment(plain_environment(**extra), self.socket, "job", self.ring_records)
+        tracer = TracerSettings(ring_records=self.ring_records)
+        return traced_environment(plain_environment(**extra), self.socket, "job", tracer)
 
     def poll(self) -> None:
         for item in self.source.poll():

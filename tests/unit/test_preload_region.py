@@ -333,6 +333,7 @@ def test_environment_names_the_socket_wherever_the_program_goes(
     base = {"LD_PRELOAD": "first.so", "IOTIDE_TRACER": str(library)}
     environment = traced_environment(base, Path("t.sock"), "job")
     assert environment["IOTIDE_SOCKET"] == str(tmp_path / "t.sock")
-    assert environment["LD_PRELOAD"] == f"{library}:first.so"
+    preloaded = environment["LD_PRELOAD"].split(":")
+    assert (preloaded[0], preloaded[-1]) == (str(library), "first.so")
     with pytest.raises(ConfigError):
         traced_environment(base, tmp_path / ("long" * 40), "job")
