@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from _aperiodic import SIGNALS
 from _semisynthetic import Times, Trace, trace
-from iotide.analyzers.predictor import Predictor
+from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Kind, make_batch
 from iotide.events.models import Prediction

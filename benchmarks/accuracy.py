@@ -10,7 +10,7 @@ import numpy as np
 from _figures import Figure, report
 from _ftio import Requests, analyse
 from _semisynthetic import COMPUTE_S, Trace, trace
-from iotide.analyzers.predictor import detect
+from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
 
 TRACES: Final = int(os.environ.get("IOTIDE_TRACES", "100"))

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from _figures import Figure, report
 from _semisynthetic import Times, Trace, trace
-from iotide.analyzers.autocorrelation import find_period
-from iotide.analyzers.line import refined, strongest_line
-from iotide.analyzers.predictor import detect, examine
+from iotide.analyzers.offline.autocorrelation import find_period
+from iotide.analyzers.offline.trace import detect, examine
+from iotide.analyzers.rhythm.line import refined, strongest_line
 from iotide.analyzers.settings import DetectSettings
 from scipy.signal import lombscargle
 

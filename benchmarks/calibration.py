@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from _corpus import Maker, Moment, aperiodic_jobs, follow, periodic_jobs, settings_at_one_hertz
 from _figures import Figure, report
-from iotide.analyzers.predictor import detect
+from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
 from iotide.events.models import PERIODIC_FROM, Estimate
 

@@ -16,7 +16,8 @@ from _corpus import bursts
 from _figures import Figure, report
 from _ftio import analyse
 from _semisynthetic import Trace, trace
-from iotide.analyzers.predictor import Predictor, detect
+from iotide.analyzers.offline.trace import detect
+from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, make_batch
 

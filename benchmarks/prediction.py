@@ -14,7 +14,7 @@ import numpy as np
 from _figures import Figure, report
 from _ftio import analyse
 from _semisynthetic import REQUEST_BYTES
-from iotide.analyzers.predictor import Predictor
+from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Kind, make_batch
 

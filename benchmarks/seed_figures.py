@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from _figures import Figure, report
 from _ftio import Answer, Requests, analyse
-from iotide.analyzers.selection import counted
+from iotide.analyzers.signal.selection import counted
 from iotide.cli.trace_reading import read_traces
 from iotide.events.analysis import DetectionReport
 from iotide.events.models import Prediction, RunSummary, SignalSeries

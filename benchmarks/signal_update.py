@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from _figures import Figure, report, seconds_of
 from _ftio import analyse
-from iotide.analyzers.resolutions import Resolutions
 from iotide.analyzers.settings import DetectSettings
-from iotide.analyzers.signal import BandwidthSignal
+from iotide.analyzers.signal.bandwidth import BandwidthSignal
+from iotide.analyzers.signal.resolutions import Resolutions
 
 REQUESTS = 1 << 19
 SPAN_S = 600.0

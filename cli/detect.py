@@ -120,7 +120,7 @@ def command(
     all_modes = detection["mode"] == "all"
     if all_modes:
         detection["mode"] = "both"
-    from ..analyzers.offline import Wanted, analyse
+    from ..analyzers.offline.analyses import Wanted, analyse
     from ..analyzers.settings import DetectSettings
     from ..events import InputError
     from ..events.analysis import DetectionReport, InputProblem
@@ -203,8 +203,8 @@ def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSetti
     """Chooses the sampling frequency by the reference's rule."""
     import numpy as np
 
-    from ..analyzers.reference import automatic_frequency
-    from ..analyzers.selection import counted_columns
+    from ..analyzers.rhythm.reference import automatic_frequency
+    from ..analyzers.signal.selection import counted_columns
 
     columns = [counted_columns(batch, types, settings.mode) for batch, types in trace.batches()]
     start, end = (np.concatenate([column[which] for column in columns]) for which in range(2))
@@ -215,7 +215,7 @@ def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSetti
 
 
 def _grouped(trace: Trace, settings: DetectSettings, by: GroupKind, top: int) -> Grouping:
-    from ..analyzers.groups import analyse_groups
+    from ..analyzers.offline.groups import analyse_groups
     from .progress import step_progress
 
     keys, names = trace.keys(by)

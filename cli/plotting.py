@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 if TYPE_CHECKING:
-    from ..analyzers.panels import Batches
+    from ..analyzers.offline.panels import Batches
     from ..analyzers.settings import DetectSettings
     from ..events.analysis import DetectionReport
 
@@ -47,7 +47,7 @@ def with_replay(
     Raises:
         ConfigError: the settings are fit for finished traces only.
     """
-    from ..analyzers.panels import replay_of
+    from ..analyzers.offline.panels import replay_of
 
     replay = replay_of(batches, settings, report.prediction, every_s=every_s)
     return report.model_copy(update={"analysis": report.analysis.model_copy(update={"replay": replay})})
@@ -61,7 +61,7 @@ def write_picture(
     Raises:
         click.ClickException: the file cannot be written.
     """
-    from ..analyzers.panels import panels_of
+    from ..analyzers.offline.panels import panels_of
 
     panels = panels_of(batches, settings, report.prediction, every_s=every_s, replayed=report.analysis.replay)
     if target.suffix.lower() == ".html":

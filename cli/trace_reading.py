@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..analyzers.clipping import clip
-from ..analyzers.selection import counted
+from ..analyzers.signal.clipping import clip
+from ..analyzers.signal.selection import counted
 from ..collectors.source import Chunk, Opened, Origin, Problems, Source
 from ..collectors.sources.registry import open_file
 from ..events import DefinitionTable, EventBatch, InputError, StreamInfo, make_batch

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from ..analyzers.predictor import Predictor
-from ..analyzers.selection import counted
+from ..analyzers.online.predictor import Predictor
+from ..analyzers.signal.selection import counted
 from ..analyzers.totals import Totals, added
 from ..events import Definitions, EventBatch, Flag, Kind, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries

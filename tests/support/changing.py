@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from iotide.analyzers.predictor import Predictor
+from iotide.analyzers.online.predictor import Predictor
 from iotide.events import EventBatch, Flag, Kind, make_batch
 from iotide.events.models import Prediction
 

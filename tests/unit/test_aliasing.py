@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.aliasing import is_alias
-from iotide.analyzers.predictor import detect, examine
+from iotide.analyzers.offline.trace import detect, examine
+from iotide.analyzers.rhythm.aliasing import is_alias
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, make_batch
 

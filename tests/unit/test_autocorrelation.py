@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.autocorrelation import autocorrelation, find_period, merge
-from iotide.analyzers.predictor import examine
+from iotide.analyzers.offline.autocorrelation import autocorrelation, find_period, merge
+from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.trace_reading import read_traces
 from iotide.events.analysis import AutocorrelationAnswer

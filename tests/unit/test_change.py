@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.change import DETECTORS, LEAST_DEVIATION, Adwin, ChangeDetector, Cusum, PageHinkley
+from iotide.analyzers.online.change import DETECTORS, LEAST_DEVIATION, Adwin, ChangeDetector, Cusum, PageHinkley
 
 numbers = st.lists(st.floats(-3, 3), max_size=40)
 

@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 import pytest
-from iotide.analyzers.wavelet import wavelet_view
+from iotide.analyzers.offline.wavelet import wavelet_view
 from iotide.clients.detection_text import print_detection, validity_text
 from iotide.clients.wavelet_text import power_map
 from iotide.events.analysis import (

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.detectors import find_outliers
-from iotide.analyzers.predictor import detect
+from iotide.analyzers.offline.trace import detect
+from iotide.analyzers.rhythm.detectors import find_outliers
 from iotide.analyzers.settings import DetectSettings, OutlierName
 from iotide.cli.trace_reading import read_traces
 from iotide.events import ConfigError, UnavailableError

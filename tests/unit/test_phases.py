@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.certainty import chance_of
-from iotide.analyzers.intervals import interval_of
-from iotide.analyzers.phases import Phases, Segmenter, last_change, merge, regularity, runs
-from iotide.analyzers.scores import scores_of
+from iotide.analyzers.rhythm.certainty import chance_of
+from iotide.analyzers.rhythm.intervals import interval_of
+from iotide.analyzers.rhythm.phases import Phases, Segmenter, last_change, merge, regularity, runs
+from iotide.analyzers.rhythm.scores import scores_of
 from support.naive import runs as slow_runs
 
 

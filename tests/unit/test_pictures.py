@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.panels import panels_of
-from iotide.analyzers.predictor import detect
+from iotide.analyzers.offline.panels import panels_of
+from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
 from iotide.clients import picture_data
 from iotide.clients.detect_page import render_detection

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.predictor import Predictor, detect
+from iotide.analyzers.offline.trace import detect
+from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, FileType, empty_batch, make_batch
 from iotide.events.models import Prediction

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from iotide.analyzers.panels import panels_of, phases_of, replay_of, signal_of
-from iotide.analyzers.predictor import Predictor, detect
-from iotide.analyzers.replay import MOST_MOMENTS, in_order, judge, moments_of, predictions_at
+from iotide.analyzers.offline.panels import panels_of, phases_of, replay_of, signal_of
+from iotide.analyzers.offline.replay import MOST_MOMENTS, in_order, judge, moments_of, predictions_at
+from iotide.analyzers.offline.trace import detect
+from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, Kind, empty_batch, make_batch
 from iotide.events.panels import PhaseColumns

@@ -6,9 +6,10 @@ import pickle
 
 import numpy as np
 import pytest
-from iotide.analyzers.predictor import Predictor, detect
-from iotide.analyzers.resolutions import Resolutions
+from iotide.analyzers.offline.trace import detect
+from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
+from iotide.analyzers.signal.resolutions import Resolutions
 from iotide.events import EventBatch, Kind, make_batch
 from iotide.events.models import Prediction
 from support.changing import Change, changing, followed

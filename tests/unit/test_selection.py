@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.selection import counted
 from iotide.analyzers.settings import DetectSettings
+from iotide.analyzers.signal.selection import counted
 from iotide.events import ConfigError, EventBatch, FileType, Kind, make_batch
 from iotide.events.models import ModeName
 

@@ -3,11 +3,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.predictor import Predictor, detect
-from iotide.analyzers.rhythm import View
+from iotide.analyzers.offline.trace import detect
+from iotide.analyzers.online.predictor import Predictor
+from iotide.analyzers.rhythm.several import ended_rhythm, other_rhythms
+from iotide.analyzers.rhythm.tide import estimate
+from iotide.analyzers.rhythm.view import View
 from iotide.analyzers.settings import DetectSettings
-from iotide.analyzers.several import ended_rhythm, other_rhythms
-from iotide.analyzers.tide import estimate
 from iotide.events import Kind, make_batch
 from iotide.events.models import OtherRhythm
 

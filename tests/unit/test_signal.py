@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.signal import BandwidthSignal
+from iotide.analyzers.signal.bandwidth import BandwidthSignal
 from support.naive import Interval, volume_bins
 
 Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]

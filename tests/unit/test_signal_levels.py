@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.signal import FACTOR, BandwidthSignal
+from iotide.analyzers.signal.bandwidth import FACTOR, BandwidthSignal
 from support.naive import Interval, volume_bins
 
 BIN = 100

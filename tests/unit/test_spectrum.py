@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.rhythm.spectrum import Spectrum, describe, find_candidates, spectrum_of, z_scores
 from iotide.analyzers.settings import DetectSettings
-from iotide.analyzers.spectrum import Spectrum, describe, find_candidates, spectrum_of, z_scores
 from support.naive import power_spectrum, without_harmonics
 
 DEFAULTS = DetectSettings()

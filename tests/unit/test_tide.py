@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.line import strongest_line
-from iotide.analyzers.rhythm import Rhythm, View
+from iotide.analyzers.rhythm.line import strongest_line
+from iotide.analyzers.rhythm.tide import estimate
+from iotide.analyzers.rhythm.view import Rhythm, View
 from iotide.analyzers.settings import DetectSettings
-from iotide.analyzers.tide import estimate
 
 BIN_S = 0.1
 Signal = npt.NDArray[np.float64]

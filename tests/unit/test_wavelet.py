@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.wavelet import MOST_PERIODS, MOST_TIMES, transform, validity_of, wavelet_view
+from iotide.analyzers.offline.wavelet import MOST_PERIODS, MOST_TIMES, transform, validity_of, wavelet_view
 from iotide.events.analysis import Validity
 
 PERIOD = 12

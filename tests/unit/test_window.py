@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.predictor import Predictor
-from iotide.analyzers.rhythm import View
+from iotide.analyzers.online.predictor import Predictor
+from iotide.analyzers.online.window import Windows, clear_change, lasting, onsets
+from iotide.analyzers.rhythm.view import View
 from iotide.analyzers.settings import DetectSettings
-from iotide.analyzers.window import Windows, clear_change, lasting, onsets
 from iotide.events import Flag, make_batch
 from support.changing import changing, followed
 from support.rhythms import TYPES

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..events import EventBatch, Kind
-from ..events.errors import ConfigError
-from ..events.models import Prediction
-from ..events.panels import Panels, PhaseColumns, SpectrumColumns, TraceSignal
-from ..events.replay import Replay
+from ...events import EventBatch, Kind
+from ...events.errors import ConfigError
+from ...events.models import Prediction
+from ...events.panels import Panels, PhaseColumns, SpectrumColumns, TraceSignal
+from ...events.replay import Replay
+from ..rhythm.spectrum import find_candidates, spectrum_of
+from ..settings import DetectSettings
+from ..signal.bandwidth import BandwidthSignal
+from ..signal.selection import counted
 from .autocorrelation import autocorrelation
 from .phase_list import list_phases, no_phases
 from .replay import replay
-from .selection import counted
-from .settings import DetectSettings
-from .signal import BandwidthSignal
-from .spectrum import find_candidates, spectrum_of
 from .wavelet import validity_of, wavelet_view
 
 Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]

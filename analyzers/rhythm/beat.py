@@ -13,7 +13,7 @@ from .certainty import certain, chance_in_time, chance_of
 from .line import SHORTEST_BINS, Line
 from .merged import split_merged
 from .phases import Phases, Regularity, Segmenter, regularity, shortest_interval
-from .rhythm import View
+from .view import View
 from .volumes import likeness_of, with_stragglers
 
 AGREEMENT: Final = 0.1

@@ -9,13 +9,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..events import EventBatch
-from ..events.analysis import Analysis
-from ..events.models import ModeName, Prediction
+from ...events import EventBatch
+from ...events.analysis import Analysis
+from ...events.models import ModeName, Prediction
+from ..settings import DetectSettings
 from . import autocorrelation
-from .predictor import examine
 from .reconstruction import reconstruct
-from .settings import DetectSettings
+from .trace import examine
 from .wavelet import validity_of, wavelet_view
 
 Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]

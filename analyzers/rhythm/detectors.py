@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..events.errors import ConfigError, UnavailableError
+from ...events.errors import ConfigError, UnavailableError
 
 if TYPE_CHECKING:
-    from .settings import OutlierName
+    from ..settings import OutlierName
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..events.analysis import AutocorrelationAnswer
-from ..events.models import Estimate, Prediction
-from .scores import scores_of
-from .spectrum import Floats
+from ...events.analysis import AutocorrelationAnswer
+from ...events.models import Estimate, Prediction
+from ..rhythm.scores import scores_of
+from ..rhythm.spectrum import Floats
 
 _LEAST_HEIGHT: Final = 0.15
 _LEAST_PROMINENCE: Final = 0.1

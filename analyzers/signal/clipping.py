@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..events import EventBatch
+from ...events import EventBatch
 
 
 def clip(batch: EventBatch, from_ns: int, to_ns: int) -> EventBatch:

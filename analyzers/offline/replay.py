@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..events import EventBatch, FileType, Kind, make_batch
-from ..events.models import Prediction
-from ..events.panels import PhaseColumns
-from ..events.replay import Replay, ReplayStep
-from .predictor import Predictor
-from .selection import counted
-from .settings import DetectSettings
+from ...events import EventBatch, FileType, Kind, make_batch
+from ...events.models import Prediction
+from ...events.panels import PhaseColumns
+from ...events.replay import Replay, ReplayStep
+from ..online.predictor import Predictor
+from ..settings import DetectSettings
+from ..signal.selection import counted
 
 Times = npt.NDArray[np.int64]
 

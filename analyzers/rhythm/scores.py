@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ..events.models import Scores
+from ...events.models import Scores
 from .line import component
 from .phases import Positions, merge, runs
 from .spectrum import Floats

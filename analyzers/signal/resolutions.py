@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .settings import DetectSettings
-from .signal import FACTOR, BandwidthSignal
+from ..settings import DetectSettings
+from .bandwidth import FACTOR, BandwidthSignal
 
 _BINS: Final = 2048
 _LEVELS: Final = 9

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..events import EventBatch, FileType, Kind, is_constant
-from ..events.models import ModeName
+from ...events import EventBatch, FileType, Kind, is_constant
+from ...events.models import ModeName
 
 FileTypes = npt.NDArray[np.uint8]
 Times = npt.NDArray[np.int64]

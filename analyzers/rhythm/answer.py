@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..events.models import Prediction, Window
+from ...events.models import Prediction, Window
+from ..settings import DetectSettings
 from . import reference, tide
-from .rhythm import Estimator, Rhythm, View
 from .scores import scores_of
-from .settings import DetectSettings
+from .view import Estimator, Rhythm, View
 
 ESTIMATORS: Final[dict[str, Estimator]] = {"tide": tide.estimate, "reference": reference.estimate}
 

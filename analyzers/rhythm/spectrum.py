@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..events.models import Frequency
+from ...events.models import Frequency
+from ..settings import DetectSettings
 from .detectors import find_outliers, z_scores
-from .settings import DetectSettings
 
 Floats = npt.NDArray[np.float64]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ..events.models import Estimate, NextPhase
+from ...events.models import Estimate, NextPhase
 from .intervals import interval_of
 from .phases import Floats, Phases, Regularity
-from .rhythm import View
+from .view import View
 
 _RECENT = 32
 _LATE = 0.5  # of a period: until then a phase is awaited, after that it was skipped

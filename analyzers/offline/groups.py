@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..events import EventBatch, Kind, make_batch
-from ..events.analysis import Group, Grouping, GroupKind
-from .predictor import detect
-from .selection import counted
-from .settings import DetectSettings
+from ...events import EventBatch, Kind, make_batch
+from ...events.analysis import Group, Grouping, GroupKind
+from ..settings import DetectSettings
+from ..signal.selection import counted
+from .trace import detect
 
 Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]
 Keys = Sequence[npt.NDArray[np.int64]]

@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from .binning import Numbers
+from ..signal.binning import Numbers
+from ..signal.selection import Times
 from .phases import runs
-from .rhythm import View
-from .selection import Times
 from .spectrum import Floats
+from .view import View
 
 # resolutions of the window around the frequency: irregular rhythms have broad lines
 _OFFSETS: Final = (-2, -1, 0, 1, 2)

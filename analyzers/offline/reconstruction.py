@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from ..events.analysis import Reconstruction, Wave
-from .spectrum import Floats, spectrum_of
+from ...events.analysis import Reconstruction, Wave
+from ..rhythm.spectrum import Floats, spectrum_of
 
 _ROUNDING: Final = 1e-12
 

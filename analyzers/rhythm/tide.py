@@ -6,16 +6,16 @@ import cmath
 import math
 from typing import Final
 
-from ..events.models import Estimate, Frequency
+from ...events.models import Estimate, Frequency
+from ..settings import DetectSettings
 from .beat import AGREEMENT, Beat, find_beat, known_beat, with_history
 from .certainty import calibrated, certain, chance_in_time
 from .intervals import interval_of
 from .line import Line, component, refined, strongest_line
 from .next_phase import next_phase
 from .phases import Segmenter
-from .rhythm import Rhythm, View
-from .settings import DetectSettings
 from .spectrum import Floats, describe, find_candidates, spectrum_of
+from .view import Rhythm, View
 
 _FEWEST_BINS: Final = 12
 _LEAST_CONFIDENCE: Final = 0.15

@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ..rhythm.phases import last_change, merge, runs
+from ..rhythm.view import View
+from ..settings import DetectSettings
 from .change import DETECTORS, ChangeDetector
-from .phases import last_change, merge, runs
-from .rhythm import View
-from .settings import DetectSettings
 
 Floats = npt.NDArray[np.float64]
 

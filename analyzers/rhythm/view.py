@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..events.models import Estimate, Frequency, NextPhase, OtherRhythm
-from .settings import DetectSettings
+from ...events.models import Estimate, Frequency, NextPhase, OtherRhythm
+from ..settings import DetectSettings
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..events.models import Estimate
-from .binning import Numbers
-from .rhythm import Rhythm, View
-from .settings import DetectSettings
+from ...events.models import Estimate
+from ..settings import DetectSettings
+from ..signal.binning import Numbers
 from .spectrum import Floats, describe, find_candidates, spectrum_of
+from .view import Rhythm, View
 
 _MOST_DOMINANT = 2
 

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..events.analysis import Stretch, Validity, WaveletView
-from .phases import merge, runs
-from .spectrum import Floats
+from ...events.analysis import Stretch, Validity, WaveletView
+from ..rhythm.phases import merge, runs
+from ..rhythm.spectrum import Floats
 
 Complexes = npt.NDArray[np.complex128]
 

@@ -10,18 +10,18 @@ from typing import Final
 
 import numpy as np
 
-from ..events import EventBatch
-from ..events.errors import ConfigError
-from ..events.models import Prediction
-from . import reference
-from .aliasing import is_alias
-from .answer import ESTIMATORS, prediction_of
-from .rhythm import Rhythm, View
-from .ring import Ring
-from .selection import FileTypes, Times, counted_columns
-from .settings import FINEST_NS, USUAL_HZ, DetectSettings
-from .several import ended_rhythm, other_rhythms
-from .signal import FACTOR, BandwidthSignal
+from ...events import EventBatch
+from ...events.errors import ConfigError
+from ...events.models import Prediction
+from ..rhythm import reference
+from ..rhythm.aliasing import is_alias
+from ..rhythm.answer import ESTIMATORS, prediction_of
+from ..rhythm.several import ended_rhythm, other_rhythms
+from ..rhythm.view import Rhythm, View
+from ..settings import FINEST_NS, USUAL_HZ, DetectSettings
+from ..signal.bandwidth import FACTOR, BandwidthSignal
+from ..signal.ring import Ring
+from ..signal.selection import FileTypes, Times, counted_columns
 
 _OVERVIEW: Final = 2048  # bins; the first look at a trace
 _ESTIMATED: Final = 2**20  # most bins that an estimate is made of, the newest

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..events.panels import PhaseColumns
-from .phases import Floats, Phases, Segmenter
+from ...events.panels import PhaseColumns
+from ..rhythm.phases import Floats, Phases, Segmenter
 
 _BUSY = 0.5
 

@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from ..events.models import Estimate, OtherRhythm, Relation
+from ...events.models import Estimate, OtherRhythm, Relation
 from .beat import AGREEMENT, Beat, best_beat, find_beat
 from .intervals import interval_of
 from .line import strongest_line
 from .phases import Floats, Phases, Regularity, Segmenter, regularity, shortest_interval
-from .rhythm import View
+from .view import View
 
 _FEWEST_INTERVALS: Final = 3
 _LEAST_CONFIDENCE: Final = 0.5

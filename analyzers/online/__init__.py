@@ -1,0 +1,1 @@
+"""The rhythm of a running job."""

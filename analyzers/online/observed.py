@@ -1,0 +1,133 @@
+"""What was seen of one job: its signal at several resolutions, the views of it, and what rhythm a view has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from ...events import EventBatch
+from ...events.models import SignalSeries
+from ..rhythm.aliasing import is_stream
+from ..rhythm.answer import ESTIMATORS
+from ..rhythm.view import Rhythm, View
+from ..settings import DetectSettings
+from ..signal.bandwidth import BandwidthSignal
+from ..signal.resolutions import Resolutions
+from ..signal.selection import FileTypes, counted_columns
+
+_STREAM_PERIODS: Final = 8  # that tell an even stream of requests
+
+
+class Observed:
+    """The signal of one job's reads and writes, in rings of bounded length; nothing is read or summed twice.
+
+    Attributes:
+        reads: the signal of reads, in bytes.
+        writes: the signal of writes.
+        resolutions: the lengths of bins at which they are kept.
+        from_ns: start of the first event of any kind; None before it.
+    """
+
+    def __init__(self, settings: DetectSettings) -> None:
+        self.resolutions = Resolutions.of(settings)
+        self.reads = self.resolutions.signal()
+        self.writes = self.resolutions.signal()
+        self.from_ns: int | None = None
+        self._settings = settings
+
+    def add(self, batch: EventBatch, file_types: FileTypes, now_ns: int | None) -> tuple[int, int] | None:
+        """Takes in events, and returns where those that count begin and end; None: none counts."""
+        first = int(batch.start.min())
+        if self.from_ns is None or first < self.from_ns:
+            self.from_ns = first
+        start, end, volume, is_read = counted_columns(batch, file_types, "both")
+        if not len(start):
+            return None
+        if is_read.any():
+            self.reads.add(start[is_read], end[is_read], volume[is_read], now_ns)
+        if not is_read.all():
+            self.writes.add(start[~is_read], end[~is_read], volume[~is_read], now_ns)
+        return int(start.min()), int(end.max())
+
+    @property
+    def last_ns(self) -> int:
+        """End of the newest bin of the signal that is looked at; 0 for an empty one."""
+        return max((last for signal in self._signals() if (last := signal.last_ns) is not None), default=0)
+
+    def first_ns(self, end_ns: int) -> int:
+        """Start of the observation, at most ``end_ns``."""
+        return end_ns if self.from_ns is None else min(self.from_ns, end_ns)
+
+    def series(self, job: str, from_ns: int, to_ns: int) -> SignalSeries:
+        """Returns reads and writes over time, in the finest bins of which there are enough."""
+        from_ns = min(from_ns, to_ns)
+        level = self.resolutions.of_span(max(to_ns, self.last_ns) - from_ns)
+        bin_ns = self.resolutions.length_ns(level)
+        low, high = self._bins(level, from_ns, to_ns)
+        rate = 1e9 / bin_ns
+        return SignalSeries(
+            job=job,
+            start_s=low * bin_ns / 1e9,
+            bin_s=bin_ns / 1e9,
+            read=(self.reads.bins(level, low, high) * rate).tolist(),
+            written=(self.writes.bins(level, low, high) * rate).tolist(),
+        )
+
+    def estimate(
+        self,
+        level: int,
+        now_ns: int,
+        from_ns: int,
+        window_ns: int | None = None,
+        expected_s: float = 0.0,
+        thorough: bool = True,
+    ) -> tuple[View, Rhythm]:
+        """Returns a level's view since ``from_ns`` and its rhythm; ``window_ns``: where the window within it begins."""
+        view = self.view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
+        view = replace(view, thorough=thorough)
+        rhythm = ESTIMATORS[self._settings.method](view, self._settings)
+        if rhythm.period_s is not None and thorough and self._is_stream(level, view, rhythm.period_s.value):
+            return view, Rhythm()
+        return view, rhythm
+
+    def _is_stream(self, level: int, view: View, period_s: float) -> bool:
+        """Tells whether the rhythm comes from bins that hold now one request more and now one less."""
+        if self._settings.method != "tide":
+            return False
+        finer = max(level - 1, 0)
+        bin_ns = self.resolutions.length_ns(finer)
+        low, high = self._bins(finer, round((view.end_s - _STREAM_PERIODS * period_s) * 1e9), round(view.end_s * 1e9))
+        bandwidth = sum((signal.bins(finer, low, high) for signal in self._signals()), np.zeros(high - low))
+        return len(bandwidth) > 0 and is_stream(bandwidth, period_s * 1e9 / bin_ns, finest=finer == level)
+
+    def view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> View:
+        """Returns a stretch of the signal at one resolution."""
+        bin_ns = self.resolutions.length_ns(level)
+        end_ns = max(now_ns // bin_ns, (self.last_ns - 1) // bin_ns) * bin_ns
+        low, high = self._bins(level, min(from_ns, end_ns), end_ns)
+        bandwidth = np.zeros(high - low)
+        for signal in self._signals():
+            bandwidth += signal.bins(level, low, high)
+        bandwidth *= 1e9 / bin_ns
+        return View(
+            bandwidth,
+            bin_s=bin_ns / 1e9,
+            start_s=low * bin_ns / 1e9,
+            now_s=max(now_ns, end_ns) / 1e9,
+            begin=min(max(window_ns // bin_ns - low, 0), high - low),
+            expected_s=expected_s,
+            cut=self.from_ns is not None and low * bin_ns > self.from_ns,
+        )
+
+    def _bins(self, level: int, from_ns: int, to_ns: int) -> tuple[int, int]:
+        """Returns the first bin that overlaps [from, to) and is still held, and the one after the last."""
+        bin_ns, most = self.resolutions.length_ns(level), self.resolutions.bins
+        low, high = from_ns // bin_ns, -(-to_ns // bin_ns)
+        reach = (self.last_ns - 1) // bin_ns - most + 1 if self.last_ns else 0
+        return min(max(low, reach, high - most), high), high
+
+    def _signals(self) -> list[BandwidthSignal]:
+        chosen = {"read": [self.reads], "write": [self.writes], "both": [self.reads, self.writes]}
+        return chosen[self._settings.mode]

@@ -1,0 +1,1 @@
+"""What rhythm a stretch of signal has."""

@@ -1,0 +1,1 @@
+"""How bytes over time become a signal in bins, at several resolutions."""
