@@ -85,6 +85,8 @@ class CountingSink:
 
     def opened(self, stream: str, info: StreamInfo) -> None: ...
 
+    def changed(self, stream: str, info: StreamInfo) -> None: ...
+
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         self.events += len(batch)
 

@@ -11,11 +11,11 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..events import Definitions, EventBatch, ProtocolError, concatenate
+from ..events import Definitions, EventBatch, ProtocolError, StreamInfo, concatenate, empty_batch
 from ..events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Bye, Frame, Heartbeat, Reject, decode, encode
 from .backlog import Backlog, Waiting
 from .settings import CollectorSettings
-from .source import Chunk, Closed, Opened, SourceItem
+from .source import Changed, Chunk, Closed, Opened, SourceItem
 from .window import SendWindow, Sent, extend, spelled
 
 FIRST_CREDIT = 64
@@ -32,7 +32,7 @@ class _Open:
     since_s: float
     batches: list[EventBatch] = field(default_factory=list)
     events: int = 0
-    definitions: Definitions = field(default_factory=lambda: Definitions([], []))
+    definitions: Definitions = field(default_factory=Definitions)
 
 
 class Shipper:
@@ -73,8 +73,11 @@ class Shipper:
             elif isinstance(item, Closed):
                 self._close(item.stream, now_s)
             elif (wire_id := self._wire_id.get(item.stream, "")) in self._windows:
-                self._merge(wire_id, item, now_s)
-            else:
+                if isinstance(item, Changed):
+                    self._change(wire_id, item.info, now_s)
+                else:
+                    self._merge(wire_id, item, now_s)
+            elif isinstance(item, Chunk):
                 self.counters["events_dropped:no_stream"] += len(item.batch)
 
     def tick(self, now_s: float) -> None:
@@ -148,6 +151,12 @@ class Shipper:
         if merging.events >= self._settings.batch_events:
             self._queue_open(wire_id, now_s)
 
+    def _change(self, wire_id: str, info: StreamInfo, now_s: float) -> None:
+        """Has a batch of its own carry what is new, as there may be no more events."""
+        self._queue_open(wire_id, now_s)
+        self._windows[wire_id].change(info)
+        self._queue(wire_id, empty_batch(), Definitions(), now_s)
+
     def _queue_open(self, wire_id: str, now_s: float) -> None:
         merging = self._open.pop(wire_id, None)
         window = self._windows.get(wire_id)
@@ -158,12 +167,15 @@ class Shipper:
             extend(window.unsent, definitions)
         for at in range(0, len(events), MAX_BATCH_EVENTS):
             part = events.select(slice(at, at + MAX_BATCH_EVENTS)) if len(events) > MAX_BATCH_EVENTS else events
-            window.waiting += 1
-            for gone in self._backlog.push(wire_id, part, definitions, now_s, self._under_way_bytes):
-                self.counters["events_dropped:shipper_full"] += len(gone.batch)
-                self._windows[gone.stream].waiting -= 1
-                extend(self._windows[gone.stream].unsent, gone.definitions)
-            definitions = Definitions([], [])
+            self._queue(wire_id, part, definitions, now_s)
+            definitions = Definitions()
+
+    def _queue(self, wire_id: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
+        self._windows[wire_id].waiting += 1
+        for gone in self._backlog.push(wire_id, batch, definitions, now_s, self._under_way_bytes):
+            self.counters["events_dropped:shipper_full"] += len(gone.batch)
+            self._windows[gone.stream].waiting -= 1
+            extend(self._windows[gone.stream].unsent, gone.definitions)
 
     def _close(self, name: str, now_s: float) -> None:
         wire_id = self._wire_id.pop(name, "")

@@ -18,6 +18,14 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """What is known of a stream has changed; its job stays the same."""
+
+    stream: str
+    info: StreamInfo
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Events of a stream, with the definitions that they are the first to use. May hold definitions alone."""
 
@@ -33,7 +41,7 @@ class Closed:
     stream: str
 
 
-SourceItem: TypeAlias = Opened | Chunk | Closed
+SourceItem: TypeAlias = Opened | Changed | Chunk | Closed
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 
@@ -41,6 +42,7 @@ class SendWindow:
         waiting: batches in the backlog.
         unsent: definitions of dropped batches; they go with the next one.
         in_flight: what is not acknowledged, by number.
+        news: what the stream says of itself anew; goes with the next batch.
     """
 
     def __init__(self, wire_id: str, info: StreamInfo) -> None:
@@ -51,10 +53,11 @@ class SendWindow:
         self.refused = False
         self.bye_sent_s: float | None = None
         self.waiting = 0
-        self.unsent = Definitions([], [])
+        self.unsent = Definitions()
         self.in_flight: deque[Sent] = deque()
+        self.news: StreamInfo | None = None
         self._info = readable_info(info)
-        self._acknowledged = Definitions([], [])  # for an aggregator that has lost its memory
+        self._acknowledged = Definitions()  # for an aggregator that has lost its memory
 
     @property
     def to_end(self) -> bool:
@@ -66,10 +69,14 @@ class SendWindow:
         """The lowest number that can still be sent."""
         return self.in_flight[0].seq if self.in_flight else self.next_seq
 
+    def change(self, info: StreamInfo) -> None:
+        """Takes in what the stream says of itself from now on."""
+        self._info = self.news = readable_info(info)
+
     def number(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> list[Sent]:
         """Gives a batch its number and puts it under way; definitions too many for one message go ahead of it."""
         fresh = extended(self.unsent, definitions)
-        self.unsent = Definitions([], [])
+        self.unsent = Definitions()
         *ahead, last = packed(fresh)
         sent = [self._put(empty_batch(), part, 0, now_s) for part in ahead]
         return [*sent, self._put(batch, last, size, now_s)]
@@ -89,7 +96,7 @@ class SendWindow:
         for part in reversed(more):
             seq -= 1
             frames = _batch_frames(self.wire_id, seq, empty_batch(), part)
-            self.in_flight.appendleft(Sent(seq, frames, 0, 0, Definitions([], []), now_s, told_again=True))
+            self.in_flight.appendleft(Sent(seq, frames, 0, 0, Definitions(), now_s, told_again=True))
         message = Hello(collector=collector, stream=self.wire_id, info=self._info, next_seq=seq, definitions=first)
         try:
             return [encode(message)]
@@ -119,7 +126,8 @@ class SendWindow:
         return lost
 
     def _put(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> Sent:
-        frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions)
+        frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions, self.news)
+        self.news = None
         sent = Sent(self.next_seq, frames, len(batch), size, definitions, now_s)
         self.in_flight.append(sent)
         self.next_seq += 1
@@ -130,54 +138,79 @@ def extend(into: Definitions, more: Definitions) -> None:
     """Appends definitions to others."""
     into.strings.extend(more.strings)
     into.files.extend(more.files)
+    into.handles.extend(more.handles)
+    into.signatures.extend(more.signatures)
 
 
 def extended(first: Definitions, more: Definitions) -> Definitions:
     """Joins definitions into new ones."""
-    return Definitions([*first.strings, *more.strings], [*first.files, *more.files])
+    joined = Definitions()
+    extend(joined, first)
+    extend(joined, more)
+    return joined
 
 
 def packed(definitions: Definitions, most_bytes: int = MAX_DEFINITION_BYTES) -> list[Definitions]:
     """Splits definitions, in order, into as few parts of bounded size as possible; at least one."""
-    parts = [Definitions([], [])]
+    parts = [Definitions()]
     room = most_bytes
+
+    def part(*texts: str) -> Definitions:
+        """Returns the part that has room for one more definition."""
+        nonlocal room
+        need = sum(_bytes_of(text) for text in texts)
+        if need > room:
+            parts.append(Definitions())
+            room = most_bytes
+        room -= need
+        return parts[-1]
+
     for number, text in definitions.strings:
-        if (need := _bytes_of(text)) > room:
-            parts.append(Definitions([], []))
-            room = most_bytes
-        room -= need
-        parts[-1].strings.append((number, text))
+        part(text).strings.append((number, text))
     for number, info in definitions.files:
-        if (need := _bytes_of(info.path) + _bytes_of(info.mount_point) + _bytes_of(info.filesystem)) > room:
-            parts.append(Definitions([], []))
-            room = most_bytes
-        room -= need
-        parts[-1].files.append((number, info))
+        part(info.path, info.mount_point, info.filesystem, info.pool).files.append((number, info))
+    for number, handle in definitions.handles:
+        part(handle.origin, "").handles.append((number, handle))
+    for number, text in definitions.signatures:
+        part(text).signatures.append((number, text))
     return parts
 
 
 def readable(definitions: Definitions) -> Definitions:
     """Spells out what UTF-8 cannot hold (bytes of file names that are not text)."""
-    files = [
-        (number, msgspec.structs.replace(info, path=spelled(info.path), mount_point=spelled(info.mount_point)))
-        for number, info in definitions.files
-    ]
-    return Definitions([(number, spelled(text)) for number, text in definitions.strings], files)
+    return Definitions(
+        [(number, spelled(text)) for number, text in definitions.strings],
+        [(number, _readable(info)) for number, info in definitions.files],
+        [(number, _readable(handle)) for number, handle in definitions.handles],
+        [(number, spelled(text)) for number, text in definitions.signatures],
+    )
 
 
 def readable_info(info: StreamInfo) -> StreamInfo:
     """Spells out what UTF-8 cannot hold, and cuts what is longer than a definition may be."""
+    texts = {name: text[:MAX_TEXT] for name, text in _spelled_fields(info).items()}
+    return msgspec.structs.replace(info, **texts)
+
+
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
+
+
+def _readable(info: _Struct) -> _Struct:
+    return msgspec.structs.replace(info, **_spelled_fields(info))
+
+
+def _spelled_fields(info: msgspec.Struct) -> dict[str, str]:
     values = msgspec.structs.asdict(info).items()
-    return msgspec.structs.replace(
-        info, **{name: spelled(text)[:MAX_TEXT] for name, text in values if type(text) is str}
-    )
+    return {name: spelled(text) for name, text in values if type(text) is str}
 
 
-def _batch_frames(wire_id: str, seq: int, batch: EventBatch, definitions: Definitions) -> list[Frame]:
+def _batch_frames(
+    wire_id: str, seq: int, batch: EventBatch, definitions: Definitions, info: StreamInfo | None = None
+) -> list[Frame]:
     try:
-        return encode_batch(wire_id, seq, batch, definitions)
+        return encode_batch(wire_id, seq, batch, definitions, info)
     except UnicodeEncodeError:
-        return encode_batch(wire_id, seq, batch, readable(definitions))
+        return encode_batch(wire_id, seq, batch, readable(definitions), info)
 
 
 def spelled(text: str) -> str:

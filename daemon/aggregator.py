@@ -98,6 +98,11 @@ class Aggregator:
         self._move(session, Happening.EVENT)
         self._ages.put(job, self._next_age(session))
 
+    def changed(self, stream: str, info: StreamInfo) -> None:
+        """Takes in what a stream says of itself from now on, such as the rank that MPI_Init gave it."""
+        if (job := self._job_of.get(stream)) is not None:
+            self.jobs[job].change_stream(stream, info)
+
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         """Takes in events.
 

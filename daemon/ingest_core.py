@@ -64,6 +64,10 @@ class Sink(Protocol):
         """Takes in a new stream."""
         ...
 
+    def changed(self, stream: str, info: StreamInfo) -> None:
+        """Takes in what an open stream says of itself from now on; its job stays the same."""
+        ...
+
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         """Takes in events, or (with an empty batch) definitions alone.
 
@@ -204,6 +208,8 @@ class IngestCore:
             return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
         stream.expected += 1  # also when it is refused: its sender forgets it, and goes on with the next
         stream.gap_told = 0
+        if header.info is not None:
+            self._tell(self._sink.changed, name, header.info)
         try:
             events = decode_columns(header, columns)
         except ProtocolError as error:

@@ -1,4 +1,8 @@
-"""One numbering a job: streams number strings and files each for themselves, a job's analyzers see one number each."""
+"""One numbering a job: streams number strings and files each for themselves, a job's analyzers see one number each.
+
+Signatures have none: no analyzer asks for them, and with ten thousand streams their texts would fill the memory. They
+stay with the stream's definitions, for readers that keep those.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..events import Definitions, DefinitionTable, EventBatch, FileInfo
+from ..events.schema import UNKNOWN_ID
 
 
 class JobNames:
@@ -61,7 +66,7 @@ class StreamNames:
         self.undefined = 0
         """Numbers that were used and never defined; they count as unknown."""
         self._job = job
-        self._table = DefinitionTable()
+        self._table = DefinitionTable(signatures=False)
         self._calls = np.zeros(64, np.uint32)
         self._files = np.zeros(64, np.uint32)
 
@@ -77,12 +82,14 @@ class StreamNames:
         self._files = _extended(self._files, files, self._table.file_count, self._file)
 
     def translate(self, batch: EventBatch) -> EventBatch:
-        """Returns the batch in the job's numbers."""
+        """Returns the batch in the job's numbers, without signatures."""
         call_known = batch.call < self._table.string_count
         file_known = batch.file < self._table.file_count
         self.undefined += 2 * len(batch) - int(call_known.sum()) - int(file_known.sum())
         return batch.replace(
-            call=self._calls[np.where(call_known, batch.call, 0)], file=self._files[np.where(file_known, batch.file, 0)]
+            call=self._calls[np.where(call_known, batch.call, 0)],
+            file=self._files[np.where(file_known, batch.file, 0)],
+            signature=UNKNOWN_ID,
         )
 
     def _call(self, number: int) -> int:

@@ -82,9 +82,13 @@ class JobSession:
     def open_stream(self, stream: str, info: StreamInfo, at_s: float) -> None:
         """Takes in a stream."""
         self.streams[stream] = StreamNames(self.names)
-        self.infos[stream] = info
         self.no_stream_since_s = None
         self.heard_at_s = at_s
+        self.change_stream(stream, info)
+
+    def change_stream(self, stream: str, info: StreamInfo) -> None:
+        """Takes in what an open stream says of itself."""
+        self.infos[stream] = info
         self.user = self.user or info.user
         self.command = self.command or info.command
         self.communicator = max(self.communicator, info.ranks)

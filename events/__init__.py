@@ -1,7 +1,7 @@
 """The vocabulary that every part speaks: events, batches, definitions, the wire, and the public results."""
 
 from .batch import EventBatch, concatenate, empty_batch, is_constant, make_batch
-from .definitions import Definitions, DefinitionTable, FileInfo, Interner
+from .definitions import Definitions, DefinitionTable, FileInfo, HandleInfo, Interner
 from .errors import ConfigError, InputError, IotideError, ProtocolError, UnavailableError
 from .schema import COLUMNS, FileType, Flag, Kind, Layer, Mode, file_type_of
 from .stream import StreamInfo
@@ -15,6 +15,7 @@ __all__ = [
     "FileInfo",
     "FileType",
     "Flag",
+    "HandleInfo",
     "InputError",
     "Interner",
     "IotideError",

@@ -1,4 +1,4 @@
-"""Numbered definitions: strings and files travel once per stream, and events refer to them by number."""
+"""Numbered definitions: strings, files, signatures and handles travel once per stream; events have their numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from .errors import ProtocolError
-from .schema import UNKNOWN_ID, FileType, file_type_of
+from .schema import UNKNOWN_ID, FileType, Layer, file_type_of
 
 _T = TypeVar("_T")
 
@@ -24,16 +24,43 @@ class FileInfo(msgspec.Struct, frozen=True, array_like=True):
     filesystem: str = ""
     shared: bool | None = None
     """True on a shared file system, False on a node-local one, None where it is not known."""
+    stripes: int = 0
+    """Storage targets that a striped file lies on; 0 where that is not known."""
+    stripe_bytes: int = 0
+    pool: str = ""
+    """Pool of storage targets that the file is bound to."""
+
+
+class HandleInfo(msgspec.Struct, frozen=True, array_like=True):
+    """A handle that no event of its stream created: stdin, an inherited descriptor, the descriptor under a stream."""
+
+    file: int = UNKNOWN_ID
+    """Number of the stream's file behind it."""
+    parent: int = UNKNOWN_ID
+    """Handle that it belongs to."""
+    layer: Layer = Layer.OTHER
+    origin: str = ""
+    """How it came to be: ``stdin``, ``inherited``, ``stream`` ..."""
+    descriptor: int = -1
+    """The program's own number for it."""
+    flags: int = 0
+    """Open flags, as of open(2)."""
 
 
 class Definitions(msgspec.Struct, array_like=True):
-    """New definitions, in ascending order of their numbers; travels ahead of the events that use them."""
+    """New definitions; travels ahead of the events that use them.
+
+    Strings (names of calls), files and signatures (texts of calls with their parameters) are numbered from 1, each for
+    themselves, and stand in ascending order. Handles have the process's own numbers.
+    """
 
     strings: list[tuple[int, str]] = []
     files: list[tuple[int, FileInfo]] = []
+    handles: list[tuple[int, HandleInfo]] = []
+    signatures: list[tuple[int, str]] = []
 
     def __bool__(self) -> bool:
-        return bool(self.strings or self.files)
+        return bool(self.strings or self.files or self.handles or self.signatures)
 
 
 class Interner:
@@ -48,10 +75,12 @@ class Interner:
         self._capacity = capacity
         self._strings: dict[str, int] = {}
         self._files: dict[str, int] = {}
-        self._fresh = Definitions([], [])
+        self._handles: set[int] = set()
+        self._signatures = 0
+        self._fresh = Definitions()
 
     def string(self, text: str) -> int:
-        """Returns the number of a string (a call name, a call signature)."""
+        """Returns the number of a string (a call name)."""
         number = self._strings.get(text)
         if number is None:
             number = self._number(self._strings, text)
@@ -70,9 +99,33 @@ class Interner:
                 self._fresh.files.append((number, info or FileInfo(path[:MAX_TEXT], file_type_of(path))))
         return number
 
+    def known_file(self, path: str) -> int:
+        """Returns the number of a file that was numbered before; 0 for others."""
+        return self._files.get(path, UNKNOWN_ID)
+
+    def new_signature(self, text: str) -> int:
+        """Returns a number for a signature; who asks keeps it, and does not ask again for the same text."""
+        if self._signatures >= self._capacity:
+            self.overflowed += 1
+            return UNKNOWN_ID
+        self._signatures += 1
+        self._fresh.signatures.append((self._signatures, text[:MAX_TEXT]))
+        return self._signatures
+
+    def handle(self, number: int, info: HandleInfo) -> bool:
+        """Defines a handle; False when that number has its meaning already, or none (0)."""
+        if number in self._handles or number == UNKNOWN_ID:
+            return False
+        if len(self._handles) >= self._capacity:
+            self.overflowed += 1
+            return False
+        self._handles.add(number)
+        self._fresh.handles.append((number, info))
+        return True
+
     def take_fresh(self) -> Definitions:
         """Returns the definitions made since the last call, and forgets that they are new."""
-        fresh, self._fresh = self._fresh, Definitions([], [])
+        fresh, self._fresh = self._fresh, Definitions()
         return fresh
 
     def _number(self, table: dict[str, int], key: str) -> int:
@@ -84,12 +137,20 @@ class Interner:
 
 
 class DefinitionTable:
-    """The consumer's side: the strings and files that one stream has defined so far."""
+    """The consumer's side: what one stream has defined so far.
 
-    def __init__(self, capacity: int = 1_000_000) -> None:
+    Args:
+        signatures: keep the texts of signatures, which are many; without, each reads as "".
+    """
+
+    def __init__(self, capacity: int = 1_000_000, *, signatures: bool = True) -> None:
+        self.handles: dict[int, HandleInfo] = {}
+        """Handles that no event created, by number."""
         self._capacity = capacity
+        self._keep_signatures = signatures
         self._strings: list[str] = [""]
         self._files: list[FileInfo] = [FileInfo("")]
+        self._signatures: list[str] = [""]
 
     def apply(self, fresh: Definitions) -> None:
         """Takes in new definitions. A number that is known already is taken again only with the same meaning.
@@ -101,6 +162,11 @@ class DefinitionTable:
             self._place(self._strings, number, text, "string")
         for number, info in fresh.files:
             self._place(self._files, number, info, "file")
+        for number, handle in fresh.handles:
+            self._place_handle(number, handle)
+        if self._keep_signatures:
+            for number, text in fresh.signatures:
+                self._place(self._signatures, number, text, "signature")
 
     def string(self, number: int) -> str:
         """Returns a string by number, or "" when that number is not defined."""
@@ -109,6 +175,10 @@ class DefinitionTable:
     def file(self, number: int) -> FileInfo:
         """Returns a file by number, or an empty FileInfo when that number is not defined."""
         return self._files[number] if 0 <= number < len(self._files) else self._files[0]
+
+    def signature(self, number: int) -> str:
+        """Returns the text of a call with its parameters, or "" when that number is not defined."""
+        return self._signatures[number] if 0 <= number < len(self._signatures) else ""
 
     @property
     def string_count(self) -> int:
@@ -125,3 +195,10 @@ class DefinitionTable:
             table.append(meaning)
         elif not 1 <= number < len(table) or table[number] != meaning:
             raise ProtocolError(f"{what} {number} cannot be defined after {len(table) - 1} (capacity {self._capacity})")
+
+    def _place_handle(self, number: int, handle: HandleInfo) -> None:
+        known = self.handles.get(number)
+        if known is None and number > 0 and len(self.handles) < self._capacity:
+            self.handles[number] = handle
+        elif known != handle:
+            raise ProtocolError(f"handle {number} cannot be defined after {len(self.handles)} others")

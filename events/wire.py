@@ -42,7 +42,7 @@ class Hello(msgspec.Struct, tag="hello", kw_only=True):
     """All definitions of the batches before ``next_seq``."""
 
 
-class Batch(msgspec.Struct, tag="batch", kw_only=True):
+class Batch(msgspec.Struct, tag="batch", kw_only=True, omit_defaults=True):
     """Header of a batch of events; the columns follow as frames. Without events it carries definitions alone."""
 
     stream: str
@@ -52,6 +52,8 @@ class Batch(msgspec.Struct, tag="batch", kw_only=True):
     columns: list[tuple[str, int | None]]
     """Name and constant value; None where the values follow as a frame, in this order."""
     definitions: Definitions = msgspec.field(default_factory=Definitions)
+    info: StreamInfo | None = None
+    """What the stream says of itself from now on, where that has changed since HELLO; its job does not."""
 
 
 class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
@@ -106,8 +108,17 @@ def encode(message: Hello | Heartbeat | Bye | Ack | Reject) -> list[Frame]:
     return [_encoder.encode(message)]
 
 
-def encode_batch(stream: str, seq: int, batch: EventBatch, definitions: Definitions) -> list[Frame]:
+def encode_batch(
+    stream: str, seq: int, batch: EventBatch, definitions: Definitions, info: StreamInfo | None = None
+) -> list[Frame]:
     """Encodes events as a header frame and one frame for each varying column; frames share the arrays' memory.
+
+    Args:
+        stream: the stream's id.
+        seq: number of the batch.
+        batch: the events.
+        definitions: what its numbers mean, as far as they are new.
+        info: what the stream says of itself, where that has changed.
 
     Raises:
         ValueError: the batch has more than MAX_BATCH_EVENTS events.
@@ -126,7 +137,7 @@ def encode_batch(stream: str, seq: int, batch: EventBatch, definitions: Definiti
         elif length:
             columns.append((name, None))
             frames.append(np.ascontiguousarray(array).data.cast("B"))
-    header = Batch(stream=stream, seq=seq, length=length, columns=columns, definitions=definitions)
+    header = Batch(stream=stream, seq=seq, length=length, columns=columns, definitions=definitions, info=info)
     return [_encoder.encode(header), *frames]
 
 

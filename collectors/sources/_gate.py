@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from ...events import InputError, ProtocolError
-from ._region import HELLO, LAYOUT, MAGIC, Region
+from ._region import Region
+from ._ring_layout import HELLO, LAYOUT, MAGIC
 
 _BACKLOG: Final = 4096
 _ACCEPTS_A_POLL: Final = 256

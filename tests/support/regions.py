@@ -6,41 +6,50 @@ import fcntl
 import mmap
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from iotide.collectors.sources import _region as layout
+from iotide.collectors.sources import _ring_layout as layout
 
 PAGE = 4096
-CALLS = [("", 0, 0), ("open", 1, 1), ("write", 1, 8)]
+OPEN, WRITE, LISTED = 1, 2, 3
+"""Numbers of the calls that a made region defines from the start."""
+CALLS = {
+    OPEN: b"open(path:f,flags:O,mode:m)=d",
+    WRITE: b"pwrite64(fd:d,count:n,offset:o)",
+    LISTED: b"list(of:a,name:s)=i",
+}
 
 
 class MadeRegion:
-    """A producer's side of a region; a context manager."""
+    """A producer's side of a region; a context manager. Its log begins with the definitions of CALLS."""
 
-    def __init__(self, slots: int = 2, records: int = 256, log_bytes: int = PAGE, sealed: bool = True) -> None:
-        rings = 3 * PAGE + log_bytes
-        self.size = rings + slots * records * layout.RECORD.itemsize
+    def __init__(
+        self, slots: int = 2, lines: int = 256, log_bytes: int = PAGE, *, sealed: bool = True, calls: bool = True
+    ) -> None:
+        self.log_offset = 2 * PAGE
+        rings = self.log_offset + log_bytes
+        self.size = rings + slots * lines * layout.LINE_BYTES
         self.descriptor = os.memfd_create("region", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.descriptor, self.size)
         if sealed:
             fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
         self.memory = mmap.mmap(self.descriptor, self.size)
-        self.header: Any = np.frombuffer(self.memory, layout._HEADER, 1)
-        calls: Any = np.frombuffer(self.memory, layout._CALL, len(CALLS), PAGE)
-        for place, (name, layer, kind) in enumerate(CALLS):
-            calls[place] = (name.encode(), layer, kind, b"")
-        self.slots: Any = np.frombuffer(self.memory, layout._SLOT, slots, 2 * PAGE)
-        self.rings: Any = np.frombuffer(self.memory, layout.RECORD, slots * records, rings)
-        self.records = records
-        self.log_offset = 3 * PAGE
+        self.header: Any = np.frombuffer(self.memory, layout.HEADER, 1)
+        self.slots: Any = np.frombuffer(self.memory, layout.SLOT, slots, PAGE)
+        self.rings: Any = np.frombuffer(self.memory, "<u8", slots * lines * layout.LINE_WORDS, rings).reshape(-1, 8)
+        self.lines = lines
         self.log_bytes = log_bytes
         self.set(
             magic=layout.MAGIC, layout=layout.LAYOUT, region_bytes=self.size, token=77, slot_count=slots,
-            ring_records=records, call_count=len(CALLS), log_bytes=log_bytes, calls_offset=PAGE, slots_offset=2 * PAGE,
-            log_offset=3 * PAGE, rings_offset=rings, pid=1234, rank=-1,
+            ring_lines=lines, log_bytes=log_bytes, slots_offset=PAGE, log_offset=self.log_offset,
+            rings_offset=rings, pid=1234, rank=-1,
         )  # fmt: skip
+        if calls:
+            for number, text in CALLS.items():
+                self.define(number, text, kind=layout.ENTRY_CALL, aux=1)
 
     def __enter__(self) -> MadeRegion:
         return self
@@ -50,33 +59,44 @@ class MadeRegion:
         self.memory.close()
         os.close(self.descriptor)
 
-    def set(self, **fields: int) -> None:
+    def set(self, **fields: int | bytes) -> None:
         for name, value in fields.items():
             self.header[name] = value
 
-    def put(self, count: int = 1, slot: int = 0, **fields: int) -> None:
-        """Appends records to a ring; ``start`` counts up from the ring's head."""
-        head = int(self.slots["head"][slot])
-        at = slot * self.records + (head + np.arange(count)) % self.records
+    def put(self, count: int = 1, slot: int = 0, *, words: Sequence[int] = (), **fields: int) -> None:
+        """Appends records to a ring, all with the same words; ``start`` counts up from the ring's records."""
+        made = int(self.slots["made"][slot])
         rows = np.zeros(count, layout.RECORD)
-        rows["start"] = head + np.arange(count)
-        rows["call"], rows["layer"], rows["kind"] = 2, 1, 8
+        rows["start"] = made + np.arange(count)
+        rows["call"], rows["kind"], rows["words"], rows["descriptor"] = WRITE, 8, len(words), -1
         for name, value in fields.items():
             rows[name] = value
-        self.rings[at] = rows
-        self.slots["head"][slot] = head + count
+        extra = -(-len(words) // layout.WORDS_A_LINE)
+        lines = np.zeros((count, 1 + extra, 8), np.uint64)
+        lines[:, 0] = rows.view(np.uint64).reshape(count, 8)
+        lines[:, 1:] = words_lines(words)
+        self.put_lines(lines.reshape(-1, 8), slot, records=count)
 
-    def define(self, number: int, path: bytes, committed: bool = True) -> int:
-        """Appends a file's definition; returns its size, to be passed to ``commit``."""
+    def put_lines(self, lines: Any, slot: int = 0, *, records: int = 0) -> None:
+        """Appends lines to a ring as they are."""
+        head = int(self.slots["head"][slot])
+        self.rings[slot * self.lines + (head + np.arange(len(lines))) % self.lines] = lines
+        self.slots["made"][slot] += records
+        self.slots["head"][slot] = head + len(lines)
+
+    def define(
+        self, number: int, text: bytes, committed: bool = True, *, kind: int = layout.ENTRY_FILE, aux: int = 0
+    ) -> int:
+        """Appends a definition; returns its size, to be passed to ``commit``."""
         head = int(self.header["log_head"][0])
-        size = (16 + len(path) + 15) // 16 * 16
+        size = (16 + len(text) + 15) // 16 * 16
         to_end = self.log_bytes - head % self.log_bytes
         if to_end < size:
-            layout._ENTRY.pack_into(self.memory, self.log_offset + head % self.log_bytes, to_end, 0, 0, 0, 0)
+            layout.ENTRY.pack_into(self.memory, self.log_offset + head % self.log_bytes, to_end, 0, 0, 0, 0)
             head += to_end
         at = self.log_offset + head % self.log_bytes
-        self.memory[at + 16 : at + 16 + len(path)] = path
-        layout._ENTRY.pack_into(self.memory, at, size if committed else 0, 1, len(path), number, 0)
+        self.memory[at + 16 : at + 16 + len(text)] = text
+        layout.ENTRY.pack_into(self.memory, at, size if committed else 0, kind, len(text), number, aux)
         self.header["log_head"] = head + size
         return size
 
@@ -91,6 +111,15 @@ class MadeRegion:
     def hand_over(self, gate: Path) -> None:
         with connected(gate) as peer:
             socket.send_fds(peer, [self.hello()], [self.descriptor])
+
+
+def words_lines(words: Sequence[int]) -> Any:
+    """Returns words as lines of a ring."""
+    lines = np.zeros((-(-len(words) // layout.WORDS_A_LINE), 8), np.uint64)
+    for place, word in enumerate(words):
+        lines[place // layout.WORDS_A_LINE, place % layout.WORDS_A_LINE] = word
+    lines[:, -1] = layout.MARK_WORDS << 56
+    return lines
 
 
 def connected(gate: Path) -> socket.socket:

@@ -25,6 +25,10 @@ class RememberingSink:
         self.starts[stream] = []
         self.definitions[stream] = DefinitionTable()
 
+    def changed(self, stream: str, info: StreamInfo) -> None:
+        assert stream in self.info
+        self.info[stream] = info
+
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         if self.refuse_start is not None and self.refuse_start in batch.start.tolist():
             raise ProtocolError("refused by the test")

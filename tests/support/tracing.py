@@ -5,16 +5,42 @@ from __future__ import annotations
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from iotide.collectors.launch import traced_environment
 from iotide.collectors.settings import TracerSettings
-from iotide.collectors.source import Chunk, Closed, Opened, Origin
+from iotide.collectors.source import Changed, Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload import PreloadSource
-from iotide.events import DefinitionTable, EventBatch, Kind, StreamInfo, concatenate
+from iotide.events import DefinitionTable, EventBatch, FileInfo, HandleInfo, Kind, Layer, StreamInfo, concatenate
 
 from .commands import plain_environment
 from .waiting import wait_for
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One event with the names that its numbers stand for."""
+
+    stream: str
+    call: str
+    signature: str
+    layer: Layer
+    kind: Kind
+    path: str
+    handle: int
+    parent: int
+    depth: int
+    offset: int
+    requested: int
+    bytes: int
+    errno: int
+    flags: int
+    rank: int
+    pid: int
+    tid: int
+    start: int
+    end: int
 
 
 class Tracing:
@@ -45,6 +71,8 @@ class Tracing:
                 self.info[item.stream] = item.info
                 self.tables[item.stream] = DefinitionTable()
                 self.batches[item.stream] = []
+            elif isinstance(item, Changed):
+                self.info[item.stream] = item.info
             elif isinstance(item, Chunk):
                 self.tables[item.stream].apply(item.definitions)
                 self.batches[item.stream].append(item.batch)
@@ -86,6 +114,42 @@ class Tracing:
             counted.update(self.tables[stream].string(number) for number in batch.call.tolist())
         return counted
 
+    def rows(
+        self,
+        call: str | None = None,
+        *,
+        layer: Layer | None = None,
+        path: str | Path | None = None,
+        stream: str | None = None,
+    ) -> list[Row]:
+        """Returns events by start, of one call, layer, path or stream where that is given."""
+        found = [
+            row
+            for each, batch in self.events().items()
+            if stream in (None, each)
+            for row in _rows(each, batch, self.tables[each])
+            if call in (None, row.call) and layer in (None, row.layer) and (path is None or row.path == str(path))
+        ]
+        return sorted(found, key=lambda row: (row.start, -row.end))
+
+    def signatures(self, call: str | None = None) -> list[str]:
+        """Returns the signatures of all events, or of one call's, by start."""
+        return [row.signature for row in self.rows(call)]
+
+    def files(self) -> dict[str, FileInfo]:
+        """Returns what is known of each file that an event names, by path."""
+        return {
+            info.path: info
+            for stream, batch in self.events().items()
+            for number in sorted(set(batch.file.tolist()) - {0})
+            for info in [self.tables[stream].file(number)]
+        }
+
+    def handles(self, stream: str | None = None) -> dict[int, HandleInfo]:
+        """Returns the handles of a stream that no event created; of the only stream when none is named."""
+        (chosen,) = [stream] if stream is not None else self.tables
+        return self.tables[chosen].handles
+
     def events(self) -> dict[str, EventBatch]:
         return {stream: concatenate(parts) for stream, parts in self.batches.items()}
 
@@ -104,3 +168,25 @@ class Tracing:
             return condition()
 
         return polled
+
+
+def _rows(stream: str, batch: EventBatch, table: DefinitionTable) -> list[Row]:
+    columns = {name: column.tolist() for name, column in batch.columns().items()}
+    return [
+        Row(
+            stream=stream,
+            call=table.string(each["call"]),
+            signature=table.signature(each["signature"]),
+            layer=Layer(each["layer"]),
+            kind=Kind(each["kind"]),
+            path=table.file(each["file"]).path,
+            end=each["start"] + each["duration"],
+            **{name: each[name] for name in _NUMBERS},
+        )
+        for each in (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+    ]
+
+
+_NUMBERS = (
+    "handle", "parent", "depth", "offset", "requested", "bytes", "errno", "flags", "rank", "pid", "tid", "start",
+)  # fmt: skip

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.events import Definitions, DefinitionTable, FileInfo, FileType, Interner, ProtocolError, file_type_of
+from iotide.events import (
+    Definitions,
+    DefinitionTable,
+    FileInfo,
+    FileType,
+    HandleInfo,
+    Interner,
+    Layer,
+    ProtocolError,
+    file_type_of,
+)
 from iotide.events.definitions import MAX_TEXT
 
 
@@ -41,6 +51,34 @@ def test_path_that_is_too_long_is_cut() -> None:
     interner = Interner()
     interner.file("/" + "x" * 10_000)
     assert len(interner.take_fresh().files[0][1].path) == MAX_TEXT
+
+
+def test_signatures_and_handles_reach_the_table() -> None:
+    interner, table = Interner(), DefinitionTable()
+    numbers = [interner.new_signature(text) for text in ("open()", "close()")]
+    assert interner.handle(7, HandleInfo(0, 0, Layer.POSIX, "stdin", 0))
+    assert not interner.handle(7, HandleInfo(0, 0, Layer.POSIX, "stdout", 1))
+    assert not interner.handle(0, HandleInfo())
+    table.apply(interner.take_fresh())
+    assert [table.signature(number) for number in (*numbers, 0, 9)] == ["open()", "close()", "", ""]
+    assert table.handles == {7: HandleInfo(0, 0, Layer.POSIX, "stdin", 0)}
+
+
+@pytest.mark.parametrize("fresh", [(0, HandleInfo()), (7, HandleInfo(1)), (9, HandleInfo())])
+def test_handle_without_a_number_with_a_second_meaning_or_beyond_the_bound_is_refused(
+    fresh: tuple[int, HandleInfo],
+) -> None:
+    table = DefinitionTable(capacity=1)
+    table.apply(Definitions(handles=[(7, HandleInfo())]))
+    table.apply(Definitions(handles=[(7, HandleInfo())]))
+    with pytest.raises(ProtocolError, match="handle"):
+        table.apply(Definitions(handles=[fresh]))
+
+
+def test_table_that_keeps_no_signatures_reads_them_as_empty() -> None:
+    table = DefinitionTable(signatures=False)
+    table.apply(Definitions(signatures=[(1, "read()")]))
+    assert table.signature(1) == ""
 
 
 def test_same_definition_twice_is_taken() -> None:

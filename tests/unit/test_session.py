@@ -70,6 +70,27 @@ def test_files_beyond_the_bound_are_summed_up_and_counted(names: list[str], boun
     assert session.names.overflowed == len(set(names)) - told_apart
 
 
+def test_communicator_that_is_known_later_counts() -> None:
+    session = make()
+    assert session.summary(NOW).ranks == 0
+    session.change_stream("s", StreamInfo(job="job", source="test", rank=3, ranks=8))
+    assert session.summary(NOW).ranks == 8
+    assert session.infos["s"].rank == 3
+
+
+def test_texts_of_signatures_are_no_calls_of_the_job_and_are_not_kept() -> None:
+    session, interner = make(), Interner()
+    columns = {
+        "start": int(NOW * 1e9),
+        "call": interner.string("write"),
+        "signature": interner.new_signature("write()"),
+    }
+    session.update("s", make_batch(2, columns), interner.take_fresh(), NOW)
+    assert session.names.calls == ["", "write"]
+    assert session.streams["s"].undefined == 0
+    assert "write()" not in pickle.dumps(session).decode("latin1")
+
+
 def test_job_without_events_has_no_prediction_and_an_empty_signal() -> None:
     session = make()
     assert session.predict(NOW) is None

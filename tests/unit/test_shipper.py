@@ -11,7 +11,7 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.daemon.ingest_core import IngestCore, IngestSettings
-from iotide.events import Definitions, FileInfo, Interner, StreamInfo
+from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo
 from iotide.events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Batch, Bye, Frame, Heartbeat, decode, encode
 from support.link import INFO, Wire, numbered, pair
 from support.sinks import RememberingSink
@@ -197,9 +197,12 @@ real_packed = window.packed
 def test_packed_definitions_are_bounded_and_in_order() -> None:
     texts = [(number, "é" * number) for number in range(1, 30)]
     files = [(number, FileInfo("x" * 90)) for number in range(1, 5)]
-    parts = real_packed(Definitions(texts, files), 400)
+    handles = [(number, HandleInfo(2**31, 2**31, Layer.POSIX, "inherited" * 9, 2**20, 2**20)) for number in range(5)]
+    parts = real_packed(Definitions(texts, files, handles, texts), 400)
     assert [text for part in parts for text in part.strings] == texts
     assert [file for part in parts for file in part.files] == files
+    assert [handle for part in parts for handle in part.handles] == handles
+    assert [text for part in parts for text in part.signatures] == texts
     assert max(len(encode_definitions(part)) for part in parts) <= 400
     assert len(real_packed(NOTHING)) == 1
 

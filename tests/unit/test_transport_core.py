@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.shipper import Shipper
-from iotide.collectors.source import Chunk, Closed, Opened
+from iotide.collectors.source import Changed, Chunk, Closed, Opened
 from iotide.daemon.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, Interner
 from iotide.events.wire import Batch, Bye, Frame, Hello, Reject, decode, encode, encode_batch
@@ -75,6 +76,34 @@ def test_aggregator_that_lost_its_memory_is_told_everything_again() -> None:
     assert next(iter(first.starts.values())) == [0, 1, 2, 3, 4]
     assert next(iter(second.starts.values())) == [5, 6, 7, 8, 9]
     assert next(iter(second.definitions.values())).file(1).path == "/scratch/out"
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 2**32), trouble=st.sampled_from([0.0, 0.1, 0.3]), said=st.integers(0, 3))
+def test_last_that_a_stream_says_of_itself_arrives_whatever_the_wire_does(seed: int, trouble: float, said: int) -> None:
+    sink = RememberingSink()
+    shipper, core = pair(sink)
+    link = Link(shipper, core, seed, trouble)
+    shipper.take([Opened("s", INFO), Chunk("s", numbered(0, 5), Definitions())], 0.0)
+    for rank in range(said):
+        shipper.take([Changed("s", msgspec.structs.replace(INFO, rank=rank, ranks=4))], link.now)
+        link.step()
+    shipper.take([Closed("s")], link.now)
+    link.settle()
+    (info,) = sink.info.values()
+    assert (info.rank, info.ranks) == ((said - 1, 4) if said else (-1, 0))
+
+
+def test_aggregator_that_lost_its_memory_hears_what_the_stream_said_last() -> None:
+    shipper, core = pair(RememberingSink())
+    link = Link(shipper, core)
+    shipper.take([Opened("s", INFO), Changed("s", msgspec.structs.replace(INFO, rank=2))], 0.0)
+    link.settle()
+    later = RememberingSink()
+    link.core = IngestCore(later, IngestSettings())
+    shipper.take([Chunk("s", numbered(0, 1), Definitions())], link.now)
+    link.settle()
+    assert [info.rank for info in later.info.values()] == [2]
 
 
 def test_nothing_but_heartbeats_is_sent_before_the_aggregator_is_heard() -> None:

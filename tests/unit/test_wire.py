@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.events import COLUMNS, Definitions, EventBatch, FileInfo, FileType, ProtocolError, StreamInfo, make_batch
+from iotide.events import (
+    COLUMNS,
+    Definitions,
+    EventBatch,
+    FileInfo,
+    FileType,
+    HandleInfo,
+    Layer,
+    ProtocolError,
+    StreamInfo,
+    make_batch,
+)
 from iotide.events.wire import (
     MAX_BATCH_EVENTS,
     MAX_HEADER_BYTES,
@@ -32,9 +43,14 @@ DEFINITIONS = st.builds(
     Definitions,
     st.lists(st.tuples(SEQ, TEXT), max_size=3),
     st.lists(
-        st.tuples(SEQ, st.builds(FileInfo, TEXT, st.sampled_from(FileType), TEXT, TEXT, st.none() | st.booleans())),
+        st.tuples(
+            SEQ,
+            st.builds(FileInfo, TEXT, st.sampled_from(FileType), TEXT, TEXT, st.none() | st.booleans(), SEQ, SEQ, TEXT),
+        ),
         max_size=3,
     ),
+    st.lists(st.tuples(SEQ, st.builds(HandleInfo, SEQ, SEQ, st.sampled_from(Layer), TEXT, SEQ, SEQ)), max_size=3),
+    st.lists(st.tuples(SEQ, TEXT), max_size=3),
 )
 INFO = st.builds(
     StreamInfo, job=TEXT, source=TEXT, command=TEXT, rank=st.integers(-1, 2**31), clock_offset_ns=st.none() | SEQ
@@ -69,8 +85,10 @@ def test_message_without_events_comes_back(message: Hello | Heartbeat | Bye | Ac
 def test_batch_comes_back_with_its_definitions(
     stream: str, seq: int, batch: EventBatch, definitions: Definitions
 ) -> None:
-    message, events = decode(flat(encode_batch(stream, seq, batch, definitions)))
+    info = StreamInfo(job="job", source="test", rank=seq % 8)
+    message, events = decode(flat(encode_batch(stream, seq, batch, definitions, info if seq % 2 else None)))
     assert isinstance(message, Batch)
+    assert message.info == (info if seq % 2 else None)
     assert events is not None
     assert (message.stream, message.seq, message.length) == (stream, seq, len(batch))
     assert message.definitions == definitions

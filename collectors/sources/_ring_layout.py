@@ -1,0 +1,60 @@
+"""The memory that a traced process shares with us, as NumPy sees it: the mirror of ``preload/ring.h``."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+import numpy as np
+
+MAGIC: Final = 0x00454449544F4931
+LAYOUT: Final = 2
+HEADER_BYTES: Final = 4096
+HELLO: Final = struct.Struct("<QIIQQ")
+"""magic, layout, extent, region_bytes, token."""
+
+HEADER: Final = np.dtype(
+    [
+        ("magic", "<u8"), ("layout", "<u4"), ("extent", "<u4"), ("region_bytes", "<u8"), ("token", "<u8"),
+        ("slot_count", "<u4"), ("ring_lines", "<u4"), ("log_bytes", "<u4"), ("pid", "<i4"),
+        ("slots_offset", "<u8"), ("log_offset", "<u8"), ("rings_offset", "<u8"), ("mount_namespace", "<u8"),
+        ("ppid", "<i4"), ("rank", "<i4"), ("ranks", "<i4"), ("pad", "<u4"), ("clock_offset_ns", "<i8"),
+        ("collector_seen_ns", "<i8"), ("lost_before", "<u8"), ("dropped_no_slot", "<u8"), ("dropped_reentrant", "<u8"),
+        ("definitions_dropped", "<u8"), ("left_out", "<u8"), ("log_head", "<u8"), ("log_tail", "<u8"),
+        ("job", "S128"), ("command", "S512"),
+    ]
+)  # fmt: skip
+SLOT: Final = np.dtype(
+    [
+        ("state", "<u4"), ("tid", "<i4"), ("head", "<u8"), ("dropped_full", "<u8"), ("made", "<u8"),
+        ("sampled_out", "<u8"), ("sampled_out_bytes", "<u8"), ("pad0", "V16"),
+        ("tail", "<u8"), ("taken", "<u8"), ("pad1", "V48"),
+    ]
+)  # fmt: skip
+RECORD: Final = np.dtype(
+    [
+        ("start", "<i8"), ("duration", "<i8"), ("offset", "<i8"), ("requested", "<i8"), ("bytes", "<i8"),
+        ("handle", "<u4"), ("parent", "<u4"), ("file", "<u4"), ("descriptor", "<i4"),
+        ("call", "<u2"), ("flags", "<u2"), ("words", "u1"), ("kind", "u1"), ("errno", "u1"), ("depth", "u1"),
+    ]
+)  # fmt: skip
+LINE_BYTES: Final = 64
+LINE_WORDS: Final = LINE_BYTES // 8
+WORDS_A_LINE: Final = 7
+MARK_WORDS: Final = 0xFF
+"""In the last byte of a line of words, where a record has its depth."""
+MOST_WORDS: Final = 64
+MOST_WORD_LINES: Final = -(-MOST_WORDS // WORDS_A_LINE)
+
+ENTRY: Final = struct.Struct("<IHHII")
+"""size, type, length of the text that follows, number, aux."""
+ENTRY_PAD: Final = 0
+ENTRY_FILE: Final = 1
+ENTRY_STRING: Final = 2
+ENTRY_CALL: Final = 3
+ENTRY_HANDLE: Final = 4
+
+MOST: Final = {"slot_count": 4096, "ring_lines": 1 << 23, "log_bytes": 1 << 26}
+
+if RECORD.itemsize != LINE_BYTES or SLOT.itemsize != 128 or HEADER.itemsize > HEADER_BYTES:
+    raise AssertionError("the layout does not mirror ring.h")

@@ -1,0 +1,216 @@
+"""Numbers for calls with their parameters: equal calls share a signature, whose text is written once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ._call_text import Writer
+from ._lines import Records
+from ._specification import Specification
+
+U64 = npt.NDArray[np.uint64]
+U32 = npt.NDArray[np.uint32]
+
+TEXTS_A_STREAM: Final = 65_536
+"""Past it texts are written without the bytes asked for; past twice of it calls have no signature."""
+TEXTS_OF_ALL: Final = 1 << 20
+"""Of all streams that share an allowance."""
+
+_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT: Final = np.uint64(32)
+_UNSIZED: Final = np.uint64(0x5851F42D4C957F2D)
+_GROWTH: Final = 64
+
+
+@dataclass(slots=True)
+class Allowance:
+    """Texts that may still be written, for all streams together."""
+
+    left: int = TEXTS_OF_ALL
+
+
+class Signatures:
+    """Numbers the signatures of one process's calls.
+
+    Rows are told apart by a 64-bit hash of the call and the values that its specification shows; two of a stream's at
+    most 131,072 share one by accident once in 10^9 streams.
+
+    Args:
+        writer: writes a new signature's text.
+        number: numbers a new text; 0 says that there is no room.
+        counters: ``signatures_dropped`` counts calls without a signature for want of room, ``signatures_malformed``
+            parameters that are not those of the call's specification.
+        allowance: shared with other streams.
+        most: texts after which the bytes asked for are left out.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        number: Any,
+        counters: Counter[str],
+        allowance: Allowance,
+        most: int = TEXTS_A_STREAM,
+    ) -> None:
+        self._writer = writer
+        self._number = number
+        self._counters = counters
+        self._allowance = allowance
+        self._most = most
+        self._texts = 0
+        self._known = _Table()
+        self._specifications: list[Specification | None] = [None]
+        self._salt = np.zeros(_GROWTH, np.uint64)
+        # All ones where a call's signature shows the value, else zero.
+        self._descriptor = np.zeros(_GROWTH, np.uint64)
+        self._requested = np.zeros(_GROWTH, np.uint64)
+        self._index = np.zeros(_GROWTH, np.uint32)  # of the specification, by the process's number of the call
+        self._by_text: dict[str, int] = {}
+
+    def learn(self, number: int, text: str, call: Specification) -> None:
+        """Takes in the specification of a call by the process's number, which is at most 65,535."""
+        if number >= len(self._index):
+            self._index = _grown(self._index, number)
+        index = self._by_text.get(text)
+        if index is None:  # two threads may define a call under two numbers
+            index = self._by_text[text] = len(self._specifications)
+            self._specifications.append(call)
+            if index >= len(self._salt):
+                self._salt, self._descriptor, self._requested = (
+                    _grown(each, index) for each in (self._salt, self._descriptor, self._requested)
+                )
+            every = np.uint64(2**64 - 1)
+            self._salt[index] = np.uint64(index)
+            self._descriptor[index] = every if call.uses("d") else 0
+            self._requested[index] = every if call.uses("n") else 0
+        self._index[number] = index
+
+    def of(self, records: Records) -> U32:
+        """Returns the signature's number of each record, uint32; 0 where there is none."""
+        rows = records.rows
+        if not len(rows):
+            return np.zeros(0, np.uint32)
+        call = rows["call"]
+        known = call < len(self._index)
+        index = self._index[call] if known.all() else self._index[np.where(known, call, 0)]
+        hashes = self._hashes(records, index, sized=True)
+        new = np.empty(len(rows), np.bool_)
+        new[0] = True
+        np.not_equal(hashes[1:], hashes[:-1], out=new[1:])
+        first = np.flatnonzero(new)
+        numbers = self._numbers(records, index, hashes, first)
+        return numbers if len(first) == len(rows) else np.repeat(numbers, np.diff(first, append=len(rows)))
+
+    def close(self) -> None:
+        """Gives the texts back to the allowance."""
+        self._allowance.left += self._texts
+        self._texts = 0
+
+    def _numbers(self, records: Records, index: U32, hashes: U64, rows: npt.NDArray[np.intp]) -> U32:
+        numbers, found = self._known.look_up(hashes[rows])
+        if found.all():
+            return numbers
+        missing = np.flatnonzero(~found & (index[rows] != 0))
+        wanted, first, which = np.unique(hashes[rows[missing]], return_index=True, return_inverse=True)
+        room = max(0, min(self._most - self._texts, self._allowance.left, len(wanted)))
+        made = np.zeros(len(wanted), np.uint32)
+        made[:room] = self._write(records, index, rows[missing[first[:room]]], sized=True)
+        self._known.add(wanted[:room], made[:room])
+        numbers[missing] = made[which]
+        if room < len(wanted):
+            late = missing[which >= room]
+            numbers[late] = self._unsized(records, index, rows[late])
+        return numbers
+
+    def _unsized(self, records: Records, index: U32, rows: npt.NDArray[np.intp]) -> U32:
+        hashes = self._hashes(_at(records, rows), index[rows], sized=False)
+        numbers, found = self._known.look_up(hashes)
+        missing = np.flatnonzero(~found)
+        wanted, first, which = np.unique(hashes[missing], return_index=True, return_inverse=True)
+        room = max(0, min(2 * self._most - self._texts, self._allowance.left, len(wanted)))
+        made = np.zeros(len(wanted), np.uint32)
+        made[:room] = self._write(records, index, rows[missing[first[:room]]], sized=False)
+        self._known.add(wanted[:room], made[:room])
+        numbers[missing] = made[which]
+        self._counters["signatures_dropped"] += int(np.count_nonzero(which >= room))
+        return numbers
+
+    def _write(self, records: Records, index: U32, rows: npt.NDArray[np.intp], *, sized: bool) -> list[int]:
+        """Writes and numbers the texts of rows that are all different."""
+        self._texts += len(rows)
+        self._allowance.left -= len(rows)
+        picked = records.rows[rows]
+        numbers = []
+        for place, descriptor, requested, at, count in zip(
+            index[rows].tolist(),
+            picked["descriptor"].tolist(),
+            picked["requested"].tolist(),
+            records.at[rows].tolist(),
+            picked["words"].tolist(),
+            strict=True,
+        ):
+            call = self._specifications[place]
+            words = records.words[at : at + count].tolist() if count else ()
+            text = None if call is None else self._writer.text(call, descriptor, requested, words, sized=sized)
+            if text is None:
+                self._counters["signatures_malformed"] += 1
+            numbers.append(self._number(text) if text is not None else 0)
+        return numbers
+
+    def _hashes(self, records: Records, index: U32, *, sized: bool) -> U64:
+        rows = records.rows
+        count = rows["words"]
+        hashes = self._salt[index] ^ (count.astype(np.uint64) << _SHIFT)
+        if not sized:
+            hashes ^= _UNSIZED
+        _mix(hashes, rows["descriptor"].astype(np.int64).view(np.uint64) & self._descriptor[index])
+        if sized:
+            _mix(hashes, rows["requested"].astype(np.int64).view(np.uint64) & self._requested[index])
+        having = np.flatnonzero(count)
+        for place in range(int(count.max(initial=0))):
+            having = having[count[having] > place] if place else having
+            some = hashes[having]
+            _mix(some, records.words[records.at[having] + place])
+            hashes[having] = some
+        return hashes
+
+
+class _Table:
+    """Numbers by hash: sorted hashes, so that thousands are looked up at once."""
+
+    def __init__(self) -> None:
+        self._hashes = np.array([2**64 - 1], np.uint64)
+        self._numbers = np.zeros(1, np.uint32)
+
+    def look_up(self, hashes: U64) -> tuple[U32, npt.NDArray[np.bool_]]:
+        """Returns the numbers, 0 where a hash is not known, and whether each is known."""
+        at = np.searchsorted(self._hashes, hashes)
+        return np.where(found := self._hashes[at] == hashes, self._numbers[at], 0).astype(np.uint32), found
+
+    def add(self, hashes: U64, numbers: U32) -> None:
+        """Takes in hashes, ascending, that are not known yet."""
+        at = np.searchsorted(self._hashes, hashes)
+        self._hashes = np.insert(self._hashes, at, hashes)
+        self._numbers = np.insert(self._numbers, at, numbers)
+
+
+def _mix(hashes: U64, values: U64) -> None:
+    """Mixes one value into each hash; different values never meet in it."""
+    hashes ^= values
+    hashes *= _MULTIPLIER
+    hashes ^= hashes >> _SHIFT
+
+
+def _at(records: Records, rows: npt.NDArray[np.intp]) -> Records:
+    return Records(records.rows[rows], records.words, records.at[rows], None)
+
+
+def _grown(array: npt.NDArray[Any], index: int) -> npt.NDArray[Any]:
+    grown = np.zeros(max(index + 1, 2 * len(array)), array.dtype)
+    grown[: len(array)] = array
+    return grown
