@@ -79,7 +79,7 @@ struct iotide_target iotide_opened(int fd, int directory, const char *path) {
         place(descriptors, fd, target);
         if (in_table(fd))
             atomic_store_explicit(&streams[fd], 0, memory_order_relaxed);
-    } else if (error != EFAULT && path) {
+    } else if (iotide_has_read(error) && path) {
         target.file = iotide_file_at(directory, path);
     }
     errno = error;
@@ -158,7 +158,7 @@ struct iotide_target iotide_stream_opened(int fd, const char *path) {
         place(streams, fd, target);
         if (in_table(fd))
             atomic_store_explicit(&descriptors[fd], 0, memory_order_relaxed);
-    } else if (error != EFAULT && path) {
+    } else if (iotide_has_read(error) && path) {
         target.file = iotide_file_at(AT_FDCWD, path);
     }
     errno = error;

@@ -119,6 +119,11 @@ EXPORT struct iotide_target iotide_forget(int fd); /* before it is closed; retur
 EXPORT void iotide_forget_range(unsigned int first, unsigned int last);
 EXPORT uint32_t iotide_file_at(int directory, const char *path); /* made absolute; AT_FDCWD: the working directory */
 void iotide_reset_descriptors(void);
+/* Whether a call that failed so has read its (first) path before, so that we may: what comes after that path in the
+ * parameters is read of successful calls only. */
+static inline bool iotide_has_read(int error) {
+    return error != EFAULT && error != EINVAL && error != EBADF && error != ENOSYS && error != ENOMEM;
+}
 /* Streams have handles of their own, by the descriptor under them; a descriptor first used beside its stream is the
  * stream's child. */
 EXPORT struct iotide_target iotide_stream_of(int fd);
@@ -145,6 +150,7 @@ EXPORT uint32_t iotide_define_string(const char *text); /* NULL: 0 */
 struct iotide_thread {
     uint32_t depth;
     bool storing;
+    bool quiet; /* a hook asks the library something: what that calls below is no call of the program's */
     uint32_t generation;
     uint32_t skipped; /* data calls since the last that IOTIDE_SAMPLE let through */
     struct iotide_slot *slot;
@@ -169,7 +175,7 @@ struct iotide_span {
 EXPORT void iotide_unwind(const void *frame); /* forgets enclosing calls that a longjmp has left */
 
 static inline bool iotide_traced(struct iotide_site *site) {
-    if (unlikely(!iotide_active()))
+    if (unlikely(!iotide_active() || iotide_self.quiet))
         return false;
     uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
     return likely(state == SITE_ON) || (state == SITE_NEW && iotide_switch(site));

@@ -1,0 +1,218 @@
+/* POSIX asynchronous I/O: one call begins an operation, and another one, on whichever thread, sees its end. Both carry
+ * the operation's number in their signatures; the bytes are with the end. */
+#include "libc.h"
+#include "sites_posix.h"
+
+#include <aio.h>
+
+/* What is remembered of an operation by the address of its control block, in two spaces of the table of objects. */
+#define SPACE_NUMBER 64 /* handle: the operation's number; file: its kind */
+#define SPACE_TARGET 65
+
+#define NUMBERS 1024 /* operations under way that are told apart; used again, so that signatures repeat */
+static _Atomic uint64_t taken[NUMBERS / 64];
+
+/* glibc's functions for 64-bit offsets are the same on 64-bit machines. */
+_Static_assert(sizeof(struct aiocb) == sizeof(struct aiocb64), "one layout of control blocks");
+
+/* Returns a number from 1, or 0 when all are taken. */
+static uint32_t take_number(void) {
+    for (uint32_t i = 0; i < NUMBERS / 64; i++) {
+        uint64_t word = atomic_load_explicit(&taken[i], memory_order_relaxed);
+        while (~word) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(~word);
+            if (atomic_compare_exchange_weak(&taken[i], &word, word | UINT64_C(1) << bit))
+                return i * 64 + bit + 1;
+        }
+    }
+    return 0;
+}
+
+static void give_number(uint32_t number) {
+    if (number && number <= NUMBERS)
+        atomic_fetch_and(&taken[(number - 1) / 64], ~(UINT64_C(1) << ((number - 1) % 64)));
+}
+
+/* Before the real call: the end may be seen by another thread before that returns. A block whose last end nobody looked
+ * at is one that is used again. */
+static uint32_t began(const struct aiocb *block, uint8_t kind) {
+    give_number(iotide_unbind(SPACE_NUMBER, (uintptr_t)block).handle);
+    uint32_t number = take_number();
+    iotide_bind(SPACE_TARGET, (uintptr_t)block, iotide_target_of(block->aio_fildes));
+    iotide_bind(SPACE_NUMBER, (uintptr_t)block, (struct iotide_target){number, kind});
+    return number;
+}
+
+struct operation {
+    bool known;
+    uint32_t number;
+    uint8_t kind;
+    struct iotide_target target;
+};
+
+static struct operation ended(const struct aiocb *block) {
+    struct iotide_target number = iotide_unbind(SPACE_NUMBER, (uintptr_t)block);
+    struct iotide_target target = iotide_unbind(SPACE_TARGET, (uintptr_t)block);
+    give_number(number.handle);
+    return (struct operation){number.file != 0, number.handle, (uint8_t)number.file, target};
+}
+
+static struct iotide_facts facts_of(const struct iotide_site *site, const struct aiocb *block,
+                                    struct iotide_target target, uint8_t kind, bool failed) {
+    struct iotide_facts facts = iotide_facts(site, target, block->aio_fildes, failed);
+    facts.kind = kind;
+    facts.flags = 0;
+    facts.offset = kind == KIND_SYNC ? -1 : block->aio_offset;
+    return facts;
+}
+
+/* ---- beginning ---- */
+
+static int submitted(struct iotide_span span, struct iotide_site *site, const struct aiocb *block, uint32_t number,
+                     int result) {
+    if (!span.start_ns || !iotide_begun())
+        return result;
+    struct iotide_target target = iotide_object(SPACE_TARGET, (uintptr_t)block);
+    if (!target.handle) /* its end has been seen meanwhile */
+        target = iotide_target_of(block->aio_fildes);
+    iotide_leave(span, site, facts_of(site, block, target, site->kind, result != 0),
+                 (uint64_t[]){(uint64_t)block->aio_fildes, block->aio_nbytes, number}, 3);
+    if (result != 0)
+        ended(block);
+    return result;
+}
+
+#define BEGIN(symbol, type)                                                                              \
+    EXPORT int symbol(struct type *block) {                                                              \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                           \
+        uint32_t number = span.start_ns ? began((struct aiocb *)block, SITE(symbol).kind) : 0;           \
+        int result = REAL(symbol)(block);                                                                \
+        return submitted(span, &SITE(symbol), (struct aiocb *)block, number, result);                    \
+    }
+BEGIN(aio_read, aiocb)
+BEGIN(aio_read64, aiocb64)
+BEGIN(aio_write, aiocb)
+BEGIN(aio_write64, aiocb64)
+
+#define BEGIN_SYNC(symbol, type)                                                                                   \
+    EXPORT int symbol(int operation, struct type *block) {                                                         \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                     \
+        uint32_t number = span.start_ns ? began((struct aiocb *)block, KIND_SYNC) : 0;                             \
+        int result = REAL(symbol)(operation, block);                                                               \
+        if (span.start_ns && iotide_begun()) {                                                                     \
+            struct iotide_target target = iotide_target_of(block->aio_fildes);                                     \
+            iotide_leave(span, &SITE(symbol),                                                                      \
+                         facts_of(&SITE(symbol), (struct aiocb *)block, target, KIND_SYNC, result != 0),           \
+                         (uint64_t[]){(uint64_t)operation, (uint64_t)block->aio_fildes, number}, 3);                                      \
+            if (result != 0)                                                                                       \
+                ended((struct aiocb *)block);                                                                      \
+        }                                                                                                          \
+        return result;                                                                                             \
+    }
+BEGIN_SYNC(aio_fsync, aiocb)
+BEGIN_SYNC(aio_fsync64, aiocb64)
+
+static uint8_t kind_of(const struct aiocb *block) {
+    return block->aio_lio_opcode == LIO_READ ? KIND_READ : block->aio_lio_opcode == LIO_WRITE ? KIND_WRITE : KIND_OTHER;
+}
+
+static bool counts(const struct aiocb *block) {
+    return block && block->aio_lio_opcode != LIO_NOP;
+}
+
+/* Blocks that the list has not begun (EAGAIN) have an error of their own. */
+static void list_submitted(struct iotide_span span, struct iotide_site *site, int mode, struct aiocb *const *blocks,
+                           int count, int result) {
+    int error = errno;
+    bool refused = result != 0 && error == EINVAL;
+    for (int i = 0; i < count; i++) {
+        if (!counts(blocks[i]))
+            continue;
+        const struct aiocb *block = blocks[i];
+        int state = refused ? error : block->__error_code;
+        struct iotide_target target = iotide_object(SPACE_TARGET, (uintptr_t)block);
+        uint32_t number = iotide_object(SPACE_NUMBER, (uintptr_t)block).handle;
+        struct iotide_facts facts = facts_of(site, block, target, kind_of(block), state != 0 && state != EINPROGRESS);
+        facts.error = state;
+        if (mode == LIO_WAIT && state != EINPROGRESS) {
+            facts.flags = FLAG_BLOCKING;
+            facts.requested = (int64_t)block->aio_nbytes;
+            facts.bytes = block->__return_value;
+            ended(block);
+        } else if (facts.failed) {
+            ended(block);
+        }
+        uint64_t words[] = {(uint64_t)mode, (uint64_t)count, (uint64_t)block->aio_fildes, block->aio_nbytes, number};
+        iotide_leave(span, site, facts, words, 5);
+    }
+    errno = error;
+}
+
+#define LIST(symbol, type)                                                                                    \
+    EXPORT int symbol(int mode, struct type *const list[], int count, struct sigevent *event) {               \
+        struct aiocb *const *blocks = (struct aiocb *const *)list;                                            \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                \
+        for (int i = 0; span.start_ns && i < count; i++)                                                      \
+            if (counts(blocks[i]))                                                                            \
+                began(blocks[i], kind_of(blocks[i]));                                                         \
+        int result = REAL(symbol)(mode, list, count, event);                                                  \
+        if (span.start_ns && iotide_begun())                                                                  \
+            list_submitted(span, &SITE(symbol), mode, blocks, count, result);                                    \
+        return result;                                                                                        \
+    }
+LIST(lio_listio, aiocb)
+LIST(lio_listio64, aiocb64)
+
+/* ---- the end, which the first of these sees ---- */
+
+static void completed(struct iotide_span span, struct iotide_site *site, const struct aiocb *block, int error,
+                      int64_t moved, int64_t result) {
+    struct operation operation = ended(block);
+    struct iotide_facts facts =
+        facts_of(site, block, operation.target, operation.known ? operation.kind : KIND_OTHER, error != 0);
+    facts.error = error;
+    if (facts.kind == KIND_READ || facts.kind == KIND_WRITE) {
+        facts.requested = (int64_t)block->aio_nbytes;
+        facts.bytes = moved;
+    }
+    iotide_leave(span, site, facts, (uint64_t[]){operation.number, (uint64_t)result}, 2);
+}
+
+/* Asking in vain is no I/O: programs do it in loops. */
+#define ERROR(symbol, type)                                                                                     \
+    EXPORT int symbol(const struct type *block) {                                                               \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                  \
+        int error = REAL(symbol)(block);                                                                        \
+        if (span.start_ns && error != EINPROGRESS && iotide_begun() &&                                          \
+            iotide_object(SPACE_NUMBER, (uintptr_t)block).file)                                                 \
+            completed(span, &SITE(symbol), (const struct aiocb *)block, error, block->__return_value, error);   \
+        return error;                                                                                           \
+    }
+ERROR(aio_error, aiocb)
+ERROR(aio_error64, aiocb64)
+
+#define RETURN(symbol, type)                                                                                       \
+    EXPORT ssize_t symbol(struct type *block) {                                                                    \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                     \
+        ssize_t moved = REAL(symbol)(block);                                                                       \
+        if (span.start_ns && iotide_begun())                                                                       \
+            completed(span, &SITE(symbol), (const struct aiocb *)block, block->__error_code, moved, moved);        \
+        return moved;                                                                                              \
+    }
+RETURN(aio_return, aiocb)
+RETURN(aio_return64, aiocb64)
+
+#define CANCEL(symbol, type)                                                                                       \
+    EXPORT int symbol(int fd, struct type *block) {                                                                \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                     \
+        int result = REAL(symbol)(fd, block);                                                                      \
+        if (span.start_ns) {                                                                                       \
+            uint32_t number = block ? iotide_object(SPACE_NUMBER, (uintptr_t)block).handle : 0;                    \
+            iotide_leave(span, &SITE(symbol),                                                                      \
+                         iotide_facts(&SITE(symbol), iotide_target_of(fd), fd, result == -1),                      \
+                         (uint64_t[]){number, (uint64_t)result}, 2);                                               \
+        }                                                                                                          \
+        return result;                                                                                             \
+    }
+CANCEL(aio_cancel, aiocb)
+CANCEL(aio_cancel64, aiocb64)

@@ -1,0 +1,138 @@
+/* Formatted output and input. The variadic forms pass their values on to the forms with a va_list, which record. */
+#include "libc.h"
+#include "sites_stdio.h"
+
+#include <stdarg.h>
+#include <wchar.h>
+
+static void moved(struct iotide_span span, struct iotide_site *site, struct iotide_target target, int fd, int64_t bytes,
+                  bool failed, const uint64_t *words, unsigned int count) {
+    struct iotide_facts facts = iotide_facts(site, target, fd, failed);
+    facts.requested = facts.bytes = bytes > 0 ? bytes : 0;
+    iotide_leave(span, site, facts, words, count);
+}
+
+static int printed(struct iotide_span span, struct iotide_site *site, FILE *stream, int result) {
+    int fd;
+    if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0)
+        moved(span, site, iotide_stream_of(fd), fd, result, result < 0, NULL, 0);
+    return result;
+}
+
+/* ---- output ---- */
+
+#define PRINT(symbol, stream, parameters, arguments)                                                   \
+    EXPORT int symbol parameters {                                                                     \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                         \
+        int result = REAL(symbol) arguments;                                                           \
+        return printed(span, &SITE(symbol), stream, result);                                           \
+    }
+PRINT(vfprintf, stream, (FILE *stream, const char *format, va_list values), (stream, format, values))
+PRINT(__vfprintf_chk, stream, (FILE *stream, int flag, const char *format, va_list values),
+      (stream, flag, format, values))
+PRINT(vprintf, stdout, (const char *format, va_list values), (format, values))
+PRINT(__vprintf_chk, stdout, (int flag, const char *format, va_list values), (flag, format, values))
+PRINT(vfwprintf, stream, (FILE *stream, const wchar_t *format, va_list values), (stream, format, values))
+PRINT(__vfwprintf_chk, stream, (FILE *stream, int flag, const wchar_t *format, va_list values),
+      (stream, flag, format, values))
+PRINT(vwprintf, stdout, (const wchar_t *format, va_list values), (format, values))
+PRINT(__vwprintf_chk, stdout, (int flag, const wchar_t *format, va_list values), (flag, format, values))
+
+#define PRINT_TO_DESCRIPTOR(symbol, parameters, arguments)                                                  \
+    EXPORT int symbol parameters {                                                                          \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                              \
+        int result = REAL(symbol) arguments;                                                                \
+        if (span.start_ns)                                                                                  \
+            moved(span, &SITE(symbol), iotide_target_of(fd), fd, result, result < 0, NULL, 0);              \
+        return result;                                                                                      \
+    }
+PRINT_TO_DESCRIPTOR(vdprintf, (int fd, const char *format, va_list values), (fd, format, values))
+PRINT_TO_DESCRIPTOR(__vdprintf_chk, (int fd, int flag, const char *format, va_list values), (fd, flag, format, values))
+
+/* ---- input ---- */
+
+/* What is left of a stream's buffer, so that what a call takes out of it can be told. */
+struct place {
+    const char *at, *end;
+};
+
+static struct place place_of(FILE *stream) {
+    return (struct place){stream->_IO_read_ptr, stream->_IO_read_end};
+}
+
+/* At most one refill is seen: what is beyond a whole buffer in one call is not counted. */
+static int64_t taken(struct place before, FILE *stream) {
+    const char *base = stream->_IO_read_base, *at = stream->_IO_read_ptr;
+    if (!base || at < base)
+        return 0;
+    return before.at && before.at >= base && at >= before.at && before.end == stream->_IO_read_end
+               ? at - before.at
+               : (before.end - before.at) + (at - base);
+}
+
+static int scanned(struct iotide_span span, struct iotide_site *site, FILE *stream, struct place before, int result) {
+    int fd;
+    if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0)
+        moved(span, site, iotide_stream_of(fd), fd, taken(before, stream), result == EOF && ferror(stream),
+              (uint64_t[]){(uint64_t)result}, 1);
+    return result;
+}
+
+/* glibc's headers give these names to other symbols, by the standard that a program is compiled for: ours are told apart
+ * by their labels. */
+#define LABELLED(symbol, parameters)                                \
+    EXPORT int iotide_##symbol parameters __asm__(#symbol);         \
+    EXPORT int iotide_##symbol parameters
+
+#define SCAN(symbol, stream, parameters, arguments)                                                      \
+    LABELLED(symbol, parameters) {                                                                       \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                           \
+        struct place before = span.start_ns ? place_of(stream) : (struct place){NULL, NULL};             \
+        int result = ((__typeof__(&iotide_##symbol))iotide_real(&SITE(symbol)))arguments;                \
+        return scanned(span, &SITE(symbol), stream, before, result);                                     \
+    }
+#define SCANS(prefix)                                                                                                 \
+    SCAN(prefix##vfscanf, stream, (FILE *stream, const char *format, va_list values), (stream, format, values))       \
+    SCAN(prefix##vscanf, stdin, (const char *format, va_list values), (format, values))                               \
+    SCAN(prefix##vfwscanf, stream, (FILE *stream, const wchar_t *format, va_list values), (stream, format, values))   \
+    SCAN(prefix##vwscanf, stdin, (const wchar_t *format, va_list values), (format, values))
+SCANS()
+SCANS(__isoc99_)
+SCANS(__isoc23_)
+
+/* ---- the variadic forms ---- */
+
+#define VARIADIC(symbol, through, parameters, ...)    \
+    EXPORT int symbol parameters {                    \
+        va_list values;                               \
+        va_start(values, format);                     \
+        int result = through(__VA_ARGS__, values);    \
+        va_end(values);                               \
+        return result;                                \
+    }
+VARIADIC(fprintf, vfprintf, (FILE *stream, const char *format, ...), stream, format)
+VARIADIC(__fprintf_chk, __vfprintf_chk, (FILE *stream, int flag, const char *format, ...), stream, flag, format)
+VARIADIC(printf, vprintf, (const char *format, ...), format)
+VARIADIC(__printf_chk, __vprintf_chk, (int flag, const char *format, ...), flag, format)
+VARIADIC(dprintf, vdprintf, (int fd, const char *format, ...), fd, format)
+VARIADIC(__dprintf_chk, __vdprintf_chk, (int fd, int flag, const char *format, ...), fd, flag, format)
+VARIADIC(fwprintf, vfwprintf, (FILE *stream, const wchar_t *format, ...), stream, format)
+VARIADIC(__fwprintf_chk, __vfwprintf_chk, (FILE *stream, int flag, const wchar_t *format, ...), stream, flag, format)
+VARIADIC(wprintf, vwprintf, (const wchar_t *format, ...), format)
+VARIADIC(__wprintf_chk, __vwprintf_chk, (int flag, const wchar_t *format, ...), flag, format)
+#define VARIADIC_SCAN(symbol, through, parameters, ...)        \
+    LABELLED(symbol, parameters) {                             \
+        va_list values;                                        \
+        va_start(values, format);                              \
+        int result = iotide_##through(__VA_ARGS__, values);    \
+        va_end(values);                                        \
+        return result;                                         \
+    }
+#define VARIADIC_SCANS(prefix)                                                                                    \
+    VARIADIC_SCAN(prefix##fscanf, prefix##vfscanf, (FILE *stream, const char *format, ...), stream, format)       \
+    VARIADIC_SCAN(prefix##scanf, prefix##vscanf, (const char *format, ...), format)                               \
+    VARIADIC_SCAN(prefix##fwscanf, prefix##vfwscanf, (FILE *stream, const wchar_t *format, ...), stream, format)  \
+    VARIADIC_SCAN(prefix##wscanf, prefix##vwscanf, (const wchar_t *format, ...), format)
+VARIADIC_SCANS()
+VARIADIC_SCANS(__isoc99_)
+VARIADIC_SCANS(__isoc23_)

@@ -1,0 +1,88 @@
+/* Making and ending streams: what is remembered of their descriptors follows them also when they are switched off.
+ * Not asked whether this is a vfork child: stdio must not be used there. */
+#include "libc.h"
+#include "sites_stdio.h"
+
+static const struct iotide_target nothing = {0, 0};
+
+/* words: where the signature has the mode; a call that failed may not have read it. */
+static FILE *opened(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path, const char *mode) {
+    if (span.start_ns) {
+        int fd = iotide_stream_number(stream);
+        struct iotide_target target = !stream || fd >= 0 ? iotide_stream_opened(fd, path) : nothing;
+        uint64_t words[] = {stream && mode ? iotide_define_string(mode) : 0};
+        iotide_leave(span, site, iotide_facts(site, target, fd, !stream), words, mode ? 1 : 0);
+    }
+    return stream;
+}
+
+#define FOPEN(symbol)                                                                 \
+    EXPORT FILE *symbol(const char *path, const char *mode) {                         \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                        \
+        FILE *stream = REAL(symbol)(path, mode);                                      \
+        return opened(span, &SITE(symbol), stream, path, mode);                       \
+    }
+FOPEN(fopen)
+FOPEN(fopen64)
+
+#define TMPFILE(symbol)                                                    \
+    EXPORT FILE *symbol(void) {                                            \
+        struct iotide_span span = iotide_enter(&SITE(symbol));             \
+        FILE *stream = REAL(symbol)();                                     \
+        return opened(span, &SITE(symbol), stream, NULL, NULL);            \
+    }
+TMPFILE(tmpfile)
+TMPFILE(tmpfile64)
+
+#define FREOPEN(symbol)                                                                     \
+    EXPORT FILE *symbol(const char *path, const char *mode, FILE *stream) {                 \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                              \
+        if (iotide_begun())                                                                 \
+            iotide_stream_forget(iotide_stream_number(stream));                             \
+        FILE *made = REAL(symbol)(path, mode, stream);                                      \
+        return opened(span, &SITE(symbol), made, path, mode);                               \
+    }
+FREOPEN(freopen)
+FREOPEN(freopen64)
+
+EXPORT FILE *popen(const char *command, const char *mode) {
+    struct iotide_span span = iotide_enter(&SITE(popen));
+    FILE *stream = REAL(popen)(command, mode);
+    if (span.start_ns) {
+        int fd = iotide_stream_number(stream);
+        struct iotide_target target = stream ? iotide_stream_opened(fd, NULL) : nothing;
+        uint64_t words[] = {stream ? iotide_define_string(command) : 0, stream ? iotide_define_string(mode) : 0};
+        iotide_leave(span, &SITE(popen), iotide_facts(&SITE(popen), target, fd, !stream), words, 2);
+    }
+    return stream;
+}
+
+/* The stream's parent is the descriptor that it is made on. */
+EXPORT FILE *fdopen(int fd, const char *mode) {
+    struct iotide_span span = iotide_enter(&SITE(fdopen));
+    FILE *stream = REAL(fdopen)(fd, mode);
+    if (span.start_ns) {
+        struct iotide_target under = iotide_target_of(fd);
+        struct iotide_facts facts = iotide_facts(&SITE(fdopen), stream ? iotide_stream_on(fd) : under, fd, !stream);
+        if (stream)
+            facts.parent = under.handle;
+        iotide_leave(span, &SITE(fdopen), facts, (uint64_t[]){stream ? iotide_define_string(mode) : 0}, 1);
+    }
+    return stream;
+}
+
+/* ---- close ---- */
+
+#define CLOSE(symbol, failed)                                                                                 \
+    EXPORT int symbol(FILE *stream) {                                                                         \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                \
+        int fd = iotide_begun() ? iotide_stream_number(stream) : -1;                                          \
+        struct iotide_target target = fd >= 0 ? iotide_stream_forget(fd) : nothing;                           \
+        int result = REAL(symbol)(stream);                                                                    \
+        /* As with close: a stream that nothing was done with. */                                             \
+        if (span.start_ns && target.handle)                                                                   \
+            iotide_leave(span, &SITE(symbol), iotide_facts(&SITE(symbol), target, fd, failed), NULL, 0);      \
+        return result;                                                                                        \
+    }
+CLOSE(fclose, result != 0)
+CLOSE(pclose, result == -1)
