@@ -1,0 +1,160 @@
+"""From a signature file to a library that can be preloaded: writes the C, runs the compiler."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .emit import emit_sites, emit_wrappers, sites_name, wrappers_name
+from .model import SignatureFile
+from .signature import read
+
+PRELOAD: Final = Path(__file__).parent.parent / "preload"
+"""Where the headers lie that wrappers include."""
+COMPILE_FLAGS: Final = (
+    "-std=gnu11",
+    "-O2",
+    "-fno-builtin",
+    "-U_FORTIFY_SOURCE",
+    "-fvisibility=hidden",
+    "-ftls-model=initial-exec",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+)
+CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst",)
+"""Its constructor runs ahead of those of the other libraries, which may do I/O."""
+_COMPILERS: Final = ("cc", "gcc", "clang")
+_PLACE: Final = re.compile(r"^(?P<file>[^\s:]*wrappers_\w+\.c):(?P<line>\d+):(?:\d+:)? (?P<rest>error: .*)$", re.MULTILINE)
+_MARK: Final = re.compile(r"^/\* (?P<place>\S+\.sig:\d+|[^*]+:\d+) \*/$")
+
+
+class BuildError(RuntimeError):
+    """A library that could not be built; says why, and where in the signature file if that is known."""
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What was written for one signature file.
+
+    Attributes:
+        sources: The C files to compile: the generated one, and that written by hand beside it.
+        folders: Where their headers lie.
+    """
+
+    file: SignatureFile
+    sources: tuple[Path, ...]
+    folders: tuple[Path, ...]
+
+    @property
+    def library_name(self) -> str:
+        """The file name of the library."""
+        return f"libiotide_{self.file.library}.so"
+
+
+def hooks_of(signature: Path, library: str) -> tuple[Path | None, list[Path]]:
+    """Finds C written by hand for a signature file, in a folder ``hooks`` beside it or beside its folder.
+
+    Returns:
+        The header ``LIBRARY.h``, and the files ``LIBRARY.c`` and ``LIBRARY_*.c``.
+    """
+    for folder in (signature.resolve().parent, signature.resolve().parent.parent):
+        hooks = folder / "hooks"
+        header = hooks / f"{library}.h"
+        sources = [*hooks.glob(f"{library}.c"), *sorted(hooks.glob(f"{library}_*.c"))]
+        if header.is_file() or sources:
+            return (header if header.is_file() else None), sources
+    return None, []
+
+
+def generate(signature: Path, to: Path) -> Generated:
+    """Writes the C of one signature file into a folder; a file that would not change is not touched.
+
+    Raises:
+        SignatureError: The file is wrong.
+        OSError: The folder cannot be written.
+    """
+    file = read(signature)
+    header, by_hand = hooks_of(signature, file.library)
+    to.mkdir(parents=True, exist_ok=True)
+    wrappers = to / wrappers_name(file)
+    _write(to / sites_name(file), emit_sites(file))
+    _write(wrappers, emit_wrappers(file, f"hooks/{header.name}" if header else ""))
+    folders = [to, PRELOAD, *[path.parent.parent for path in [header, *by_hand] if path]]
+    return Generated(file, (wrappers, *by_hand), tuple(dict.fromkeys(folders)))
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def find_compiler() -> list[str]:
+    """Returns the C compiler's command: that of the variable CC, else the first found. Raises BuildError."""
+    named = os.environ.get("CC", "").strip()
+    if named:
+        command = shlex.split(named)
+        if not shutil.which(command[0]):
+            raise BuildError(f"the C compiler that CC names is not there: {command[0]}")
+        return command
+    for name in _COMPILERS:
+        if shutil.which(name):
+            return [name]
+    raise BuildError(
+        f"no C compiler found (looked for {', '.join(_COMPILERS)}): install one, e.g. `apt install gcc libc6-dev`, or name"
+        " it in the variable CC"
+    )
+
+
+def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -> Path:
+    """Builds the library of one signature file.
+
+    Args:
+        signature: The file.
+        to: Folder for the library, made when needed.
+        scratch: Folder for the C; ``to / "wrappers"`` unless given.
+
+    Returns:
+        The library, ``to / "libiotide_NAME.so"``.
+
+    Raises:
+        SignatureError: The file is wrong.
+        BuildError: There is no compiler, it refused, or the file describes libc.
+        OSError: A folder cannot be written.
+    """
+    made = generate(signature, scratch or to / "wrappers")
+    if made.file.is_libc:
+        raise BuildError(f"{signature}: the calls of libc are part of the core library, which is built with iotide")
+    compiler = find_compiler()
+    to.mkdir(parents=True, exist_ok=True)
+    library = to / made.library_name
+    part = library.with_suffix(".so.part")
+    command = [*compiler, *COMPILE_FLAGS, "-fPIC", "-shared", *[f"-I{folder}" for folder in made.folders]]
+    command += [*map(str, made.sources), "-o", str(part), "-ldl"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
+    if done.returncode:
+        part.unlink(missing_ok=True)
+        raise BuildError(_explained(done.stderr, made.sources[0]) or f"{compiler[0]} ended with {done.returncode}")
+    part.replace(library)
+    return library
+
+
+def _explained(messages: str, wrappers: Path) -> str:
+    """What the compiler said, with the lines of the signature file that the wrappers came from."""
+    lines = wrappers.read_text(encoding="utf-8").splitlines()
+    found = []
+    for match in _PLACE.finditer(messages):
+        at = min(int(match["line"]), len(lines))
+        marks = (_MARK.match(line) for line in reversed(lines[:at]))
+        place = next((mark["place"] for mark in marks if mark), wrappers.name)
+        found.append(f"{place}: {match['rest']}")
+    return "\n".join(found) or messages.strip()

@@ -1,0 +1,152 @@
+"""Reads C declarations, as far as prototypes need: a parameter's name and type, and what the type comes to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from .model import CType, Machine
+
+_SIGNED: Final = frozenset(
+    "char short int long ssize_t off_t off64_t loff_t ptrdiff_t intptr_t int8_t int16_t int32_t int64_t pid_t time_t"
+    " clockid_t suseconds_t blksize_t intmax_t wchar_t key_t".split()
+)
+_UNSIGNED: Final = frozenset(
+    "unsigned bool _Bool size_t uintptr_t uint8_t uint16_t uint32_t uint64_t uintmax_t mode_t uid_t gid_t dev_t ino_t"
+    " ino64_t nlink_t socklen_t useconds_t".split()
+)
+_INT_SIZED: Final = frozenset("int int32_t uint32_t mode_t uid_t gid_t pid_t socklen_t clockid_t".split())
+_QUALIFIERS: Final = frozenset(
+    "const volatile restrict __restrict __restrict__ register struct union enum _Atomic extern".split()
+)
+_WORDS: Final = frozenset("signed unsigned char short int long float double void bool _Bool _Complex".split())
+_OTHERS: Final = frozenset("va_list __builtin_va_list".split())
+IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_NAMED_POINTER: Final = re.compile(r"\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*(\[[^\]]*\])?\s*\)")
+
+
+class DeclarationError(ValueError):
+    """A declaration that cannot be read; says what was expected."""
+
+
+def squeeze(text: str) -> str:
+    """Makes white space single, and puts none around parentheses, stars and commas but where C is written so."""
+    text = re.sub(r"\s+", " ", text).strip()
+    text = re.sub(r"\s*\*\s*", " *", text)
+    text = re.sub(r"\* \*", "**", text)
+    text = re.sub(r"\*(const|restrict|volatile|__restrict)\b", r"*\1", text)
+    text = re.sub(r"\s*([()\[\],])\s*", r"\1", text)
+    text = re.sub(r",", ", ", text)
+    return re.sub(r"(\w)\(\*", r"\1 (*", text).strip()
+
+
+def split_declaration(text: str) -> tuple[str, str, str]:
+    """Splits a parameter's declaration.
+
+    Returns:
+        Its name, the declaration made tidy, and the type without the name (an array is a pointer).
+
+    Raises:
+        DeclarationError: There is no name.
+    """
+    tidy = squeeze(text)
+    pointer = _NAMED_POINTER.search(tidy)
+    if pointer:
+        return pointer.group(1), tidy, tidy[: pointer.start(1)] + tidy[pointer.end(1) :]
+    body, *dimensions = re.split(r"(?=\[)", tidy)
+    names = list(IDENTIFIER.finditer(body))
+    last = names[-1] if names else None
+    alone = sum(1 for name in names if name.group() not in _QUALIFIERS) < 2
+    if not last or alone or last.end() != len(body) or last.group() in _WORDS | _QUALIFIERS:
+        raise DeclarationError(f"expected a type and a name, found {tidy!r}")
+    kind = body[: last.start()].strip()
+    if dimensions:
+        kind = f"{kind} *" if len(dimensions) == 1 else f"{kind} (*){''.join(dimensions[1:])}"
+    return last.group(), tidy, squeeze(kind)
+
+
+@dataclass
+class Types:
+    """What the type names of one file come to.
+
+    Attributes:
+        named: Name -> C type as written (``opaque``: known by pointer only), as the ``type`` lines give them.
+        lenient: Whether names that nobody declares are the C compiler's business: headers are included.
+        opaque: Names seen behind pointers only, which have to be declared as such.
+    """
+
+    named: dict[str, str] = field(default_factory=dict)
+    lenient: bool = False
+    opaque: dict[str, None] = field(default_factory=dict)
+
+    def read(self, text: str) -> CType:
+        """Says what a type without a name comes to. Raises DeclarationError for one that nobody declares."""
+        text = squeeze(text)
+        machine, pointee, read_only, pointee_text = self._resolve(text, 0)
+        if machine is Machine.UNKNOWN and not self.lenient:
+            name = _base_name(text)
+            raise DeclarationError(f"the type {name!r} is not known: add a line `type {name} = ...`")
+        return CType(
+            text, machine, pointee, read_only, self._int_sized(text), pointee_text, self._int_sized(pointee_text)
+        )
+
+    def _resolve(self, text: str, depth: int) -> tuple[Machine, Machine | None, bool, str]:
+        if depth > 20:
+            raise DeclarationError(f"the type {text!r} is declared by itself")
+        if "(*" in text:
+            return Machine.POINTER, Machine.VOID, True, ""
+        if "{" in text:
+            return (Machine.SIGNED if text.startswith("enum") else Machine.AGGREGATE), None, False, ""
+        star = text.rfind("*")
+        if star >= 0:
+            pointed = text[:star].strip()
+            machine = self._resolve(pointed, depth + 1)[0]
+            bare = " ".join(word for word in pointed.split() if word not in _QUALIFIERS or word == "struct")
+            if machine is Machine.UNKNOWN and not self.lenient:
+                self.opaque[_base_name(pointed)] = None
+            if machine is Machine.UNKNOWN:
+                machine = Machine.INCOMPLETE
+            read_only = "const" in (pointed[pointed.rfind("*") + 1 :] if "*" in pointed else pointed).split()
+            return Machine.POINTER, machine, read_only, bare
+        return self._of_words(text, depth)
+
+    def _of_words(self, text: str, depth: int) -> tuple[Machine, Machine | None, bool, str]:
+        words = text.split()
+        if "struct" in words or "union" in words:
+            return Machine.AGGREGATE, None, False, ""
+        if "enum" in words:
+            return Machine.UNSIGNED, None, False, ""
+        words = [word for word in words if word not in _QUALIFIERS]
+        if not words:
+            raise DeclarationError(f"expected a type, found {text!r}")
+        if "_Complex" in words:
+            return Machine.AGGREGATE, None, False, ""
+        if "float" in words or "double" in words:
+            return Machine.FLOATING, None, False, ""
+        if words == ["void"]:
+            return Machine.VOID, None, False, ""
+        if len(words) == 1 and words[0] in self.named:
+            if self.named[words[0]] == "opaque":
+                return Machine.INCOMPLETE, None, False, ""
+            return self._resolve(self.named[words[0]], depth + 1)
+        if any(word in _UNSIGNED for word in words):
+            return Machine.UNSIGNED, None, False, ""
+        if any(word in _SIGNED or word == "signed" for word in words):
+            return Machine.SIGNED, None, False, ""
+        if words[0] in _OTHERS:
+            return Machine.AGGREGATE, None, False, ""
+        return Machine.UNKNOWN, None, False, ""
+
+    def _int_sized(self, text: str) -> bool:
+        if not text or "*" in text or "{" in text:
+            return False
+        words = [word for word in text.split() if word not in _QUALIFIERS]
+        if len(words) == 1 and words[0] in self.named:
+            return self._int_sized(self.named[words[0]])
+        return set(words) <= {"signed", "unsigned", "int"} or (len(words) == 1 and words[0] in _INT_SIZED)
+
+
+def _base_name(text: str) -> str:
+    names = [name for name in IDENTIFIER.findall(text) if name not in _QUALIFIERS]
+    return names[-1] if names else text

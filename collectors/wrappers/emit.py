@@ -1,0 +1,158 @@
+"""Writes the C of one signature file: the wrappers, and the header for what is written by hand beside them."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from pathlib import PurePath
+from typing import Final
+
+from .model import SignatureFile, Statement
+from .plan import specification
+from .wrapper import Wrapper, signature_of
+
+_FIRST_SPACE: Final = 64
+"""Below are the layers: libraries of the layer OTHER have spaces of their own."""
+
+
+def wrappers_name(file: SignatureFile) -> str:
+    """Returns the name of the C file."""
+    return f"wrappers_{file.library}.c"
+
+
+def sites_name(file: SignatureFile) -> str:
+    """Returns the name of the header."""
+    return f"sites_{file.library}.h"
+
+
+def emit_sites(file: SignatureFile) -> str:
+    """Writes the header: types, prototypes, the sites of custom functions."""
+    guard = f"IOTIDE_SITES_{file.library.upper()}_H"
+    parts = [
+        _banner(file, "What C beside the generated wrappers uses."),
+        f"#ifndef {guard}\n#define {guard}\n",
+        "\n".join(['#include "words.h"', "", "#include <stdarg.h>", *[f"#include {name}" for name in file.includes]]),
+        _types(file),
+        _space(file),
+        "" if file.is_libc else _library(file),
+        "" if file.is_libc else _prototypes(file.statements),
+        "\n".join(
+            f'extern __attribute__((visibility("hidden"))) struct iotide_site SITE({symbol});'
+            for statement in file.statements
+            if statement.custom
+            for symbol in statement.symbols
+        ),
+        "#endif",
+    ]
+    return "\n".join(part for part in (row.rstrip("\n") + "\n" for row in parts) if part.strip())
+
+
+def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
+    """Writes the wrappers. hooks: the header that expressions need, as an include names it; empty: none."""
+    generated = [statement for statement in file.statements if not statement.custom]
+    parts = [
+        _banner(file, "The wrappers."),
+        f'#include "{sites_name(file)}"',
+        f'#include "{hooks}"' if hooks else "",
+        '#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs may call them all the same */'
+        if file.is_libc
+        else "",
+        _prototypes(generated, undefine=True) if file.is_libc else _library_definition(file),
+        *[_site(file, statement, symbol) for statement in file.statements for symbol in statement.symbols],
+        _descriptor_helper(file),
+    ]
+    text = "\n".join(part + ("" if part.startswith("/*") else "\n") for part in parts if part)
+    for statement in generated:
+        wrapper = Wrapper(file, statement)
+        for symbol in statement.symbols:
+            text += f"\n/* {PurePath(file.path).name}:{statement.line} */\n{wrapper.text(symbol)}"
+    return text
+
+
+def _banner(file: SignatureFile, what: str) -> str:
+    return f"/* Made from {PurePath(file.path).name}. {what} */\n"
+
+
+def _types(file: SignatureFile) -> str:
+    rows = [f"typedef struct {name} {name};" for name in file.opaque]
+    for name, text in file.types.items():
+        if text == "opaque":
+            rows.append(f"typedef struct {name} {name};")
+        elif "(*" in text:
+            rows.append(f"typedef {text.replace('(*', f'(*{name}', 1)};")
+        elif match := re.fullmatch(r"([^\[{]+)((?:\[[^\]]*\])+)", text):
+            rows.append(f"typedef {match.group(1).strip()} {name}{match.group(2)};")
+        else:
+            rows.append(f"typedef {text}{'' if text.endswith('*') else ' '}{name};")
+    return "\n".join(rows)
+
+
+def _space(file: SignatureFile) -> str:
+    if file.layer != "OTHER":
+        return f"#define SPACE_{file.library} LAYER_{file.layer}"
+    number = _FIRST_SPACE + zlib.crc32(file.library.encode()) % (1 << 31)
+    return f"#define SPACE_{file.library} {number}u /* of handles, by the library's name */"
+
+
+def _library(file: SignatureFile) -> str:
+    name = f"iotide_library_{file.library}"
+    return "\n".join(
+        [
+            f'extern __attribute__((visibility("hidden"))) const struct iotide_library {name};',
+            "#undef REAL",
+            f"#define REAL(symbol) ((__typeof__(&symbol))iotide_provided(&{name}, &SITE(symbol), caller))",
+            f"#define HELPER(symbol) ((__typeof__(&symbol))iotide_helper(&{name}, #symbol, caller))",
+        ]
+    )
+
+
+def _library_definition(file: SignatureFile) -> str:
+    return f'const struct iotide_library iotide_library_{file.library} = {{"{file.anchor}", iotide_next_here}};'
+
+
+def _prototypes(statements: tuple[Statement, ...] | list[Statement], *, undefine: bool = False) -> str:
+    rows = []
+    for statement in statements:
+        for symbol in statement.symbols:
+            if undefine:
+                rows.append(f"#undef {symbol}")
+            rows.append(f"{signature_of(statement, symbol)};")
+    return "\n".join(rows)
+
+
+def _site(file: SignatureFile, statement: Statement, symbol: str) -> str:
+    text = specification(statement, grouped=bool(file.handle_group), datatypes=bool(file.datatype))
+    spec = text.replace("\\", "\\\\").replace('"', '\\"')
+    linkage = "" if statement.custom else "static "
+    return "\n".join(
+        [
+            f"{linkage}struct iotide_site SITE({symbol}) = {{",
+            f'    .symbol = "{symbol}",',
+            f'    .spec = "{spec}",',
+            f"    .layer = LAYER_{file.layer},",
+            f"    .kind = KIND_{statement.kind},",
+            f"    .class = CLASS_{statement.group.upper()},",
+            "};",
+        ]
+    )
+
+
+def _descriptor_helper(file: SignatureFile) -> str:
+    used = any(
+        statement.having("stream") or statement.result_role == "stream"
+        for statement in file.statements
+        if not statement.custom
+    )
+    if not used:
+        return ""
+    asked = "REAL(fileno)(stream)" if "fileno" in file.symbols() else "fileno(stream)"
+    return "\n".join(
+        [
+            "static inline int iotide_descriptor(FILE *stream) {",
+            "    int error = errno;",
+            f"    int descriptor = stream ? {asked} : -1;",
+            "    errno = error;",
+            "    return descriptor;",
+            "}",
+        ]
+    )

@@ -1,0 +1,308 @@
+"""Reads signature files (docs/preload-signatures.md), and writes them again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from . import model
+from .declarations import IDENTIFIER, DeclarationError, Types, split_declaration, squeeze
+from .lines import Block, blocks_of, split_top
+from .model import CType, Item, Machine, Parameter, Role, SignatureError, SignatureFile, Statement
+
+_ROLE: Final = re.compile(r"([a-z_]+)\s*(?:\{(.*)\}|\((.*)\))?", re.DOTALL)
+_ENUM_NAMES: Final = re.compile(r"[\w /-]*", re.ASCII)
+_SHOWN: Final = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
+_LIBRARY: Final = re.compile(r"[a-z][a-z0-9_]*")
+_MOST_SPECIFICATION: Final = 3500
+"""Bytes of ENTRY_CALL's text, which the core keeps below a page."""
+_HEAD: Final = ("library", "layer", "anchor", "fails", "error", "type", "include", "datatype", "group")
+
+
+def read(path: Path) -> SignatureFile:
+    """Reads a file. Raises SignatureError, also for a file that cannot be opened or is not UTF-8."""
+    try:
+        return parse(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise SignatureError(path, 1, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise SignatureError(path, 1, f"expected UTF-8: {error}") from None
+
+
+def parse(text: str, path: str = "signatures") -> SignatureFile:
+    """Parses a signature file; path stands in messages. Raises SignatureError."""
+    head: dict[str, str] = {}
+    types: dict[str, str] = {}
+    includes: list[str] = []
+    statements: list[Block] = []
+    for block in blocks_of(text, path):
+        word, _, rest = block.text.partition(" ")
+        if word in model.KINDS:
+            statements.append(block)
+            continue
+        _head_line(path, block, word, rest.strip(), (head, types, includes))
+    for needed in ("library", "layer", "anchor"):
+        if needed not in head:
+            raise SignatureError(path, 1, f"expected a line `{needed} ...` in the head of the file")
+    known = Types(types, lenient=bool(includes) or head["anchor"] == model.LIBC)
+    taken = {*model.IN_SCOPE, *(["value"] if {"datatype", "group"} & head.keys() else [])}
+    parser = _Statements(path, known, taken)
+    found = tuple(parser.statement(block) for block in statements)
+    return SignatureFile(
+        path=path,
+        library=head["library"],
+        layer=head["layer"],
+        anchor=head["anchor"],
+        statements=found,
+        fails=head.get("fails", ""),
+        error=head.get("error", ""),
+        types=types,
+        includes=tuple(includes),
+        datatype=head.get("datatype", ""),
+        handle_group=head.get("group", ""),
+        opaque=tuple(known.opaque),
+    )
+
+
+def _head_line(
+    path: str, block: Block, word: str, rest: str, to: tuple[dict[str, str], dict[str, str], list[str]]
+) -> None:
+    head, types, includes = to
+    if word not in _HEAD:
+        kinds = ", ".join(model.KINDS)
+        raise SignatureError(
+            path, block.line, f"expected one of {', '.join(_HEAD)} or a kind of call ({kinds}), found {word!r}"
+        )
+    if block.attributes:
+        raise SignatureError(path, block.attributes[0][0], f"expected no attributes below `{word}`")
+    if not rest:
+        raise SignatureError(path, block.line, f"expected something after `{word}`")
+    if word == "type":
+        name, equals, text = rest.partition("=")
+        if not equals or not IDENTIFIER.fullmatch(name.strip()) or not text.strip():
+            raise SignatureError(path, block.line, f"expected `type NAME = C TYPE`, found {block.text!r}")
+        if name.strip() in types:
+            raise SignatureError(path, block.line, f"the type {name.strip()!r} is declared already")
+        types[name.strip()] = squeeze(text) if "{" not in text else re.sub(r"\s+", " ", text.strip())
+        return
+    if word == "include":
+        if not re.fullmatch(r"<[\w./+-]+>", rest):
+            raise SignatureError(path, block.line, f"expected `include <HEADER>`, found {block.text!r}")
+        includes.append(rest)
+        return
+    if word in head:
+        raise SignatureError(path, block.line, f"`{word}` is given already")
+    allowed = {"library": _LIBRARY, "anchor": IDENTIFIER}.get(word)
+    if allowed and not allowed.fullmatch(rest):
+        what = "lower case letters, digits and _" if word == "library" else "the name of a function, or libc"
+        raise SignatureError(path, block.line, f"expected {what} after `{word}`, found {rest!r}")
+    if word == "layer" and rest not in model.LAYERS:
+        raise SignatureError(path, block.line, f"expected a layer ({', '.join(model.LAYERS)}), found {rest!r}")
+    if word in ("datatype", "group") and not re.search(r"\bvalue\b", rest):
+        raise SignatureError(path, block.line, f"expected an expression over `value` after `{word}`, found {rest!r}")
+    head[word] = rest
+
+
+class _Statements:
+    """Parses the statements of one file."""
+
+    def __init__(self, path: str, types: Types, taken: set[str]) -> None:
+        self._path = path
+        self._taken = taken
+        self._types = types
+        self._seen: dict[str, int] = {}
+
+    def statement(self, block: Block) -> Statement:
+        kind, _, rest = block.text.partition(" ")
+        at, line = block.line, block.line
+        opened = rest.find("(")
+        closed = _closing(rest, opened)
+        if opened < 0 or closed < 0:
+            raise self._error(at, "expected a prototype: RESULT name(PARAMETERS)")
+        names = re.search(r"[A-Za-z_]\w*(?:\s*\|\s*[A-Za-z_]\w*)*\s*$", rest[:opened])
+        if not names or not rest[: names.start()].strip():
+            raise self._error(at, f"expected a type and a name before '(', found {rest[:opened].strip()!r}")
+        symbols = tuple(symbol.strip() for symbol in names.group().split("|"))
+        for symbol in symbols:
+            if symbol in self._seen:
+                raise self._error(at, f"{symbol} stands on line {self._seen[symbol]} already")
+            self._seen[symbol] = line
+        result = self._type(at, rest[: names.start()])
+        if result.machine is Machine.INCOMPLETE:
+            raise self._error(at, f"the result's type {result.text!r} is opaque: it can only stand behind a pointer")
+        parameters, variadic = self._parameters(at, rest[opened + 1 : closed])
+        role = self._result_role(at, rest[closed + 1 :].strip(), result)
+        found = Statement(kind, result, symbols, parameters, role, variadic, line=line)
+        for number, text in block.attributes:
+            found = self._attribute(number, text, found)
+        if variadic and not found.custom:
+            raise self._error(at, f"{symbols[0]} is variadic: expected the attribute `custom`")
+        self._check(found)
+        return found
+
+    def _error(self, line: int, message: str) -> SignatureError:
+        return SignatureError(self._path, line, message)
+
+    def _type(self, line: int, text: str) -> CType:
+        try:
+            return self._types.read(text)
+        except DeclarationError as error:
+            raise self._error(line, str(error)) from None
+
+    def _parameters(self, line: int, text: str) -> tuple[tuple[Parameter, ...], bool]:
+        parts = [part.strip() for part in split_top(text, ",")]
+        if parts in ([""], ["void"]):
+            return (), False
+        variadic = parts[-1] == "..."
+        found: list[Parameter] = []
+        for part in parts[:-1] if variadic else parts:
+            parameter = self._parameter(line, part)
+            if parameter.name in self._taken or parameter.name.endswith("_"):
+                raise self._error(line, f"the name {parameter.name!r} is taken: give the parameter another")
+            if parameter.name in (row.name for row in found):
+                raise self._error(line, f"two parameters are called {parameter.name!r}")
+            found.append(parameter)
+        return tuple(found), variadic
+
+    def _parameter(self, line: int, part: str) -> Parameter:
+        declaration, *roles = split_top(part, ":")
+        if len(roles) > 1:
+            raise self._error(line, f"expected `DECLARATION: role`, found {part!r}")
+        try:
+            name, tidy, text = split_declaration(declaration)
+            found = self._types.read(text)
+        except DeclarationError as error:
+            if roles and roles[0].strip() and "is not known" in str(error):
+                raise self._error(line, f"{error} (or `include` the header that has it)") from None
+            raise self._error(line, str(error)) from None
+        if found.machine in (Machine.VOID, Machine.INCOMPLETE):
+            raise self._error(line, f"the parameter {name!r} has the {found.machine.value} type {found.text!r}")
+        if roles:
+            return Parameter(name, tidy, found, self._role(line, roles[0], name, found))
+        return Parameter(name, tidy, found, self._role_of_type(line, name, found), stated=False)
+
+    def _role(self, line: int, text: str, name: str, of: CType | None) -> Role:
+        match = _ROLE.fullmatch(text.strip())
+        word = match.group(1) if match else ""
+        braces, argument = (match.group(2), match.group(3)) if match else (None, None)
+        if word not in model.ROLES:
+            raise self._error(line, f"expected a role for {name!r} ({', '.join(model.ROLES)}), found {text.strip()!r}")
+        if word == "enum":
+            if braces is None or not _ENUM_NAMES.fullmatch(braces):
+                raise self._error(line, f"expected `enum{{NAME/NAME}}` for {name!r}, found {text.strip()!r}")
+            return Role(word, "/".join(part.strip() for part in braces.split("/")))
+        if word == "array":
+            if not argument or not argument.strip():
+                raise self._error(line, f"expected `array(NUMBER OF ELEMENTS)` for {name!r}, found {text.strip()!r}")
+            return Role(word, argument.strip())
+        if braces is not None or argument is not None:
+            raise self._error(line, f"expected nothing after the role {word!r} of {name!r}, found {text.strip()!r}")
+        return Role(word)
+
+    def _role_of_type(self, line: int, name: str, of: CType) -> Role:
+        if of.machine is Machine.UNKNOWN:
+            raise self._error(line, f"the type {of.text!r} of {name!r} is not known here: give it a role")
+        if of.is_string and of.read_only:
+            return Role("text")
+        roles = {Machine.SIGNED: "int", Machine.UNSIGNED: "uint", Machine.FLOATING: "double"}
+        return Role(roles.get(of.machine, "opaque"))
+
+    def _result_role(self, line: int, text: str, result: CType) -> str:
+        if not text:
+            return "none"
+        match = re.fullmatch(r"->\s*([a-z_]+)", text)
+        if not match or match.group(1) not in model.RESULT_ROLES:
+            raise self._error(line, f"expected `-> role` with one of {', '.join(model.RESULT_ROLES)}, found {text!r}")
+        role = match.group(1)
+        if role != "none" and result.machine is Machine.VOID:
+            raise self._error(line, f"a function without a result has none that could be {role!r}")
+        return role
+
+    def _attribute(self, line: int, text: str, to: Statement) -> Statement:
+        if text == "custom":
+            return replace(to, custom=True)
+        key, equals, value = (part.strip() for part in text.partition("="))
+        extra = re.fullmatch(r"extra\s+([A-Za-z_]\w*)\s*:\s*(.*)", key)
+        if not equals or not value:
+            raise self._error(line, f"expected `attribute = value` or `custom`, found {text!r}")
+        if extra:
+            role = self._role(line, extra.group(2), extra.group(1), None)
+            return replace(to, extras=(*to.extras, Item(extra.group(1), role, value)))
+        if key.startswith("value "):
+            name = key.removeprefix("value ").strip()
+            if name not in (parameter.name for parameter in to.parameters):
+                raise self._error(line, f"expected `value PARAMETER`, but {to.symbols[0]} has no {name!r}")
+            return replace(to, values={**to.values, name: value})
+        if key in ("before", "after"):
+            rows = (*getattr(to, key), value.rstrip("; "))
+            return replace(to, before=rows) if key == "before" else replace(to, after=rows)
+        if key in model.EXPRESSIONS:
+            if key in to.expressions:
+                raise self._error(line, f"`{key}` is given already")
+            return replace(to, expressions={**to.expressions, key: value})
+        if key == "name":
+            if not _SHOWN.fullmatch(value):
+                raise self._error(line, f"expected a name, found {value!r}")
+            return replace(to, name=value)
+        if key == "class":
+            if value not in model.CLASSES:
+                raise self._error(line, f"expected a class ({', '.join(model.CLASSES)}), found {value!r}")
+            return replace(to, call_class=value)
+        if key == "flags":
+            words = tuple(value.replace(",", " ").split())
+            return replace(to, flags=words if set(words) <= set(model.FLAG_WORDS) else (value,))
+        attributes = (*model.EXPRESSIONS, "value PARAMETER", "extra NAME: role", "name", "class", "flags", "before",
+                      "after", "custom")  # fmt: skip
+        raise self._error(line, f"expected an attribute ({', '.join(attributes)}), found {key!r}")
+
+    def _check(self, found: Statement) -> None:
+        from .plan import MOST_ARRAYS, PlanError, specification  # plan needs the model alone
+
+        arrays = [row for row in (*found.parameters, *found.extras) if row.role.name == "array"]
+        if len(arrays) > MOST_ARRAYS:
+            raise self._error(found.line, f"expected at most {MOST_ARRAYS} arrays, found {len(arrays)}")
+        try:
+            text = specification(found)
+        except PlanError as error:
+            raise self._error(found.line, str(error)) from None
+        if len(text) > _MOST_SPECIFICATION:
+            raise self._error(found.line, f"the signature is {len(text)} bytes long, expected {_MOST_SPECIFICATION}")
+
+
+def _closing(text: str, opened: int) -> int:
+    depth = 0
+    for at in range(max(opened, 0), len(text)):
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if depth == 0 and text[at] in ")]}":
+            return at
+    return -1
+
+
+def format_file(file: SignatureFile) -> str:
+    """Writes a file that `parse` reads as the same; comments and white space are not kept."""
+    rows = [f"library {file.library}", f"layer {file.layer}", f"anchor {file.anchor}"]
+    optional = {"fails": file.fails, "error": file.error, "datatype": file.datatype, "group": file.handle_group}
+    rows += [f"{word} {text}" for word, text in optional.items() if text]
+    rows += [f"include {name}" for name in file.includes]
+    rows += [f"type {name} = {text}" for name, text in file.types.items()]
+    for statement in file.statements:
+        rows += ["", *format_statement(statement)]
+    return "\n".join(rows) + "\n"
+
+
+def format_statement(statement: Statement) -> list[str]:
+    """Writes one statement: its line, and one line an attribute."""
+    parameters = [f"{row.declaration}: {row.role}" if row.stated else row.declaration for row in statement.parameters]
+    listed = ", ".join([*parameters, *(["..."] if statement.variadic else [])]) or "void"
+    arrow = f" -> {statement.result_role}" if statement.result_role != "none" else ""
+    space = "" if statement.result.text.endswith("*") else " "
+    rows = [f"{statement.kind} {statement.result.text}{space}{'|'.join(statement.symbols)}({listed}){arrow}"]
+    rows += [f"    {key} = {text}" for key, text in statement.expressions.items()]
+    rows += [f"    value {name} = {text}" for name, text in statement.values.items()]
+    rows += [f"    extra {item.name}: {item.role} = {item.expression}" for item in statement.extras]
+    rows += [f"    {key} = {text}" for key in ("before", "after") for text in getattr(statement, key)]
+    settings = {"name": statement.name, "class": statement.call_class, "flags": " ".join(statement.flags)}
+    rows += [f"    {key} = {text}" for key, text in settings.items() if text]
+    return [*rows, *(["    custom"] if statement.custom else [])]
