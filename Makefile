@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PARTS := events collectors analyzers daemon clients cli
 
-.PHONY: help demo test lint bench system-deps clean
+.PHONY: help demo test test-pm4py lint bench system-deps clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
 
 $(STAMP): pyproject.toml setup.py $(wildcard collectors/preload/*.[ch])
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +23,14 @@ demo: $(STAMP) ## trace a real program live, predict its next I/O phase, leave a
 
 test: $(STAMP) ## all tests, unit to end-to-end
 	$(BIN)/python -m pytest
+
+# AGPL, so no dependency of ours: it lives apart and is only spoken to.
+build/pm4py/bin/python:
+	$(PYTHON) -m venv build/pm4py
+	$@ -m pip install --quiet pm4py
+
+test-pm4py: $(STAMP) build/pm4py/bin/python ## our graphs against pm4py's: 2,000 random logs, and event logs there and back
+	PM4PY_PYTHON=$(CURDIR)/build/pm4py/bin/python $(BIN)/python -m pytest tests/integration/test_dfg_pm4py.py
 
 lint: $(STAMP) build/typing/iotide ## ruff and mypy --strict
 	$(BIN)/ruff check .

@@ -17,11 +17,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from .groups import Groups
 from .state import LONG_AGO, Ints, Rows, State, widened
 
 _MOST_RUNNING: Final = 65_536
 _KEY_BITS: Final = 63
-_SHORT: Final = 1 << 16
+_LONG_RUN: Final = 16
 
 
 class Concurrency(State):
@@ -45,31 +46,26 @@ class Concurrency(State):
         self.exact = widened(self.exact, width, fill=1)
         self._latest = widened(self._latest, width, fill=LONG_AGO)
 
-    def add(self, activity: Rows, start: Ints, end: Ints) -> None:
-        """Takes in events, in any order among themselves.
-
-        Args:
-            activity: rows, intp.
-            start: ns.
-            end: ns; an event without length counts as one nanosecond.
-        """
-        end = np.maximum(end, start + 1)
-        if start.min() < self._latest.max():
-            latest = self._latest[activity]
-            late = start < latest
-            if late.any():
-                self.exact[activity[late]] = False
-                start = np.maximum(start, latest)
-                runs = end > start
-                activity, start, end = activity[runs], start[runs], end[runs]
-        # of what ran already only the rest counts, from the latest start on
-        starts = np.concatenate([self._latest[self._activity], start])
-        activities = np.concatenate([self._activity, activity])
-        ends = np.concatenate([self._end, end])
-        np.maximum.at(self._latest, activity, start)
-        if len(starts):
-            _raise(self.most, activities, starts, ends)
-        self._keep(activities, ends)
+    def add(self, events: Groups) -> None:
+        """Takes in events, in any order among themselves; one without length counts as one nanosecond."""
+        rows, start = events.rows, events.start
+        end = start + np.maximum(events.duration, 1)
+        activity = events.spread(rows)
+        known = self._latest[rows]
+        if (np.minimum.reduceat(start, events.heads) < known).any():
+            latest = events.spread(known)
+            self.exact[activity[start < latest]] = False
+            start = np.maximum(start, latest)
+            runs = end > start
+            activity, start, end = activity[runs], start[runs], end[runs]
+        if len(self._activity):  # of what ran already only the rest counts, from the latest start on
+            start = np.concatenate([self._latest[self._activity], start])
+            activity = np.concatenate([self._activity, activity])
+            end = np.concatenate([self._end, end])
+        self._latest[rows] = np.maximum(known, np.maximum.reduceat(events.start, events.heads))
+        if len(start):
+            _raise(self.most, activity, start, end)
+        self._keep(activity, end)
 
     def merge(self, other: Concurrency, rows: Rows, disjoint: npt.NDArray[np.bool_]) -> None:
         """Takes in the figures of another; its activity ``a`` is our ``rows[a]``.
@@ -117,20 +113,27 @@ def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
     if bits + len(most).bit_length() > _KEY_BITS:  # times that far apart do not fit into a key; their order does
         ranks = np.unique(np.concatenate([start, end]), return_inverse=True)[1].astype(np.int64)
         start, end, begin, bits = ranks[:count], ranks[count:], 0, len(ranks).bit_length()
-    base = (activity.astype(np.int64) << bits) - begin
+    base = (activity.astype(np.int64, copy=False) << bits) - begin
     starts, ends = base + start, base
     ends += end
-    if (start[1:] >= start[:-1]).all() and len(most) <= _SHORT:  # then a radix sort by activity alone is enough
-        starts = starts.take(np.argsort(activity.astype(np.uint16), kind="stable"))
-    else:
-        starts.sort()
-    ends.sort()
+    _sort(starts)
+    _sort(ends)
     owner = starts >> bits
-    earlier = np.arange(count) - most.take(owner)
+    earlier = most.take(owner)
+    np.subtract(np.arange(count), earlier, out=earlier)
     np.maximum(earlier, 0, out=earlier)
     # an end of an activity before it in the order lies below all its starts
     higher = ends.take(earlier) > starts
+    if not higher.any():
+        return
     for row in np.unique(owner[higher]).tolist():
         first, last = np.searchsorted(starts, [row << bits, (row + 1) << bits])
         passed = np.searchsorted(ends[first:last], starts[first:last], "right")
         most[row] = max(int(most[row]), int((np.arange(1, last - first + 1) - passed).max()))
+
+
+def _sort(keys: Ints) -> None:
+    """Sorts in place; merges runs where there are few, as in events that come nearly in their order."""
+    falls = int(np.count_nonzero(keys[1:] < keys[:-1]))
+    if falls:
+        keys.sort(kind="stable" if falls * _LONG_RUN < len(keys) else None)

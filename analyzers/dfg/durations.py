@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from .groups import Groups
 from .state import Ints, Rows, State, widened
 
 _BITS: Final = 5  # 32 buckets from each power of two to the next: the middle of one is at most 1.6 % off
@@ -31,24 +32,25 @@ class Durations(State):
         """Makes room for activities below ``width``."""
         self._low, self._room, self._first = (widened(old, width) for old in (self._low, self._room, self._first))
 
-    def add(self, activity: Rows, duration: Ints) -> None:
-        """Counts events.
-
-        Args:
-            activity: row of each event's activity.
-            duration: ns, >= 0.
-        """
-        bucket = (np.maximum(duration, 1).astype(np.float64).view(np.int64) >> (52 - _BITS)) - _ONE
-        cells = self._cells(activity, bucket)
-        self._counts += np.bincount(cells, minlength=len(self._counts))
+    def add(self, events: Groups) -> None:
+        """Counts events."""
+        bucket = (np.maximum(events.duration, 1).astype(np.float64).view(np.int64) >> (52 - _BITS)) - _ONE
+        rows = events.rows
+        low, high = np.minimum.reduceat(bucket, events.heads), np.maximum.reduceat(bucket, events.heads)
+        if ((low < self._low[rows]) | (high >= self._low[rows] + self._room[rows])).any():
+            self._widen(np.concatenate([rows, rows]), np.concatenate([low, high]))
+        bucket += events.spread(self._first[rows] - self._low[rows])
+        self._counts += np.bincount(bucket, minlength=len(self._counts))
 
     def merge(self, other: Durations, rows: Rows) -> None:
         """Adds the counts of another; its activity ``a`` is our ``rows[a]``."""
         activity = np.repeat(rows, other._room)
         bucket = np.arange(len(other._counts)) - np.repeat(other._first - other._low, other._room)
         some = other._counts > 0
-        cells = self._cells(activity[some], bucket[some])
-        np.add.at(self._counts, cells, other._counts[some])
+        activity, bucket = activity[some], bucket[some]
+        if len(activity):
+            self._widen(activity, bucket)
+        np.add.at(self._counts, bucket + (self._first - self._low)[activity], other._counts[some])
 
     def quantile(self, activity: int, share: float) -> float:
         """Returns the duration in ns that a share of an activity's events does not exceed; 0 without events."""
@@ -59,15 +61,6 @@ class Durations(State):
         bucket = int(np.searchsorted(running, share * running[-1])) + int(self._low[activity])
         borders = (np.array([bucket, bucket + 1], np.int64) + _ONE << (52 - _BITS)).view(np.float64)
         return float(borders.mean())
-
-    def _cells(self, activity: Rows, bucket: Ints) -> Ints:
-        offset = bucket - self._low.take(activity)
-        outside = offset.view(np.uint64) >= self._room.view(np.uint64).take(activity)
-        if outside.any():
-            self._widen(activity[outside], bucket[outside])
-            offset = bucket - self._low[activity]
-        offset += self._first.take(activity)
-        return offset
 
     def _widen(self, activity: Rows, bucket: Ints) -> None:
         """Gives rows of activities the buckets that they lack."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .state import Ints, Rows, State, widened
+from .groups import Groups
+from .state import Rows, State, widened
 
 _NEVER = 2**62
 
@@ -42,27 +43,23 @@ class Nodes(State):
         for name, column in vars(self).items():
             setattr(self, name, widened(column, width, fill=_NEVER if name == "first" else 0))
 
-    def add(self, activity: Rows, start: Ints, duration: Ints, size: Ints) -> None:
-        """Adds events; ``size`` is -1 for those that have none. Shapes (n,), times in ns."""
-        width = len(self.events)
-        occurs = np.bincount(activity, minlength=width)
+    def add(self, events: Groups) -> None:
+        """Adds events."""
+        rows, heads, occurs = events.rows, events.heads, events.lengths
+        duration, size = events.duration, events.size
         length = duration.astype(np.float64)
-        if (self.first[occurs > 0] > start.min()).any():  # which is rare once all activities were seen
-            np.minimum.at(self.first, activity, start)
-        self.events += occurs
-        self.ns += np.bincount(activity, length, minlength=width)
-        np.maximum.at(self.longest, activity, duration)
+        self.first[rows] = np.minimum(self.first[rows], np.minimum.reduceat(events.start, heads))
+        self.longest[rows] = np.maximum(self.longest[rows], np.maximum.reduceat(duration, heads))
+        self.events[rows] += occurs
+        self.ns[rows] += np.add.reduceat(length, heads)
         timed = (size >= 0) & (duration > 0)
         if not timed.all():
-            if not length.all():
-                np.maximum(length, 1, out=length)
-            occurs = np.bincount(activity, timed, minlength=width).astype(np.int64)
+            occurs = np.add.reduceat(timed, heads, dtype=np.intp)
             size = np.maximum(size, 0)
-        np.add.at(self.bytes, activity, size)
-        self.timed += occurs
-        rate = size / length
-        rate *= timed
-        self.rates += np.bincount(activity, rate, minlength=width)
+            length[duration <= 0] = np.inf
+        self.bytes[rows] += np.add.reduceat(size, heads)
+        self.timed[rows] += occurs
+        self.rates[rows] += np.add.reduceat(size / length, heads)
 
     def merge(self, other: Nodes, rows: Rows) -> None:
         """Adds the sums of another; its activity ``a`` is our ``rows[a]``."""

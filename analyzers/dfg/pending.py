@@ -61,17 +61,23 @@ class Pending(State):
         """Views of what was put and not accepted yet."""
         return self._columns.pick(slice(self._stop, self._end))
 
-    def put(self, case: Ints, activity: IntArray, start: IntArray, duration: IntArray, size: IntArray) -> int:
+    def put(self, case: npt.ArrayLike, activity: IntArray, start: IntArray, duration: IntArray, size: IntArray) -> int:
         """Takes in events, whose ``case`` may be one number; returns how many wait, with those not accepted."""
-        end = self._end + len(start)
-        if end > len(self._columns.start):
-            self._make_room(len(start))
-            end = self._end + len(start)
-        rows, columns = slice(self._end, end), self._columns
-        columns.case[rows], columns.activity[rows], columns.start[rows] = case, activity, start
-        columns.duration[rows], columns.size[rows] = duration, size
-        self._end = end
-        return end - self._first
+        begin, count = self._end, len(activity)
+        cases, activities, starts, durations, sizes = self._columns
+        if begin + count > len(starts):
+            self._make_room(count)
+            begin = self._end
+            cases, activities, starts, durations, sizes = self._columns
+        rows = slice(begin, begin + count)
+        cases[rows] = case
+        if count == 1:  # numbers are copied faster than arrays of one
+            activities[begin], starts[begin] = activity[0], start[0]
+            durations[begin], sizes[begin] = duration[0], size[0]
+        else:
+            activities[rows], starts[rows], durations[rows], sizes[rows] = activity, start, duration, size
+        self._end = begin + count
+        return self._end - self._first
 
     def accept(self, rows: npt.NDArray[np.intp] | None) -> None:
         """Has some rows of ``new`` wait, all by default; the others are forgotten."""

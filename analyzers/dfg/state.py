@@ -47,11 +47,12 @@ def distinct(values: Ints) -> tuple[Ints, Rows]:
     Args:
         values: int64, shape (n,), n >= 1.
     """
-    borders = np.flatnonzero(values[1:] != values[:-1])
-    if not len(borders):
+    differs = values[1:] != values[:-1]
+    borders = int(np.count_nonzero(differs))
+    if not borders:
         return values[:1], np.zeros(len(values), np.intp)
-    if len(borders) < len(values) // 8:
-        firsts = np.concatenate([[0], borders + 1])
+    if borders < len(values) // 8:
+        firsts = np.concatenate([[0], np.flatnonzero(differs) + 1])
         lengths = np.diff(firsts, append=len(values))
         found, which = distinct(values[firsts])
         return found, np.repeat(which, lengths)
@@ -62,6 +63,8 @@ def distinct(values: Ints) -> tuple[Ints, Rows]:
         return found, inverse.astype(np.intp, copy=False)
     offset = (values - low).astype(np.intp)
     present = np.flatnonzero(np.bincount(offset, minlength=span))
+    if len(present) == span:
+        return present + low, offset
     number = np.zeros(span, np.intp)
     number[present] = np.arange(len(present))
     return present + low, number.take(offset)

@@ -14,6 +14,7 @@ from .bounds import Edges
 from .concurrency import Concurrency
 from .durations import Durations
 from .graph import Counts, make_graph
+from .groups import grouped, order_of
 from .nodes import Nodes
 from .open_cases import NOTHING, OpenCases
 from .pending import Events, Pending
@@ -29,7 +30,6 @@ _FEWEST_AT_ONCE: Final = 512
 _MOST_AT_ONCE: Final = 16_384
 _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
 _RENAMED: Final = -(2**63)
-_SHORT: Final = 1 << 16
 
 
 class ActivityRow(NamedTuple):
@@ -90,15 +90,14 @@ class DfgAnalyzer:
             duration: ns.
             size: bytes, -1 for an event that has no size.
         """
+        count = len(activity)
+        if count <= _MOST_AT_ONCE:
+            self._put(case, activity, start, duration, size)
+            return
         cases = np.asarray(case, np.int64)
-        for at in range(0, len(activity), _MOST_AT_ONCE):
+        for at in range(0, count, _MOST_AT_ONCE):
             rows = slice(at, at + _MOST_AT_ONCE)
-            waiting = self._pending.put(
-                cases[rows] if cases.ndim else cases, activity[rows], start[rows], duration[rows], size[rows]
-            )
-            if waiting >= self._due:
-                self._look()
-                self._place(self._pending.newest - int(self._settings.lateness_s * 1e9))
+            self._put(cases[rows] if cases.ndim else cases, activity[rows], start[rows], duration[rows], size[rows])
 
     def close_case(self, case: int) -> None:
         """Takes in that a case has ended: its last activity has an edge to the end marker.
@@ -219,6 +218,13 @@ class DfgAnalyzer:
         )
         return made
 
+    def _put(
+        self, case: npt.ArrayLike, activity: IntArray, start: IntArray, duration: IntArray, size: IntArray
+    ) -> None:
+        if self._pending.put(case, activity, start, duration, size) >= self._due:
+            self._look()
+            self._place(self._pending.newest - int(self._settings.lateness_s * 1e9))
+
     def _look(self) -> None:
         """Counts new events, and has those wait that have an activity; many at a time, as each look takes its time."""
         new = self._pending.new
@@ -282,9 +288,10 @@ class DfgAnalyzer:
         self._grow(int(rows.max()) + 1)
         parts = self._parts
         end = events.start + events.duration
-        parts.nodes.add(rows, events.start, events.duration, events.size)
-        parts.durations.add(rows, events.duration)
-        parts.concurrency.add(rows, events.start, end)
+        groups = grouped(rows, events.start, events.duration, events.size)
+        parts.nodes.add(groups)
+        parts.durations.add(groups)
+        parts.concurrency.add(groups)
         found, group = distinct(events.case)
         slots = parts.cases.slots(found)
         new = parts.cases.note(slots.take(group), rows)
@@ -298,7 +305,7 @@ class DfgAnalyzer:
         lengths = np.bincount(group, minlength=len(slots))
         heads = np.cumsum(lengths) - lengths
         if len(slots) > 1:
-            order = np.argsort(group.astype(np.uint16) if len(slots) <= _SHORT else group, kind="stable")
+            order = order_of(group, len(slots))
             activity, start, end = activity.take(order), start.take(order), end.take(order)
         back = start[1:] < start[:-1]
         back[heads[1:] - 1] = False

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.dfg.bounds import Edges
 from iotide.analyzers.dfg.concurrency import Concurrency
 from iotide.analyzers.dfg.durations import Durations
+from iotide.analyzers.dfg.groups import grouped
 from iotide.analyzers.dfg.pending import Pending
 from iotide.analyzers.dfg.state import distinct
 from support.dfg_naive import Event, most_at_once
@@ -26,12 +27,29 @@ def swept(pieces: list[list[Event]]) -> Concurrency:
     for piece in pieces:
         if piece:
             columns = np.array(piece, np.int64).T
-            concurrency.add(columns[1].astype(np.intp), columns[2], columns[2] + columns[3])
+            concurrency.add(grouped(columns[1].astype(np.intp), *columns[2:]))
     return concurrency
 
 
 def log_of(intervals: list[tuple[int, int, int]]) -> list[Event]:
     return [Event(0, activity, start, length, -1) for activity, start, length in intervals]
+
+
+# ---- groups ----
+
+
+@settings(deadline=None)
+@given(
+    values=st.lists(st.tuples(st.sampled_from([0, 3, 255, 256, 70_000]), st.integers(-5, 5)), min_size=1, max_size=50)
+)
+def test_events_of_an_activity_stand_together_in_their_order(values: list[tuple[int, int]]) -> None:
+    activity, start = np.array(values, np.int64).T
+    groups = grouped(activity.astype(np.intp), start, start + 1, start + 2)
+    assert groups.spread(groups.rows).tolist() == sorted(activity.tolist())
+    for row, head, length in zip(groups.rows, groups.heads, groups.lengths, strict=True):
+        mine = [when for which, when in values if which == row]
+        assert groups.start[head : head + length].tolist() == mine
+    assert ((groups.duration - groups.start == 1) & (groups.size - groups.start == 2)).all()
 
 
 # ---- concurrency ----
@@ -86,7 +104,7 @@ def test_quantiles_are_those_of_the_sorted_durations_within_two_percent(
     for first, last in itertools.pairwise([0, *sorted(cuts), len(values)]):
         if values[first:last]:
             columns = np.array(values[first:last], np.int64).T
-            sketch.add(columns[0].astype(np.intp), columns[1])
+            sketch.add(grouped(columns[0].astype(np.intp), columns[1], columns[1], columns[1]))
     for activity in range(4):
         mine = sorted(max(d, 1) for a, d in values if a == activity)
         exact = mine[int(np.ceil(share * len(mine))) - 1] if mine else 0.0
@@ -100,7 +118,7 @@ def test_merged_durations_are_those_of_all(one: list[tuple[int, int, int]], othe
         made = Durations(4)
         if rows:
             columns = np.array(rows, np.int64).T
-            made.add(columns[0].astype(np.intp), columns[2] ** 5)
+            made.add(grouped(columns[0].astype(np.intp), columns[1], columns[2] ** 5, columns[1]))
         return made
 
     merged, whole = sketch(one), sketch(one + other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import pickle
 
 import numpy as np
@@ -84,6 +85,24 @@ def test_statistics_are_those_of_the_definition(log: list[Event]) -> None:
         assert node.duration_max_s == max(event.duration for event in mine) / 1e9
         assert node.max_concurrency == most[int(node.name[1:])]
         assert node.exact
+        lengths = sorted(event.duration for event in mine)
+        for share, told in ((0.5, node.duration_p50_s), (0.95, node.duration_p95_s)):
+            exact = lengths[math.ceil(share * len(lengths)) - 1]
+            assert told * 1e9 == pytest.approx(exact, rel=0.02, abs=1.1)
+    assert graph.first_s == min((event.start for event in log), default=0) / 1e9
+    assert graph.last_s == max((event.end for event in log), default=0) / 1e9
+
+
+@settings(deadline=None)
+@given(log=logs(span=400), cuts=CUTS)
+def test_events_that_start_together_follow_one_another_as_they_came(log: list[Event], cuts: list[int]) -> None:
+    tied = [event._replace(start=event.start // 40) for event in log]
+    analyzer = DfgAnalyzer(settings_of(1000))
+    for first, last in itertools.pairwise([0, *sorted(cuts), len(tied)]):
+        feed(analyzer, tied[first:last])
+    naive = directly_follows(tied)
+    edges = {(edge.source, edge.target): edge.count for edge in analyzer.graph(NAMES).edges}
+    assert edges == {(f"a{a}", f"a{b}"): n for (a, b), n in naive.edges.items()}
 
 
 @settings(deadline=None)
