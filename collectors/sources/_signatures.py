@@ -24,6 +24,7 @@ TEXTS_OF_ALL: Final = 1 << 20
 _MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(32)
 _UNSIZED: Final = np.uint64(0x5851F42D4C957F2D)
+_ALL: Final = 2**64 - 1
 _GROWTH: Final = 64
 
 
@@ -84,10 +85,9 @@ class Signatures:
                 self._salt, self._descriptor, self._requested = (
                     _grown(each, index) for each in (self._salt, self._descriptor, self._requested)
                 )
-            every = np.uint64(2**64 - 1)
-            self._salt[index] = np.uint64(index)
-            self._descriptor[index] = every if call.uses("d") else 0
-            self._requested[index] = every if call.uses("n") else 0
+            self._salt[index] = _salted(index)
+            self._descriptor[index] = _ALL if call.uses("d") else 0
+            self._requested[index] = _ALL if call.uses("n") else 0
         self._index[number] = index
 
     def of(self, records: Records) -> U32:
@@ -184,7 +184,7 @@ class _Table:
     """Numbers by hash: sorted hashes, so that thousands are looked up at once."""
 
     def __init__(self) -> None:
-        self._hashes = np.array([2**64 - 1], np.uint64)
+        self._hashes = np.array([_ALL], np.uint64)
         self._numbers = np.zeros(1, np.uint32)
 
     def look_up(self, hashes: U64) -> tuple[U32, npt.NDArray[np.bool_]]:
@@ -204,6 +204,14 @@ def _mix(hashes: U64, values: U64) -> None:
     hashes ^= values
     hashes *= _MULTIPLIER
     hashes ^= hashes >> _SHIFT
+
+
+def _salted(index: int) -> int:
+    """Spreads a small number over 64 bits (the finalizer of SplitMix64), so that calls do not meet in small values."""
+    mixed = index * 0x9E3779B97F4A7C15 & _ALL
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _ALL
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _ALL
+    return mixed ^ mixed >> 31
 
 
 def _at(records: Records, rows: npt.NDArray[np.intp]) -> Records:
