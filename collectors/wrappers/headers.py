@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from .model import IN_SCOPE
+
 PLAIN: Final = frozenset(
     {
         "int8_t",
@@ -48,7 +50,6 @@ PLAIN: Final = frozenset(
         "FILE",
     }
 )
-_LOCALS: Final = frozenset({"result"})  # names that expressions of a signature file use for something else
 _MOST_NAMED_VALUES: Final = 40
 _KNOWN = re.compile(r"^[A-Z_]+\s+[^#(]*?\b(\w+)\s*\(", re.MULTILINE)
 
@@ -179,14 +180,20 @@ def _prototype(cindex: Any, cursor: Any, header: str, types: dict[str, str]) -> 
         except HeaderError as obstacle:
             obstacles.append(str(obstacle))
             spelled = argument.type.spelling
-        name = argument.spelling or f"argument{position}"
-        parameters.append(Parameter(spelled, f"{name}_" if name in _LOCALS else name, _role(cindex, argument.type)))
+        parameters.append(
+            Parameter(spelled, _free(argument.spelling or f"argument{position}"), _role(cindex, argument.type))
+        )
     try:
         returns = _spell(cindex, cursor.result_type, types)
     except HeaderError as obstacle:
         obstacles.append(str(obstacle))
         returns = cursor.result_type.spelling
     return Prototype(cursor.spelling, returns, tuple(parameters), header, ", ".join(obstacles))
+
+
+def _free(name: str) -> str:
+    """Returns the name, or another where signature files use it for something else."""
+    return f"the_{name.rstrip('_')}" if name in IN_SCOPE or name.endswith("_") else name
 
 
 def _spell(cindex: Any, kind: Any, types: dict[str, str]) -> str:

@@ -72,7 +72,7 @@ def test_what_cannot_be_wrapped_stands_as_a_comment_with_the_reason(header: Path
 
 
 def test_names_that_are_missing_or_taken_are_replaced(header: Path) -> None:
-    assert "OTHER void *tide_of(int result_, float argument1, _Bool b)" in statements(header)
+    assert "OTHER void *tide_of(int the_result, float argument1, _Bool b)" in statements(header)
 
 
 def test_only_the_prefix_and_the_defined_parts_count(header: Path) -> None:
