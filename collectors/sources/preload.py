@@ -6,6 +6,7 @@ import os
 import select
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -32,9 +33,14 @@ class PreloadSource:
     A process hands over memory and closes the connection. It is watched by a pidfd; when it ends, its rings are read
     to their end: what it wrote before a SIGKILL is there. Only processes of our own user (or root) are taken. The
     socket is private to its user.
+
+    Args:
+        path: the socket.
+        origin: what streams are that do not say it themselves.
+        clock: a steady one, seconds.
     """
 
-    def __init__(self, path: Path, origin: Origin) -> None:
+    def __init__(self, path: Path, origin: Origin, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
         self._path = path
@@ -43,7 +49,8 @@ class PreloadSource:
         self._processes: dict[int, TracedProcess] = {}  # by token
         self._watched: dict[int, int] = {}  # pidfd -> token
         self._allowance = Allowance()
-        self._polled_s = time.monotonic()
+        self._clock = clock
+        self._polled_s = clock()
         self._late_until_s = 0.0
         self._events = select.epoll()
         try:
@@ -61,7 +68,7 @@ class PreloadSource:
         """Takes in new processes and returns what all have recorded since the last poll."""
         if self._closed:
             return []
-        now_s = time.monotonic()
+        now_s = self._clock()
         if now_s - self._polled_s > _LATE_S:
             self._late_until_s = now_s + _LATE_FOR_S
         self._polled_s = now_s

@@ -80,7 +80,7 @@ class MadeRegion:
     def put_lines(self, lines: Any, slot: int = 0, *, records: int = 0) -> None:
         """Appends lines to a ring as they are."""
         head = int(self.slots["head"][slot])
-        self.rings[slot * self.lines + (head + np.arange(len(lines))) % self.lines] = lines
+        self.rings[slot * self.lines + (head % self.lines + np.arange(len(lines))) % self.lines] = lines
         self.slots["made"][slot] += records
         self.slots["head"][slot] = head + len(lines)
 

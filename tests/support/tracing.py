@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,9 +47,11 @@ class Row:
 class Tracing:
     """A listening source and what it gave so far; a context manager."""
 
-    def __init__(self, folder: Path, ring_records: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, ring_records: int | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.socket = folder / "tracer.sock"
-        self.source = PreloadSource(self.socket, Origin(job="origin", host="node"))
+        self.source = PreloadSource(self.socket, Origin(job="origin", host="node"), clock=clock)
         self.ring_records = ring_records
         self.info: dict[str, StreamInfo] = {}
         self.tables: dict[str, DefinitionTable] = {}

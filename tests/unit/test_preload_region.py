@@ -7,10 +7,12 @@ import resource
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,9 +21,9 @@ from iotide.collectors.sources._definition_log import Entry
 from iotide.collectors.sources._lines import split
 from iotide.collectors.sources._names import MOST_FILES
 from iotide.collectors.sources._region import Region
-from iotide.collectors.sources._ring_layout import ENTRY_FILE
-from iotide.events import ConfigError, ProtocolError
-from support.regions import PAGE, MadeRegion, connected
+from iotide.collectors.sources._ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_HANDLE, ENTRY_STRING, RECORD
+from iotide.events import ConfigError, HandleInfo, Layer, ProtocolError
+from support.regions import LISTED, OPEN, PAGE, WRITE, MadeRegion, connected, words_lines
 from support.tracing import Tracing
 
 
@@ -43,21 +45,86 @@ def paths(tracing: Tracing) -> list[str]:
     return [table.file(number).path for number in tracing.events()[stream].file.tolist()]
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 16)), max_size=40))
-def test_records_come_out_once_and_in_order_whatever_the_bursts(bursts: list[tuple[int, int]]) -> None:
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5), st.integers(0, 14)), max_size=40),
+    st.sampled_from([1, 3, 7, 1 << 20]),
+)
+def test_records_come_out_once_in_order_and_with_their_words(bursts: list[tuple[int, int, int]], most: int) -> None:
     with MadeRegion(lines=16) as made:
         region = Region(made.descriptor)
-        seen: dict[int, list[int]] = {0: [], 1: []}
+        seen: dict[int, list[tuple[int, list[int]]]] = {0: [], 1: []}
+        put: dict[int, list[tuple[int, list[int]]]] = {0: [], 1: []}
         made.slots["tid"] = [0, 1]
-        for slot, count in bursts:
-            made.put(count, slot)
-            for tid, lines in region.drain(1 << 20):
-                seen[tid] += split(lines)[0].rows["start"].tolist()
-        for slot in (0, 1):
-            assert seen[slot] == list(range(sum(count for place, count in bursts if place == slot)))
-            assert made.slots["tail"][slot] == made.slots["head"][slot]
+        for slot, count, length in bursts:
+            words = [len(put[slot]) * 100 + place for place in range(length)]
+            put[slot] += [(len(put[slot]) + place, words) for place in range(count)]
+            made.put(count, slot, words=words)
+            while not region.drained:
+                for tid, lines in region.drain(most):
+                    records, malformed = split(lines)
+                    assert malformed == 0
+                    for row, at in zip(records.rows, records.at.tolist(), strict=True):
+                        seen[tid].append((int(row["start"]), records.words[at : at + int(row["words"])].tolist()))
+        assert seen == put
+        assert (made.slots["tail"] == made.slots["head"]).all()
+        assert (made.slots["taken"] == made.slots["made"]).all()
+        assert not region.counters
         region.close()
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 4), st.booleans()), max_size=12))
+def test_record_without_the_words_that_it_announces_costs_itself(parts: list[tuple[int, int, bool]]) -> None:
+    lines = [np.zeros((0, 8), np.uint64)]
+    good, broken = [], 0
+    for number, (announced, following, right) in enumerate(parts):
+        row = np.zeros(1, RECORD)
+        needed = -(-announced // 7)
+        following = needed if right else following
+        row["start"], row["words"] = number, announced
+        lines += [row.view(np.uint64).reshape(1, 8), words_lines([number] * 7 * following)]
+        good += [number] if following == needed else []
+        broken += following != needed
+    records, malformed = split(np.concatenate(lines))
+    assert records.rows["start"].tolist() == good
+    assert malformed == broken
+    for row, at in zip(records.rows, records.at.tolist(), strict=True):
+        assert set(records.words[at : at + int(row["words"])].tolist()) <= {int(row["start"])}
+
+
+def test_record_that_announces_more_words_than_any_call_has_is_malformed() -> None:
+    row = np.zeros(1, RECORD)
+    row["words"] = 70
+    records, malformed = split(np.concatenate([row.view(np.uint64).reshape(1, 8), words_lines([1] * 70)]))
+    assert (len(records), malformed) == (0, 1)
+
+
+def test_words_of_no_record_are_counted_and_the_ring_is_read_on(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.put_lines(words_lines([1] * 20))
+    made.put(2)
+    made.put(1, slot=1, words=[1, 2])
+    made.put_lines(words_lines([5]), slot=1)
+    tracing.poll()
+    assert tracing.source.counters["events"] == 2
+    assert tracing.source.counters["events_dropped:malformed"] == 2
+    made.put_lines(words_lines([1] * 20))
+    tracing.poll()
+    made.put(1)
+    tracing.poll()
+    assert tracing.source.counters["events"] == 3
+
+
+def test_ring_whose_head_jumps_is_counted_and_its_neighbours_are_read(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.slots["head"][0] = 2**63
+    made.put(2, slot=1)
+    tracing.poll()
+    made.put(1, slot=0)
+    tracing.poll()
+    assert tracing.source.counters["rings_malformed"] == 1
+    assert tracing.source.counters["events"] == 3
 
 
 @settings(deadline=None, max_examples=50)
@@ -341,3 +408,138 @@ def test_environment_names_the_socket_wherever_the_program_goes(
     assert (preloaded[0], preloaded[-1]) == (str(library), "first.so")
     with pytest.raises(ConfigError):
         traced_environment(base, tmp_path / ("long" * 40), "job")
+
+
+# ---- what definitions make of records ----
+
+
+def test_parameters_become_the_text_of_the_call(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.define(1, b"/a//b/./c/../d")
+    made.define(1, b"level", kind=ENTRY_STRING)
+    made.put(1, call=OPEN, file=1, descriptor=3, words=[0o101, 0o600])
+    made.put(2, call=WRITE, file=1, descriptor=3, requested=10, offset=5)
+    made.put(1, call=LISTED, words=[2, 7, 8, 1, 2**64 - 1])
+    made.put(1, call=LISTED, words=[9])
+    tracing.poll()
+    assert tracing.signatures() == [
+        "open(flags=O_WRONLY|O_CREAT, mode=0600) = 3",
+        "pwrite64(fd=3, count=10)",
+        "pwrite64(fd=3, count=10)",
+        "list(of=[7, 8], name=level) = -1",
+        "",
+    ]
+    assert [row.path for row in tracing.rows("pwrite64")] == ["/a/b/d"] * 2
+    assert {row.layer for row in tracing.rows()} == {Layer.POSIX}
+    assert tracing.source.counters["signatures_malformed"] == 1
+
+
+def test_call_whose_specification_is_malformed_is_known_by_its_name(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.define(9, b"fsync(fd:what)", kind=ENTRY_CALL, aux=1)
+    made.define(10, b"\xff\xfe", kind=ENTRY_CALL, aux=99)
+    made.define(0, b"none()", kind=ENTRY_CALL, aux=1)
+    made.define(70_000, b"none()", kind=ENTRY_CALL, aux=1)
+    for call in (9, 10, 0, 5000):
+        made.put(1, call=call)
+    tracing.poll()
+    assert [(row.call, row.signature) for row in tracing.rows()] == [("fsync", ""), ("", ""), ("", ""), ("", "")]
+    assert tracing.source.counters["definitions_malformed"] == 3
+    assert tracing.source.counters["definitions_dropped"] == 2
+
+
+def test_handles_that_no_call_made_reach_the_stream(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.define(1, b"pipe:[7]")
+    made.define(1, b"0 1 0 32768 stdin", kind=ENTRY_HANDLE, aux=1)
+    made.define(900_000, b"4 0 7 2 stream", kind=ENTRY_HANDLE, aux=1)
+    for broken in (b"", b"1 2 3", b"a b c d e", b"0 0 0 99999999999 x", b"5 0 0 0 stdin"):
+        made.define(2, broken, kind=ENTRY_HANDLE, aux=99 if broken.startswith(b"5") else 1)
+    made.define(1, b"0 1 0 32768 again", kind=ENTRY_HANDLE, aux=1)
+    tracing.poll()
+    assert tracing.handles() == {
+        1: HandleInfo(1, 0, Layer.POSIX, "stdin", 0, 32768),
+        900_000: HandleInfo(0, 7, Layer.POSIX, "stream", 4, 2),
+    }
+    assert tracing.source.counters["definitions_malformed"] == 5
+    assert tracing.source.counters["definitions_dropped"] == 1
+
+
+def test_definition_of_an_unknown_type_is_counted_and_the_log_is_read_on(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.define(1, b"what", kind=77)
+    made.define(1, b"/good")
+    made.put(1, file=1)
+    tracing.poll()
+    assert paths(tracing) == ["/good"]
+    assert tracing.source.counters["definitions_malformed"] == 1
+
+
+# ---- what the header says ----
+
+
+def test_rank_that_is_known_later_is_told_and_stands_in_later_events(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.put(1)
+    tracing.poll()
+    made.set(rank=3, ranks=8)
+    made.put(1)
+    tracing.poll()
+    (info,) = tracing.info.values()
+    assert (info.rank, info.ranks) == (3, 8)
+    assert [row.rank for row in tracing.rows()] == [-1, 3]
+
+
+def test_calls_that_were_not_recorded_on_purpose_are_counted_and_no_drops(tracing: Tracing, made: MadeRegion) -> None:
+    made.set(left_out=4)
+    made.slots["sampled_out"], made.slots["sampled_out_bytes"] = [1, 2], [10, 20]
+    made.hand_over(tracing.socket)
+    made.put(1)
+    tracing.poll()
+    counters = tracing.source.counters
+    assert (counters["events_left_out"], counters["events_sampled_out"], counters["bytes_sampled_out"]) == (4, 3, 30)
+    assert not [name for name, count in counters.items() if "dropped" in name and count]
+
+
+def test_process_is_told_that_it_is_read(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    seen = []
+    for _ in range(2):
+        before = time.monotonic_ns()
+        tracing.poll()
+        seen.append(int(made.header["collector_seen_ns"][0]))
+        assert before <= seen[-1] <= time.monotonic_ns()
+    assert seen[0] < seen[1]
+
+
+def test_calls_lost_with_an_earlier_collector_are_counted(tracing: Tracing, made: MadeRegion) -> None:
+    made.set(lost_before=17)
+    made.hand_over(tracing.socket)
+    made.put(1)
+    tracing.poll()
+    assert tracing.source.counters["events_dropped:collector_gone"] == 17
+
+
+def test_region_given_up_while_we_were_stopped_is_read_to_its_end_and_nothing_counts_as_lost(
+    tmp_path: Path, made: MadeRegion
+) -> None:
+    now_s = [100.0]
+    with Tracing(tmp_path, clock=lambda: now_s[0]) as tracing, MadeRegion() as fresh:
+        made.hand_over(tracing.socket)
+        tracing.poll()
+        made.put(5)
+        fresh.set(token=78, lost_before=5)
+        fresh.put(1)
+        fresh.hand_over(tracing.socket)
+        now_s[0] += 5
+        tracing.poll()
+        made.put(2)  # by a thread that was still at it
+        now_s[0] += 0.5
+        tracing.poll()
+        assert not tracing.closed
+        now_s[0] += 1
+        tracing.poll()
+        assert tracing.source.counters["events"] == 8
+        assert tracing.source.counters["events_dropped:collector_gone"] == 0
+        assert len(tracing.closed) == 1
+        assert sorted(len(batch) for batch in tracing.events().values()) == [1, 7]
