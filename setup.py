@@ -1,12 +1,18 @@
-"""Builds the LD_PRELOAD library and maps the repository root to the package ``iotide``."""
+"""Builds the LD_PRELOAD libraries and maps the repository root to the package ``iotide``."""
 
+import sys
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.errors import CompileError
+
+sys.path.insert(0, str(Path("collectors").resolve()))
+from wrappers import build  # the package is not installed yet, so not by its whole name
 
 PARTS = ("events", "collectors", "analyzers", "daemon", "clients", "cli")
+PACKAGE = "iotide.collectors.preload"
 
 
 class BuildModules(build_py):
@@ -18,35 +24,43 @@ class BuildModules(build_py):
 
 
 class BuildTracer(build_ext):
-    """Names the tracer as the dynamic linker expects it: it is no Python extension."""
+    """Writes and compiles wrappers, and names libraries as the dynamic linker expects them: no Python extensions."""
 
     def get_ext_filename(self, fullname):
         *folders, name = fullname.split(".")
         return "/".join([*folders, f"lib{name}.so"])
 
+    def build_extension(self, ext):
+        to = Path(self.get_ext_fullpath(ext.name)).parent
+        scratch = Path("build", "wrappers").resolve()
+        try:
+            if ext.signature:
+                build.compile_library(ext.signature, to, scratch=scratch)
+            else:
+                build.compile_core(to, scratch)
+        except build.BuildError as error:
+            raise CompileError(str(error)) from error
+
+
+def tracer(name, sources, signature=None):
+    """One library; where it cannot be compiled, what is installed can be imported all the same."""
+    extension = Extension(
+        f"{PACKAGE}.iotide_{name}", [str(path.relative_to(Path.cwd())) for path in sources], optional=True
+    )
+    extension.signature = signature
+    return extension
+
+
+def tracers():
+    """The core library, which has libc's calls, and one library for each other signature file."""
+    yield tracer("preload", sorted(build.PRELOAD.glob("*.c")))
+    for path in build.layer_files():
+        yield tracer(path.stem, build.hooks_of(path, path.stem)[1], path)
+
 
 subpackages = find_packages(include=[*PARTS, *(f"{part}.*" for part in PARTS)])
 setup(
     packages=["iotide", *(f"iotide.{name}" for name in subpackages)],
-    ext_modules=[
-        Extension(
-            "iotide.collectors.preload.iotide_preload",
-            sorted(map(str, Path("collectors/preload").glob("*.c"))),
-            depends=sorted(map(str, Path("collectors/preload").glob("*.h"))),
-            extra_compile_args=[
-                "-std=gnu11",
-                "-O2",
-                "-fno-builtin",
-                "-U_FORTIFY_SOURCE",
-                "-fvisibility=hidden",
-                "-ftls-model=initial-exec",
-                "-Wall",
-                "-Wextra",
-                "-Werror",
-            ],
-            libraries=["dl", "pthread"],
-            optional=True,
-        )
-    ],
+    ext_modules=list(tracers()),
     cmdclass={"build_py": BuildModules, "build_ext": BuildTracer},
 )

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,8 +31,11 @@ COMPILE_FLAGS: Final = (
 )
 CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst",)
 """Its constructor runs ahead of those of the other libraries, which may do I/O."""
+CORE: Final = ("posix", "stdio")
+"""The signature files that go into the core library."""
+CORE_LIBRARY: Final = "libiotide_preload.so"
 _COMPILERS: Final = ("cc", "gcc", "clang")
-_PLACE: Final = re.compile(r"^(?P<file>[^\s:]*wrappers_\w+\.c):(?P<line>\d+):(?:\d+:)? (?P<rest>error: .*)$", re.MULTILINE)
+_PLACE: Final = re.compile(r"^(?P<file>[^\s:]*wrappers_\w+\.c):(?P<line>\d+):(?:\d+:)? (?P<rest>error: .*)$")
 _MARK: Final = re.compile(r"^/\* (?P<place>\S+\.sig:\d+|[^*]+:\d+) \*/$")
 
 
@@ -107,9 +111,34 @@ def find_compiler() -> list[str]:
         if shutil.which(name):
             return [name]
     raise BuildError(
-        f"no C compiler found (looked for {', '.join(_COMPILERS)}): install one, e.g. `apt install gcc libc6-dev`, or name"
-        " it in the variable CC"
+        f"no C compiler found (looked for {', '.join(_COMPILERS)}): install one, e.g. with"
+        " `apt install gcc libc6-dev`, or name it in the variable CC"
     )
+
+
+def link(made: Sequence[Generated], sources: Sequence[Path], library: Path, flags: Sequence[str] = ()) -> None:
+    """Compiles generated C, with further sources, into one library.
+
+    Raises:
+        BuildError: There is no compiler, or it refused.
+        OSError: The library's folder cannot be written.
+    """
+    compiler = find_compiler()
+    library.parent.mkdir(parents=True, exist_ok=True)
+    part = library.with_suffix(f".{os.getpid()}.part")
+    folders = dict.fromkeys([PRELOAD, *[folder for row in made for folder in row.folders]])
+    files = [*sources, *[source for row in made for source in row.sources]]
+    command = [*compiler, *COMPILE_FLAGS, "-fPIC", "-shared", *[f"-I{folder}" for folder in folders]]
+    command += [*map(str, files), "-o", str(part), *flags, "-ldl", "-lpthread"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
+    if done.returncode:
+        part.unlink(missing_ok=True)
+        said = _explained(done.stderr, [row.sources[0] for row in made])
+        raise BuildError(said or f"{compiler[0]} ended with {done.returncode}")
+    part.replace(library)
 
 
 def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -> Path:
@@ -131,30 +160,37 @@ def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -
     made = generate(signature, scratch or to / "wrappers")
     if made.file.is_libc:
         raise BuildError(f"{signature}: the calls of libc are part of the core library, which is built with iotide")
-    compiler = find_compiler()
-    to.mkdir(parents=True, exist_ok=True)
     library = to / made.library_name
-    part = library.with_suffix(".so.part")
-    command = [*compiler, *COMPILE_FLAGS, "-fPIC", "-shared", *[f"-I{folder}" for folder in made.folders]]
-    command += [*map(str, made.sources), "-o", str(part), "-ldl"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
-    if done.returncode:
-        part.unlink(missing_ok=True)
-        raise BuildError(_explained(done.stderr, made.sources[0]) or f"{compiler[0]} ended with {done.returncode}")
-    part.replace(library)
+    link([made], [], library)
     return library
 
 
-def _explained(messages: str, wrappers: Path) -> str:
-    """What the compiler said, with the lines of the signature file that the wrappers came from."""
-    lines = wrappers.read_text(encoding="utf-8").splitlines()
+def compile_core(to: Path, scratch: Path) -> Path:
+    """Builds the core library: what is written by hand in ``collectors/preload``, and libc's calls.
+
+    Raises as `compile_library`.
+    """
+    made = [generate(PRELOAD / "signatures" / f"{name}.sig", scratch) for name in CORE]
+    library = to / CORE_LIBRARY
+    link(made, sorted(PRELOAD.glob("*.c")), library, CORE_LINK_FLAGS)
+    return library
+
+
+def layer_files() -> list[Path]:
+    """Returns iotide's own signature files but for the core's."""
+    return [path for path in sorted(PRELOAD.glob("signatures/*.sig")) if path.stem not in CORE]
+
+
+def _explained(messages: str, generated: Sequence[Path]) -> str:
+    """What the compiler said, with the lines of the signature files that the wrappers came from."""
+    lines = {path.name: path.read_text(encoding="utf-8").splitlines() for path in generated}
     found = []
-    for match in _PLACE.finditer(messages):
-        at = min(int(match["line"]), len(lines))
-        marks = (_MARK.match(line) for line in reversed(lines[:at]))
-        place = next((mark["place"] for mark in marks if mark), wrappers.name)
-        found.append(f"{place}: {match['rest']}")
+    for row in messages.splitlines():
+        match = _PLACE.match(row)
+        name = Path(match["file"]).name if match else ""
+        if not match or name not in lines:
+            found += [row] if "error:" in row else []
+            continue
+        marks = (_MARK.match(line) for line in reversed(lines[name][: int(match["line"])]))
+        found.append(f"{next((mark['place'] for mark in marks if mark), name)}: {match['rest']}")
     return "\n".join(found) or messages.strip()

@@ -9,19 +9,37 @@ from typing import Final
 from .model import CType, Machine
 
 _SIGNED: Final = frozenset(
-    "char short int long ssize_t off_t off64_t loff_t ptrdiff_t intptr_t int8_t int16_t int32_t int64_t pid_t time_t"
-    " clockid_t suseconds_t blksize_t intmax_t wchar_t key_t".split()
-)
+    {
+        "char", "short", "int", "long", "ssize_t", "off_t", "off64_t", "loff_t", "ptrdiff_t", "intptr_t",
+        "int8_t", "int16_t", "int32_t", "int64_t", "pid_t", "time_t", "clockid_t", "suseconds_t",
+        "blksize_t", "intmax_t", "wchar_t", "key_t",
+    }
+)  # fmt: skip
 _UNSIGNED: Final = frozenset(
-    "unsigned bool _Bool size_t uintptr_t uint8_t uint16_t uint32_t uint64_t uintmax_t mode_t uid_t gid_t dev_t ino_t"
-    " ino64_t nlink_t socklen_t useconds_t".split()
-)
-_INT_SIZED: Final = frozenset("int int32_t uint32_t mode_t uid_t gid_t pid_t socklen_t clockid_t".split())
+    {
+        "unsigned", "bool", "_Bool", "size_t", "uintptr_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
+        "uintmax_t", "mode_t", "uid_t", "gid_t", "dev_t", "ino_t", "ino64_t", "nlink_t", "socklen_t",
+        "useconds_t",
+    }
+)  # fmt: skip
+_INT_SIZED: Final = frozenset(
+    {
+        "int", "int32_t", "uint32_t", "mode_t", "uid_t", "gid_t", "pid_t", "socklen_t", "clockid_t",
+    }
+)  # fmt: skip
 _QUALIFIERS: Final = frozenset(
-    "const volatile restrict __restrict __restrict__ register struct union enum _Atomic extern".split()
-)
-_WORDS: Final = frozenset("signed unsigned char short int long float double void bool _Bool _Complex".split())
-_OTHERS: Final = frozenset("va_list __builtin_va_list".split())
+    {
+        "const", "volatile", "restrict", "__restrict", "__restrict__", "register", "struct", "union", "enum",
+        "_Atomic", "extern",
+    }
+)  # fmt: skip
+_WORDS: Final = frozenset(
+    {
+        "signed", "unsigned", "char", "short", "int", "long", "float", "double", "void", "bool", "_Bool",
+        "_Complex",
+    }
+)  # fmt: skip
+_OTHERS: Final = frozenset(["va_list", "__builtin_va_list"])
 IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 _NAMED_POINTER: Final = re.compile(r"\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*(\[[^\]]*\])?\s*\)")
 

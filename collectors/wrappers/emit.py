@@ -14,6 +14,16 @@ from .wrapper import Wrapper, signature_of
 _FIRST_SPACE: Final = 64
 """Below are the layers: libraries of the layer OTHER have spaces of their own."""
 
+_OUT_OF_LINE: Final = """\
+/* Not in each wrapper: a library may have a thousand, and its calls take longer than this one. */
+static __attribute__((noinline)) void leave_(struct iotide_span span, struct iotide_site *site, int error,
+                                             const struct iotide_facts *facts, const uint64_t *words,
+                                             unsigned int count) {
+    iotide_leave(span, site, *facts, words, count);
+    errno = error;
+}
+"""
+
 
 def wrappers_name(file: SignatureFile) -> str:
     """Returns the name of the C file."""
@@ -59,6 +69,7 @@ def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
         else "",
         _prototypes(generated, undefine=True) if file.is_libc else _library_definition(file),
         *[_site(file, statement, symbol) for statement in file.statements for symbol in statement.symbols],
+        "" if file.is_libc else _OUT_OF_LINE,
         _descriptor_helper(file),
     ]
     text = "\n".join(part + ("" if part.startswith("/*") else "\n") for part in parts if part)

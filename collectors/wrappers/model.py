@@ -82,8 +82,11 @@ class CType:
     @property
     def points_to_number(self) -> bool:
         """Whether this is a pointer to a value that fits a word."""
-        return self.machine is Machine.POINTER and self.pointee is not None and self.pointee.scalar and not (
-            self.is_string
+        return (
+            self.machine is Machine.POINTER
+            and self.pointee is not None
+            and self.pointee.scalar
+            and not (self.is_string)
         )
 
     @property
@@ -173,7 +176,8 @@ class Statement:
 
     def all_expressions(self) -> list[str]:
         """Returns each piece of C that the file gives for this call."""
-        arrays = [row.role.argument for row in (*self.parameters, *self.extras) if row.role.name == "array"]
+        roles = [row.role for row in self.parameters] + [item.role for item in self.extras]
+        arrays = [role.argument for role in roles if role.name == "array"]
         extras = [item.expression for item in self.extras]
         return [
             *self.expressions.values(), *self.values.values(), *extras, *arrays, *self.before, *self.after, *self.flags,
@@ -195,6 +199,7 @@ class SignatureFile:
     includes: tuple[str, ...] = ()
     datatype: str = ""
     handle_group: str = ""
+    skip: str = ""
     opaque: tuple[str, ...] = ()
     """Types that only stand behind pointers and that no line names."""
 

@@ -16,7 +16,12 @@ _CODES: Final = {
     "int": "i", "uint": "u", "hex": "x", "double": "g", "request": "x", "flags": "O", "mode": "m", "dirfd": "i",
     "text": "s", "array": "a", "status": "-", "buffer": "-", "opaque": "-",
 }  # fmt: skip
-_OF_EXTRAS: Final = frozenset("int uint hex double request flags mode text array enum path handle datatype".split())
+_OF_EXTRAS: Final = frozenset(
+    {
+        "int", "uint", "hex", "double", "request", "flags", "mode", "text", "array", "enum", "path",
+        "handle", "datatype",
+    }
+)  # fmt: skip
 FROM_FIELDS: Final = frozenset("dfon-")
 """Codes that take no word."""
 
@@ -119,9 +124,7 @@ def specification(statement: Statement, *, grouped: bool = False, datatypes: boo
     return f"{statement.shown}({','.join(f'{item.name}:{item.code}' for item in items)}){tail}"
 
 
-def _descriptor(
-    statement: Statement, source: Parameter | None, creates: Parameter | str | None, grouped: bool
-) -> str:
+def _descriptor(statement: Statement, source: Parameter | None, creates: Parameter | str | None, grouped: bool) -> str:
     if creates in ("fd", "stream"):
         return "result"
     if creates == "handle":
@@ -165,26 +168,32 @@ def _code(
     return _CODES[role]
 
 
+_NEEDS_NUMBER: Final = "an integer or a pointer"
+
+
 def _check_type(parameter: Parameter) -> None:
+    wanted = _wanted(parameter)
+    if wanted:
+        role, found = parameter.role.name, parameter.type.text
+        raise PlanError(f"the role {role!r} of {parameter.name!r} expects {wanted}, found {found!r}")
+
+
+def _wanted(parameter: Parameter) -> str:
+    """What the parameter's type ought to be for its role; empty when it is."""
     role, of = parameter.role.name, parameter.type
     pointer = of.machine is Machine.POINTER
-    wrong = ""
-    if role == "array" and (not pointer or of.pointee in (Machine.FLOATING, Machine.VOID, Machine.AGGREGATE)):
-        wrong = "a pointer to integers"
-    elif role == "array" and of.is_string:
-        wrong = "a pointer to integers"
-    elif role == "new_handle" and not of.points_to_number:
-        wrong = "a pointer to the new handle's value"
-    elif role in ("text", "path") and not pointer:
-        wrong = "a pointer to char"
-    elif role == "double" and of.machine not in (Machine.FLOATING, Machine.UNKNOWN):
-        wrong = "floating point"
-    elif role in ("handle", "datatype") and not (of.machine.scalar or of.machine is Machine.UNKNOWN):
-        wrong = "an integer or a pointer"
-    elif role not in ("opaque", "buffer", "status", "double") and of.machine in (Machine.AGGREGATE, Machine.FLOATING):
-        wrong = "an integer or a pointer"
-    if wrong:
-        raise PlanError(f"the role {role!r} of {parameter.name!r} expects {wrong}, found {of.text!r}")
+    known = of.machine is not Machine.UNKNOWN
+    if role in ("opaque", "buffer", "status") or not known:
+        return ""
+    if role == "array":
+        return "" if of.points_to_number or of.pointee is Machine.INCOMPLETE else "a pointer to integers"
+    if role == "new_handle":
+        return "" if of.points_to_number else "a pointer to the new handle's value"
+    if role in ("text", "path"):
+        return "" if pointer else "a pointer to char"
+    if role == "double":
+        return "" if of.machine is Machine.FLOATING else "floating point"
+    return "" if of.machine.scalar else _NEEDS_NUMBER
 
 
 def _shown(statement: Statement, parameter: Parameter, code: str) -> Shown:

@@ -18,7 +18,7 @@ _SHOWN: Final = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 _LIBRARY: Final = re.compile(r"[a-z][a-z0-9_]*")
 _MOST_SPECIFICATION: Final = 3500
 """Bytes of ENTRY_CALL's text, which the core keeps below a page."""
-_HEAD: Final = ("library", "layer", "anchor", "fails", "error", "type", "include", "datatype", "group")
+_HEAD: Final = ("library", "layer", "anchor", "fails", "error", "type", "include", "datatype", "group", "skip")
 
 
 def read(path: Path) -> SignatureFile:
@@ -47,8 +47,7 @@ def parse(text: str, path: str = "signatures") -> SignatureFile:
         if needed not in head:
             raise SignatureError(path, 1, f"expected a line `{needed} ...` in the head of the file")
     known = Types(types, lenient=bool(includes) or head["anchor"] == model.LIBC)
-    taken = {*model.IN_SCOPE, *(["value"] if {"datatype", "group"} & head.keys() else [])}
-    parser = _Statements(path, known, taken)
+    parser = _Statements(path, known)
     found = tuple(parser.statement(block) for block in statements)
     return SignatureFile(
         path=path,
@@ -62,6 +61,7 @@ def parse(text: str, path: str = "signatures") -> SignatureFile:
         includes=tuple(includes),
         datatype=head.get("datatype", ""),
         handle_group=head.get("group", ""),
+        skip=head.get("skip", ""),
         opaque=tuple(known.opaque),
     )
 
@@ -108,9 +108,8 @@ def _head_line(
 class _Statements:
     """Parses the statements of one file."""
 
-    def __init__(self, path: str, types: Types, taken: set[str]) -> None:
+    def __init__(self, path: str, types: Types) -> None:
         self._path = path
-        self._taken = taken
         self._types = types
         self._seen: dict[str, int] = {}
 
@@ -159,7 +158,7 @@ class _Statements:
         found: list[Parameter] = []
         for part in parts[:-1] if variadic else parts:
             parameter = self._parameter(line, part)
-            if parameter.name in self._taken or parameter.name.endswith("_"):
+            if parameter.name in model.IN_SCOPE or parameter.name.endswith("_"):
                 raise self._error(line, f"the name {parameter.name!r} is taken: give the parameter another")
             if parameter.name in (row.name for row in found):
                 raise self._error(line, f"two parameters are called {parameter.name!r}")
@@ -260,9 +259,10 @@ class _Statements:
     def _check(self, found: Statement) -> None:
         from .plan import MOST_ARRAYS, PlanError, specification  # plan needs the model alone
 
-        arrays = [row for row in (*found.parameters, *found.extras) if row.role.name == "array"]
-        if len(arrays) > MOST_ARRAYS:
-            raise self._error(found.line, f"expected at most {MOST_ARRAYS} arrays, found {len(arrays)}")
+        roles = [row.role for row in found.parameters] + [item.role for item in found.extras]
+        arrays = sum(role.name == "array" for role in roles)
+        if arrays > MOST_ARRAYS:
+            raise self._error(found.line, f"expected at most {MOST_ARRAYS} arrays, found {arrays}")
         try:
             text = specification(found)
         except PlanError as error:
@@ -284,6 +284,7 @@ def format_file(file: SignatureFile) -> str:
     """Writes a file that `parse` reads as the same; comments and white space are not kept."""
     rows = [f"library {file.library}", f"layer {file.layer}", f"anchor {file.anchor}"]
     optional = {"fails": file.fails, "error": file.error, "datatype": file.datatype, "group": file.handle_group}
+    optional["skip"] = file.skip
     rows += [f"{word} {text}" for word, text in optional.items() if text]
     rows += [f"include {name}" for name in file.includes]
     rows += [f"type {name} = {text}" for name, text in file.types.items()]

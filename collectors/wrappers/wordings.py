@@ -20,7 +20,9 @@ class Wordings:
         if self._plan.statement.kind != "DESTROY":
             return []
         return [
-            f"const uint64_t early_{item.name}_ = {self._word(item)};" for item in self._plan.worded if self._early(item)
+            f"const uint64_t early_{item.name}_ = {self._word(item)};"
+            for item in self._plan.worded
+            if self._early(item)
         ]
 
     def lines(self) -> tuple[list[str], str, str]:
@@ -79,24 +81,23 @@ class Wordings:
         written = item.parameter and not item.expression and not item.parameter.type.read_only
         if written and item.role.name == "text":
             return f"failed ? 0 : {text}"
-        return f"unreadable_ ? 0 : {text}" if self._file.is_libc else text
+        return f"failed ? 0 : {text}" if self._file.is_libc else text
 
     def _named_datatype(self, item: Shown) -> str:
         at = _of(item)
-        return f"({{ __typeof__({at}) value = {at}; iotide_define_string({self._file.datatype}); }})"
+        return _over(at, f"iotide_define_string({self._file.datatype})")
 
     def _handle(self, item: Shown) -> str:
         if not item.parameter:
             if item.code == "k":
-                return f"({{ __typeof__({item.expression}) value = {item.expression}; (uint64_t)({self._group}); }})"
+                return _over(item.expression, f"(uint64_t)({self._group})")
             return f"iotide_object(SPACE_{self._file.library}, (uint64_t)({item.expression})).handle"
         if item.expression:
             return f"(uint64_t)({item.expression})"
         name, new = item.name, item.role.name == "new_handle"
         if item.code == "k":
             kind = f"__typeof__(*{name})" if new or item.parameter.type.points_to_number else f"__typeof__({name})"
-            from_ = f"*{name}" if new else f"({kind})key_{name}_"
-            text = f"({{ {kind} value = {from_}; (uint64_t)({self._group}); }})"
+            text = _over(f"*{name}" if new else f"({kind})key_{name}_", f"(uint64_t)({self._group})")
             return f"failed || !{name} ? 0 : {text}" if new else text
         if new:
             return "target_.handle" if self._plan.creates is item.parameter else f"new_{name}_"
@@ -107,6 +108,11 @@ class Wordings:
     @property
     def _group(self) -> str:
         return self._file.handle_group
+
+
+def _over(value: str, expression: str) -> str:
+    """An expression over `value`; in two steps, because a parameter may have that name."""
+    return f"({{ __typeof__({value}) value_ = {value}; __typeof__(value_) value = value_; {expression}; }})"
 
 
 def _of(item: Shown) -> str:

@@ -1,7 +1,7 @@
 """Writes the wrapper of one function.
 
-libc's wrappers are leaves: they make no traced calls, so they only note when they begin. Those of a library are pushed, so
-that what they call below knows its parent.
+libc's wrappers are leaves: they make no traced calls, so they only note when they begin. Those of a library are
+pushed, so that what they call below knows its parent.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Wrapper:
 
     def _libc(self, symbol: str) -> list[str]:
         statement, site, real = self._statement, f"&SITE({symbol})", f"REAL({symbol})"
-        rows = self._caller() + [f"struct iotide_span span_ = iotide_enter({site});"]
+        rows = [*self._caller(), f"struct iotide_span span_ = iotide_enter({site});"]
         checks = "!span_.start_ns" + (" || !iotide_same_process()" if self._changes_descriptors() else "")
         rows += self._straight(f"unlikely({checks})", real)
         rows += self._descriptor_of_stream(real)
@@ -60,11 +60,11 @@ class Wrapper:
         return rows
 
     def _layer(self, symbol: str) -> list[str]:
-        site = f"&SITE({symbol})"
+        site, skip = f"&SITE({symbol})", self._file.skip
         rows = [
             "const void *caller = __builtin_return_address(0);",
             f"__typeof__(&{symbol}) real_ = REAL({symbol});",
-            *self._straight(f"!iotide_traced({site})", "real_"),
+            *self._straight(f"!iotide_traced({site})" + (f" || ({skip})" if skip else ""), "real_"),
             *self._keys(),
             *self._source_before(),
             *self._before(),
@@ -80,15 +80,17 @@ class Wrapper:
 
     def _rest(self, site: str) -> list[str]:
         words, array, count = self._words.lines()
+        leaving = [f"iotide_leave(span_, {site},", *self._facts(), f"             {array}, {count});"]
+        if not self._file.is_libc:
+            leaving = [f"leave_(span_, {site}, errno_,", *self._facts(), f"       {array}, {count});"]
+        elif self._saves_errno():
+            leaving.append("errno = errno_;")
         return [
             *[f"{text};" for text in self._statement.after],
             f"const int64_t requested = (int64_t)({self._requested()});",
             *self._target(),
             *words,
-            f"iotide_leave(span_, {site},",
-            *self._facts(),
-            f"             {array}, {count});",
-            *(["errno = errno_;"] if self._saves_errno() else []),
+            *leaving,
             *([] if self._void else ["return result;"]),
         ]
 
@@ -155,7 +157,7 @@ class Wrapper:
         return [*self._words.early(), f"const struct iotide_target source_ = {asked};"]
 
     def _source_after(self) -> list[str]:
-        """In libc's wrappers: off the way to the kernel, and a new descriptor's number may be in the tables only now."""
+        """In libc's wrappers, where nobody needs it while the real call runs."""
         source = self._plan.source
         if not source or self._statement.kind == "DESTROY" or self._duplicates():
             return []
@@ -182,7 +184,7 @@ class Wrapper:
         rows = [f"const bool failed = {self._failed()};", f"const int error_ = failed ? (int)({error}) : 0;"]
         guarded = self._plan.path or any(item.code in "ps" for item in self._plan.worded)
         if self._file.is_libc and guarded:
-            rows.append("const bool unreadable_ = failed && error_ == EFAULT;")
+            rows.append("const bool unreadable_ = failed && !iotide_has_read(error_);")
         unused = self._file.is_libc and guarded and not self._uses_unreadable()
         return rows[:-1] if unused else rows
 
@@ -223,7 +225,10 @@ class Wrapper:
         plan, given = self._plan, self._statement.expressions
         rows = self._created_descriptor() or self._created_handle() or self._plain_target()
         if plan.source and self._statement.kind == "DESTROY" and plan.source.role.name == "handle":
-            rows += ["if (failed && source_.handle)", f"    iotide_bind({self._space}, key_{plan.source.name}_, source_);"]
+            rows += [
+                "if (failed && source_.handle)",
+                f"    iotide_bind({self._space}, key_{plan.source.name}_, source_);",
+            ]
         changed = [f"target_.{key} = (uint32_t)({given[key]});" for key in ("handle", "file") if key in given]
         if changed and self._creates_handle() and "file" in given:
             return rows
@@ -265,7 +270,9 @@ class Wrapper:
                 continue
             name = more.name
             rows.append(f"const uint32_t new_{name}_ = failed || !{name} ? 0 : iotide_new_handle();")
-            bound = f"iotide_bind({self._space}, (uint64_t)*{name}, (struct iotide_target){{new_{name}_, target_.file}});"
+            bound = (
+                f"iotide_bind({self._space}, (uint64_t)*{name}, (struct iotide_target){{new_{name}_, target_.file}});"
+            )
             rows += [f"if (new_{name}_)", f"    {bound}"]
         return rows
 
@@ -305,7 +312,7 @@ class Wrapper:
         }
         rows = [f".{key} = {value}," for key, value in facts.items() if value != "0"]
         first, *others = rows
-        begin = "             (struct iotide_facts){"
+        begin = "             (struct iotide_facts){" if self._file.is_libc else "       &(struct iotide_facts){"
         pad = " " * len(begin)
         listed = [f"{begin}{first}", *[f"{pad}{row}" for row in others]]
         listed[-1] = listed[-1].rstrip(",") + "},"

@@ -1,0 +1,39 @@
+"""``python -m iotide.collectors.wrappers [NAME...]``: builds the libraries of a checkout again, in place.
+
+NAME is ``preload`` for the core, else a signature file's; without names all are built. For those who work on the C;
+``pip install`` builds them too.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from .build import PRELOAD, BuildError, compile_core, compile_library, layer_files
+from .model import SignatureError
+
+_SCRATCH = PRELOAD.parent.parent / "build" / "wrappers"
+
+
+def main(names: list[str]) -> int:
+    """Builds the libraries of these names and returns the exit status."""
+    known: dict[str, Path | None] = {"preload": None, **{path.stem: path for path in layer_files()}}
+    status = 0
+    for name in names or known:
+        if name not in known:
+            sys.stderr.write(f"no library is called {name!r}: expected one of {', '.join(known)}\n")
+            return 2
+        signature = known[name]
+        try:
+            library = (
+                compile_library(signature, PRELOAD, scratch=_SCRATCH) if signature else compile_core(PRELOAD, _SCRATCH)
+            )
+            sys.stdout.write(f"{library}\n")
+        except (BuildError, SignatureError) as error:
+            sys.stderr.write(f"{name}: {error}\n")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
