@@ -12,6 +12,7 @@ struct caller {
     const struct iotide_library *library;
     uintptr_t low, high;
     uint64_t identity; /* of the object at low: another may be loaded there later */
+    bool inner;        /* it is a copy of the library itself */
     int copy;          /* below IOTIDE_COPIES: place in the sites' real[]; -1: look each function up */
 };
 static struct caller callers[MOST_CALLERS];
@@ -131,8 +132,13 @@ static const struct caller *learn(const struct iotide_library *library, const st
         return NULL;
     int count = atomic_load(&caller_count);
     if (count < MOST_CALLERS) {
-        callers[count] =
-            (struct caller){library, span->low, span->high, identity_of(span->low), copy_number(library, anchor)};
+        uintptr_t base = (uintptr_t)base_of(anchor);
+        callers[count] = (struct caller){.library = library,
+                                         .low = span->low,
+                                         .high = span->high,
+                                         .identity = identity_of(span->low),
+                                         .inner = base >= span->low && base < span->high,
+                                         .copy = copy_number(library, anchor)};
         made = &callers[count];
         atomic_store_explicit(&caller_count, count + 1, memory_order_release);
     }
@@ -161,6 +167,11 @@ void *iotide_provided(const struct iotide_library *library, struct iotide_site *
     }
     errno = error;
     return real ? real : (void *)iotide_absent;
+}
+
+bool iotide_is_inner(const struct iotide_library *library, const void *address) {
+    const struct caller *caller = iotide_self.depth ? known_caller(library, address) : NULL;
+    return caller && caller->inner;
 }
 
 /* ---- helpers: functions of the library that are not wrapped ---- */

@@ -74,6 +74,8 @@ __attribute__((noinline, unused)) static void *iotide_next_here(const char *symb
     return found;
 }
 EXPORT void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *caller);
+/* Whether a copy of the library makes this call of its own functions, within a traced call. After iotide_provided. */
+EXPORT bool iotide_is_inner(const struct iotide_library *library, const void *caller);
 /* The same for a helper function of the library that is not wrapped, e.g. MPI_Type_size; NULL when there is none. */
 EXPORT void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *caller);
 
