@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
     from ..collectors.settings import TracerSettings
 
 LAYERS: Final = ("posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf", "other")
-CALL_CLASSES: Final = ("data", "handle", "seek", "sync", "meta", "char")
+CALL_CLASSES: Final = ("data", "handle", "seek", "sync", "meta", "char", "memory")
 _KEYS: Final = ("layers", "libraries", "only_paths", "skip_paths", "calls", "sample", "ring_records")
 
 
@@ -50,7 +50,8 @@ _OPTIONS: Final = (
         callback=partial(_words, CALL_CLASSES),
         envvar="IOTIDE_CALLS",
         metavar="LIST",
-        help=f"Classes of calls: {', '.join(CALL_CLASSES)} (getc and the like), or all. Default: all but char.",
+        help=f"Classes of calls: {', '.join(CALL_CLASSES)}, or all. Default: all but char (getc and the like) and "
+        "memory (of the library alone: HDF5's dataspaces, property lists ...).",
     ),
     _option(
         "--only-paths",

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..events.wire import MAX_BATCH_EVENTS
 
 LayerName = Literal["posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf", "other"]
-CallClass = Literal["data", "handle", "seek", "sync", "meta", "char"]
+CallClass = Literal["data", "handle", "seek", "sync", "meta", "char", "memory"]
 MOST_RING_RECORDS: Final = 1 << 22
 
 

@@ -14,11 +14,11 @@ struct prefixes {
 };
 
 static const char *const layer_names[] = {"other", "posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf"};
-static const char *const class_names[] = {"data", "handle", "seek", "sync", "meta", "char"};
+static const char *const class_names[] = {"data", "handle", "seek", "sync", "meta", "char", "memory"};
 
 static struct prefixes only, skip;
 static uint32_t layers = ~0u;
-static uint32_t classes = ~(1u << CLASS_CHAR);
+static uint32_t classes = ~(1u << CLASS_CHAR | 1u << CLASS_MEMORY);
 uint32_t iotide_sample = 1;
 
 const char *iotide_setting(char **environment, const char *name) {

@@ -26,7 +26,7 @@
 /* ---- sites: one a wrapper ---- */
 
 /* What the switches turn on and off besides layers (IOTIDE_CALLS). */
-enum iotide_class { CLASS_DATA, CLASS_HANDLE, CLASS_SEEK, CLASS_SYNC, CLASS_META, CLASS_CHAR };
+enum iotide_class { CLASS_DATA, CLASS_HANDLE, CLASS_SEEK, CLASS_SYNC, CLASS_META, CLASS_CHAR, CLASS_MEMORY };
 enum { SITE_NEW, SITE_ON, SITE_OFF };
 
 #define IOTIDE_COPIES 4 /* of a library in one process, whose functions are remembered; those of more are looked up */

@@ -9,7 +9,7 @@ from typing import Final
 
 KINDS: Final = ("OTHER", "CREATE", "DUPLICATE", "DESTROY", "SEEK", "CHANGE_FLAGS", "DELETE", "READ", "WRITE", "SYNC")
 LAYERS: Final = ("OTHER", "POSIX", "STDIO", "MPIIO", "HDF5", "NETCDF", "PNETCDF")
-CLASSES: Final = ("data", "handle", "seek", "sync", "meta", "char")
+CLASSES: Final = ("data", "handle", "seek", "sync", "meta", "char", "memory")
 FLAG_WORDS: Final = ("collective", "nonblocking", "append")
 RESULT_ROLES: Final = ("none", "status", "bytes", "id", "fd", "stream", "handle")
 PLAIN_ROLES: Final = (

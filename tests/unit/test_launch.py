@@ -119,7 +119,7 @@ def test_printed_environment_says_what_is_recorded(base: dict[str, str]) -> None
         "LD_PRELOAD": "",
         "IOTIDE_SOCKET": "/run/t.sock",
         "IOTIDE_LAYERS": "posix,stdio",
-        "IOTIDE_CALLS": "data,handle,seek,sync,meta,char",
+        "IOTIDE_CALLS": "data,handle,seek,sync,meta,char,memory",
         "IOTIDE_ONLY": "/scratch",
         "IOTIDE_SAMPLE": "5",
     }
