@@ -12,7 +12,7 @@ struct caller {
     const struct iotide_library *library;
     uintptr_t low, high;
     uint64_t identity; /* of the object at low: another may be loaded there later */
-    bool inner;        /* it is a copy of the library itself */
+    bool inner;        /* it is a copy of the library itself, or ours: then the library ended in a jump to the call */
     int copy;          /* below IOTIDE_COPIES: place in the sites' real[]; -1: look each function up */
 };
 static struct caller callers[MOST_CALLERS];
@@ -126,18 +126,21 @@ static const struct caller *known_caller(const struct iotide_library *library, c
     return NULL;
 }
 
+static bool covered(const struct span *span, const void *address) {
+    return (uintptr_t)address >= span->low && (uintptr_t)address < span->high;
+}
+
 static const struct caller *learn(const struct iotide_library *library, const struct span *span, const void *anchor) {
     const struct caller *made = NULL;
     if (!span->high || atomic_exchange(&learning, true))
         return NULL;
     int count = atomic_load(&caller_count);
     if (count < MOST_CALLERS) {
-        uintptr_t base = (uintptr_t)base_of(anchor);
         callers[count] = (struct caller){.library = library,
                                          .low = span->low,
                                          .high = span->high,
                                          .identity = identity_of(span->low),
-                                         .inner = base >= span->low && base < span->high,
+                                         .inner = covered(span, anchor) || covered(span, (const void *)library->next),
                                          .copy = copy_number(library, anchor)};
         made = &callers[count];
         atomic_store_explicit(&caller_count, count + 1, memory_order_release);
