@@ -97,7 +97,7 @@ class Writer:
             case "x":
                 return hex(word)
             case "m":
-                return f"0{word:o}"
+                return f"0{word:o}" if word else "0"
             case "O":
                 return open_flags(word)
             case "g":

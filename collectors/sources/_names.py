@@ -70,7 +70,8 @@ class Names:
             self._learn_handle(entry.number, entry.aux, text)
         else:
             raise ProtocolError(f"no definition has type {entry.type}")
-        self._counters["definitions_dropped"] += self.interner.overflowed - before
+        if self.interner.overflowed > before:
+            self._counters["definitions_dropped"] += self.interner.overflowed - before
 
     def calls(self, numbers: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
         """Returns calls in the stream's numbers, and their layers."""

@@ -12,7 +12,8 @@ from typing import Final
 
 import msgspec
 
-from ...events import FileInfo, InputError, ProtocolError, StreamInfo, empty_batch
+from ...events import InputError, ProtocolError, StreamInfo, empty_batch
+from ..file_facts import NodeFiles
 from ..source import Changed, Chunk, Closed, Opened, Origin, Problems, SourceItem
 from ._gate import Arrival, Gate
 from ._process import TracedProcess
@@ -37,10 +38,18 @@ class PreloadSource:
     Args:
         path: the socket.
         origin: what streams are that do not say it themselves.
+        files: what the node knows of files; closed with the source.
         clock: a steady one, seconds.
     """
 
-    def __init__(self, path: Path, origin: Origin, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        path: Path,
+        origin: Origin,
+        *,
+        files: NodeFiles | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
         self._path = path
@@ -49,6 +58,7 @@ class PreloadSource:
         self._processes: dict[int, TracedProcess] = {}  # by token
         self._watched: dict[int, int] = {}  # pidfd -> token
         self._allowance = Allowance()
+        self._files = files or NodeFiles()
         self._clock = clock
         self._polled_s = clock()
         self._late_until_s = 0.0
@@ -101,6 +111,7 @@ class PreloadSource:
         self._processes.clear()
         self._gate.close()
         self._events.close()
+        self._files.close()
 
     def _refuse(self, error: Exception) -> None:
         self.counters["processes_refused" if isinstance(error, ProtocolError) else "accepts_failed"] += 1
@@ -144,7 +155,7 @@ class PreloadSource:
             region,
             info,
             arrival.watch,
-            FileInfo,
+            self._files.of_process(pid, region.mount_namespace),
             self.counters,
             self.problems,
             self._allowance,

@@ -67,7 +67,7 @@ def naive(call: Specification, descriptor: int, requested: int, words: Sequence[
             "i": lambda word=word, signed=signed: str(signed),
             "u": lambda word=word: str(word),
             "x": lambda word=word: f"0x{word:x}",
-            "m": lambda word=word: "0" + oct(word)[2:],
+            "m": lambda word=word: "0" + oct(word)[2:] if word else "0",
             "O": lambda word=word: open_flags(word),
             "g": lambda word=word: str(struct.unpack("d", struct.pack("Q", word))[0]),
             "h": lambda word=word: "#" + str(word),

@@ -1,0 +1,198 @@
+"""What the node knows of the files that its processes name: mount, file system, scope, type."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ..events import FileInfo, FileType
+from .file_systems import FileSystems, type_on
+from .mounts import Mount, MountTable, parse_mountinfo
+
+_FRESH_S: Final = 1.0
+"""How long a look at a process's namespace, and at a namespace's mounts, holds."""
+_MOST_VIEWS: Final = 64
+_MOST_BYTES: Final = 16 << 20
+_PIECE: Final = 1 << 20
+_TYPE_OF_MODE: Final = {
+    stat.S_IFDIR: FileType.DIRECTORY,
+    stat.S_IFIFO: FileType.PIPE,
+    stat.S_IFSOCK: FileType.SOCKET,
+    stat.S_IFCHR: FileType.DEVICE,
+    stat.S_IFBLK: FileType.DEVICE,
+}
+
+
+_Key: TypeAlias = tuple[int, str]
+"""A mount namespace by its inode, and a root folder in it."""
+
+
+@dataclass(slots=True)
+class _View:
+    """The mounts that processes of one namespace with one root folder see."""
+
+    descriptor: int
+    """Of a mountinfo; the kernel keeps its namespace for us when the process has gone."""
+    content: bytes = b""
+    table: MountTable | None = None
+    read_s: float | None = None
+
+
+class NodeFiles:
+    """Knows the mounts of the node's processes; remembers them by namespace, so that short processes are known too.
+
+    Args:
+        systems: what types of file systems mean.
+        proc: where processes are described.
+        clock: a steady clock, seconds.
+    """
+
+    def __init__(
+        self,
+        systems: FileSystems | None = None,
+        proc: Path = Path("/proc"),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.systems = systems or FileSystems()
+        self.clock = clock
+        self._proc = proc
+        self._own: _Key = (self._namespace("self") or 0, "/")
+        self._views: OrderedDict[_Key, _View] = OrderedDict()
+
+    def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFiles:
+        """Returns what is known of files as a process names them.
+
+        Args:
+            pid: the process as we see it; it may be gone.
+            claimed_namespace: inode of its mount namespace as it says itself, 0 where it does not.
+        """
+        return ProcessFiles(self, pid, claimed_namespace)
+
+    def key_of(self, pid: int, claimed_namespace: int) -> _Key | None:
+        """Returns whose mounts a process sees; None where they are not known."""
+        namespace = self._namespace(str(pid))
+        if namespace is None:  # gone, or not ours to look at
+            key = self._own if claimed_namespace in (0, self._own[0]) else (claimed_namespace, "/")
+            return key if key == self._own or key in self._views else None
+        root = "/"
+        with suppress(OSError):
+            root = str((self._proc / str(pid) / "root").readlink())
+        key = (namespace, root)
+        return key if self._view(key, str(pid)) is not None else None
+
+    def is_own(self, key: _Key) -> bool:
+        """Tells whether a path means to such a process what it means to us."""
+        return key == self._own
+
+    def table(self, key: _Key) -> MountTable | None:
+        """Returns mounts as they are now, or were a second ago; None where they are not known."""
+        view = self._view(key)
+        if view is None:
+            return None
+        now_s = self.clock()
+        if view.read_s is None or now_s - view.read_s >= _FRESH_S:
+            view.read_s = now_s
+            content = _read(view.descriptor)
+            if content != view.content:
+                view.content = content
+                mounts = parse_mountinfo(content)
+                if key[1] != "/" and not any(mount.point == "/" for mount in mounts):
+                    mounts += self._mount_of_root(key[1])
+                view.table = MountTable(mounts)
+        return view.table
+
+    def close(self) -> None:
+        """Closes all descriptors."""
+        while self._views:
+            os.close(self._views.popitem()[1].descriptor)
+
+    def _mount_of_root(self, root: str) -> list[Mount]:
+        """Returns the mount of a root folder that is no mount point itself (chroot), which mountinfo leaves out."""
+        table = self.table(self._own)
+        found = None if table is None else table.find(root)
+        # What is mounted below names this mount as its parent.
+        return [] if found is None else [Mount(found.number, found.number, root, "/", found.filesystem, found.source)]
+
+    def _namespace(self, process: str) -> int | None:
+        try:
+            return (self._proc / process / "ns" / "mnt").stat().st_ino
+        except OSError:
+            return None
+
+    def _view(self, key: _Key, process: str | None = None) -> _View | None:
+        """Returns a view that is known, else the one that a process's mountinfo gives."""
+        view = self._views.get(key)
+        if view is not None:
+            self._views.move_to_end(key)
+            return view
+        if process is None and key != self._own:
+            return None
+        try:
+            name = "self" if key == self._own else str(process)
+            descriptor = os.open(self._proc / name / "mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        while len(self._views) >= _MOST_VIEWS:
+            os.close(self._views.popitem(last=False)[1].descriptor)
+        view = self._views[key] = _View(descriptor)
+        return view
+
+
+class ProcessFiles:
+    """What is known of files as one process names them; called with a path and the type that its spelling tells."""
+
+    def __init__(self, node: NodeFiles, pid: int, claimed_namespace: int) -> None:
+        self._node = node
+        self._pid = pid
+        self._claimed = claimed_namespace
+        self._key: _Key | None = None
+        self._looked_s: float | None = None
+
+    def __call__(self, path: str, spelled: FileType) -> FileInfo:
+        """Returns what is known of a file; never waits for another machine."""
+        mount = self._mount(path) if path.startswith("/") else None
+        if mount is None:
+            return FileInfo(path, spelled)
+        kind = mount.filesystem
+        type_ = type_on(kind, spelled)
+        if type_ is FileType.REGULAR and self._node.systems.answers_at_once(kind) and self._is_own:
+            type_ = _type_of(path, type_)
+        return FileInfo(path, type_, mount.point, kind, self._node.systems.shared(kind))
+
+    @property
+    def _is_own(self) -> bool:
+        return self._key is not None and self._node.is_own(self._key)
+
+    def _mount(self, path: str) -> Mount | None:
+        now_s = self._node.clock()
+        if self._looked_s is None or now_s - self._looked_s >= _FRESH_S:
+            self._looked_s = now_s
+            # What was seen last holds for a process that has gone since.
+            self._key = self._node.key_of(self._pid, self._claimed if self._key is None else self._key[0]) or self._key
+        table = None if self._key is None else self._node.table(self._key)
+        return None if table is None else table.find(path)
+
+
+def _type_of(path: str, otherwise: FileType) -> FileType:
+    try:
+        return _TYPE_OF_MODE.get(stat.S_IFMT(os.stat(path).st_mode), otherwise)  # noqa: PTH116  (once for each file)
+    except (OSError, ValueError):
+        return otherwise
+
+
+def _read(descriptor: int) -> bytes:
+    pieces: list[bytes] = []
+    try:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        while sum(map(len, pieces)) < _MOST_BYTES and (piece := os.read(descriptor, _PIECE)):
+            pieces.append(piece)
+    except OSError:
+        return b""
+    return b"".join(pieces)

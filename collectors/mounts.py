@@ -1,0 +1,96 @@
+"""Which mount a path lies on: ``/proc/PID/mountinfo``, read as the kernel means it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+_OCTAL: Final = re.compile(rb"\\([0-7]{3})")
+_REMEMBERED: Final = 4096
+"""Folders whose mount is remembered."""
+_NO_PARENT: Final = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One line of mountinfo."""
+
+    number: int
+    parent: int
+    """Number of the mount that it is mounted on."""
+    root: str
+    """What of the file system is mounted; not ``/`` for a bind mount."""
+    point: str
+    """Where, in the process's eyes."""
+    filesystem: str
+    source: str = ""
+
+
+class MountTable:
+    """The mounts of one namespace, as a process with one root folder sees them.
+
+    A mount hides what was mounted below it before, and of several on one point the last is seen. The mount of a path
+    is found as the kernel walks it: from mount to mount that stands on the one reached so far.
+    """
+
+    def __init__(self, mounts: Iterable[Mount]) -> None:
+        self.mounts = tuple(mounts)
+        numbers = {mount.number for mount in self.mounts}
+        self._on: dict[tuple[int | None, str], Mount] = {}
+        self._points = {mount.point for mount in self.mounts}
+        for mount in self.mounts:
+            known = mount.parent in numbers and mount.parent != mount.number
+            self._on[mount.parent if known else _NO_PARENT, mount.point] = mount
+        self._of_folder: dict[str, Mount | None] = {}
+
+    def find(self, path: str) -> Mount | None:
+        """Returns the mount of an absolute path without ``.`` and ``..``; None where no mount covers it."""
+        if path in self._points:
+            return self._walk(path)
+        folder = path[: path.rfind("/")] or "/"
+        try:
+            return self._of_folder[folder]
+        except KeyError:
+            if len(self._of_folder) >= _REMEMBERED:
+                self._of_folder.clear()
+            found = self._of_folder[folder] = self._walk(folder)
+            return found
+
+    def _walk(self, path: str) -> Mount | None:
+        reached: Mount | None = None
+        for at in [0, *(place for place, each in enumerate(path) if each == "/" and place), len(path)]:
+            point = path[:at] or "/"
+            if point not in self._points:
+                continue
+            for _ in range(len(self.mounts)):  # those that hide one another
+                following = self._on.get((reached.number if reached else _NO_PARENT, point))
+                if following is None or following is reached:
+                    break
+                reached = following
+        return reached
+
+
+def parse_mountinfo(text: bytes) -> list[Mount]:
+    """Reads mountinfo; lines that are none are left out.
+
+    >>> parse_mountinfo(rb"36 35 98:0 /mnt1 /with\\040space rw master:1 - ext3 /dev/root rw")[0].point
+    '/with space'
+    """
+    mounts = []
+    for line in text.splitlines():
+        fields = line.split(b" ")
+        try:
+            dash = fields.index(b"-", 6)
+            number, parent = int(fields[0]), int(fields[1])
+            root, point, kind, source = (_unescaped(each) for each in (*fields[3:5], *fields[dash + 1 : dash + 3]))
+        except (ValueError, IndexError):
+            continue
+        if point.startswith("/"):
+            mounts.append(Mount(number, parent, root, point, kind, source))
+    return mounts
+
+
+def _unescaped(field: bytes) -> str:
+    return _OCTAL.sub(lambda found: bytes([int(found[1], 8) & 0xFF]), field).decode(errors="backslashreplace")
