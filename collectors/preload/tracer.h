@@ -76,6 +76,8 @@ __attribute__((noinline, unused)) static void *iotide_next_here(const char *symb
 EXPORT void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *caller);
 /* Whether a copy of the library makes this call of its own functions, within a traced call. After iotide_provided. */
 EXPORT bool iotide_is_inner(const struct iotide_library *library, const void *caller);
+/* The space of the handles of the caller's copy: each copy numbers its own from the start. After iotide_provided. */
+EXPORT uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *caller);
 /* The same for a helper function of the library that is not wrapped, e.g. MPI_Type_size; NULL when there is none. */
 EXPORT void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *caller);
 
@@ -146,7 +148,9 @@ EXPORT uint32_t iotide_define_string(const char *text); /* NULL: 0 */
 
 /* ---- one traced call ---- */
 
-#define IOTIDE_DEEPEST 64 /* enclosing calls remembered; what is deeper counts as this deep */
+/* Enclosing calls remembered; what is deeper counts as this deep. Each takes 16 bytes of each thread's stack, on which
+ * the dynamic linker puts variables like iotide_self. */
+#define IOTIDE_DEEPEST 16
 #define IOTIDE_MOST_WORDS 64
 
 struct iotide_thread {

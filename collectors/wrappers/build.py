@@ -29,6 +29,8 @@ COMPILE_FLAGS: Final = (
     "-Wextra",
     "-Werror",
 )
+LINK_FLAGS: Final = ("-Wl,-z,now",)
+"""What wrappers call is looked up at the start: at a first call that takes kilobytes of a stack that may be small."""
 CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst",)
 """Its constructor runs ahead of those of the other libraries, which may do I/O."""
 CORE: Final = ("posix", "stdio")
@@ -129,7 +131,7 @@ def link(made: Sequence[Generated], sources: Sequence[Path], library: Path, flag
     folders = dict.fromkeys([PRELOAD, *[folder for row in made for folder in row.folders]])
     files = [*sources, *[source for row in made for source in row.sources]]
     command = [*compiler, *COMPILE_FLAGS, "-fPIC", "-shared", *[f"-I{folder}" for folder in folders]]
-    command += [*map(str, files), "-o", str(part), *flags, "-ldl", "-lpthread"]
+    command += [*map(str, files), "-o", str(part), *LINK_FLAGS, *flags, "-ldl", "-lpthread"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
