@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PARTS := events collectors analyzers daemon clients cli
+TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py)
+SIGNATURES := $(filter-out posix stdio,$(basename $(notdir $(wildcard collectors/preload/signatures/*.sig))))
 
 .PHONY: help demo test test-pm4py lint bench system-deps clean
 .DEFAULT_GOAL := help
@@ -11,11 +13,12 @@ PARTS := events collectors analyzers daemon clients cli
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
 
-$(STAMP): pyproject.toml setup.py $(wildcard collectors/preload/*.[ch])
+$(STAMP): pyproject.toml setup.py $(TRACER)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[plot,cluster,dev]'
-	@test -f collectors/preload/libiotide_preload.so || { echo "the tracer did not build: is a C compiler installed?" >&2; exit 1; }
+	@for name in preload $(SIGNATURES); do test -f collectors/preload/libiotide_$$name.so || \
+	  { echo "libiotide_$$name.so did not build: is a C compiler installed? python -m iotide.collectors.wrappers $$name says more" >&2; exit 1; }; done
 	@touch $@
 
 demo: $(STAMP) ## trace a real program live, predict its next I/O phase, leave a report

@@ -26,6 +26,10 @@ class BuildModules(build_py):
 class BuildTracer(build_ext):
     """Writes and compiles wrappers, and names libraries as the dynamic linker expects them: no Python extensions."""
 
+    def initialize_options(self):
+        super().initialize_options()
+        self.parallel = True  # a thousand wrappers are half a minute's work
+
     def get_ext_filename(self, fullname):
         *folders, name = fullname.split(".")
         return "/".join([*folders, f"lib{name}.so"])

@@ -22,14 +22,24 @@ static inline uint64_t iotide_file_word(uint32_t file) {
     return file == IOTIDE_LEFT_OUT ? 0 : file;
 }
 
-/* Appends an array: how many elements there are, then as many as find room. Nothing is read unless readable. */
-#define IOTIDE_ARRAY(words, used, readable, array, elements, most)                                              \
-    do {                                                                                                        \
-        int64_t there_ = (readable) && (array) != NULL ? (int64_t)(elements) : 0;                               \
-        int64_t kept_ = there_ < 0 ? 0 : there_ > (most) ? (most) : there_;                                     \
-        words[used++] = (uint64_t)kept_ | (there_ > kept_ ? IOTIDE_CUT : 0);                                    \
-        for (int64_t at_ = 0; at_ < kept_; at_++)                                                               \
-            words[used++] = (uint64_t)(array)[at_];                                                             \
-    } while (0)
+/* Appends an array of integers: how many elements there are, then as many as find room. Returns the words used. */
+__attribute__((noinline, unused)) static unsigned int iotide_array(uint64_t *words, unsigned int used,
+                                                                   const void *array, size_t width, bool is_signed,
+                                                                   int64_t elements, int64_t most) {
+    int64_t kept = elements < 0 ? 0 : elements > most ? most : elements;
+    words[used++] = (uint64_t)kept | (elements > kept ? IOTIDE_CUT : 0);
+    for (int64_t i = 0; i < kept; i++) {
+        uint64_t element = 0;
+        memcpy(&element, (const char *)array + (size_t)i * width, width);
+        unsigned int spare = 64 - 8 * (unsigned int)width;
+        words[used++] = is_signed ? (uint64_t)((int64_t)(element << spare) >> spare) : element;
+    }
+    return used;
+}
+/* Nothing is read unless readable. */
+#define IOTIDE_ARRAY(words, used, readable, array, elements, most)                                               \
+    (used = (readable) && (array) != NULL                                                                        \
+                ? iotide_array(words, used, array, sizeof *(array), (__typeof__(*(array)))-1 < 1, elements, most) \
+                : iotide_array(words, used, NULL, 1, false, 0, 0))
 
 #endif
