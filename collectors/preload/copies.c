@@ -177,6 +177,11 @@ bool iotide_is_inner(const struct iotide_library *library, const void *address) 
     return caller && caller->inner;
 }
 
+uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *address) {
+    const struct caller *caller = known_caller(library, address);
+    return caller && caller->copy > 0 ? space ^ (uint32_t)caller->copy << 16 : space;
+}
+
 /* ---- helpers: functions of the library that are not wrapped ---- */
 
 #define MOST_HELPERS 1024

@@ -99,10 +99,11 @@ def _types(file: SignatureFile) -> str:
 
 
 def _space(file: SignatureFile) -> str:
-    if file.layer != "OTHER":
+    if file.is_libc:
         return f"#define SPACE_{file.library} LAYER_{file.layer}"
     number = _FIRST_SPACE + zlib.crc32(file.library.encode()) % (1 << 31)
-    return f"#define SPACE_{file.library} {number}u /* of handles, by the library's name */"
+    space = f"LAYER_{file.layer}" if file.layer != "OTHER" else f"{number}u"
+    return f"#define SPACE_{file.library} iotide_space(&iotide_library_{file.library}, {space}, caller)"
 
 
 def _library(file: SignatureFile) -> str:
