@@ -35,6 +35,9 @@ class BuildTracer(build_ext):
         return "/".join([*folders, f"lib{name}.so"])
 
     def build_extension(self, ext):
+        if not hasattr(ext, "signature"):
+            super().build_extension(ext)
+            return
         to = Path(self.get_ext_fullpath(ext.name)).parent
         scratch = Path("build", "wrappers").resolve()
         try:
@@ -62,9 +65,18 @@ def tracers():
         yield tracer(path.stem, build.hooks_of(path, path.stem)[1], path)
 
 
+def kernel():
+    """The sequential part of the archive's compressor; without it a twin in Python does the same, slowly."""
+    sources = sorted(map(str, Path("analyzers/archive/kernel").glob("*.c")))
+    options = ["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
+    return Extension(
+        "iotide.analyzers.archive.kernel.iotide_kernel", sources, extra_compile_args=options, optional=True
+    )
+
+
 subpackages = find_packages(include=[*PARTS, *(f"{part}.*" for part in PARTS)])
 setup(
     packages=["iotide", *(f"iotide.{name}" for name in subpackages)],
-    ext_modules=list(tracers()),
+    ext_modules=[*tracers(), kernel()],
     cmdclass={"build_py": BuildModules, "build_ext": BuildTracer},
 )

@@ -1,0 +1,93 @@
+"""A grammar over the terminals of one stream, built as they come in."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .grammar_twin import GrammarTwin
+from .kernel_library import kernel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rules:
+    """A grammar as arrays; rule 0 is the input.
+
+    Attributes:
+        lengths: symbols of each rule, uint32.
+        values: all symbols, rule after rule, int32: terminal t is t, rule r is -1 - r.
+        counts: how often each symbol stands there in a row, uint64.
+    """
+
+    lengths: npt.NDArray[np.uint32]
+    values: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.uint64]
+
+
+class Grammar:
+    """Sequitur with run lengths, incremental; the compiled kernel, or its twin where that was not built.
+
+    The result does not depend on how the input is cut into pieces. Source: seed 004 (context-free grammar over call
+    signatures, run lengths on symbols).
+    """
+
+    def __init__(self) -> None:
+        self._kernel = kernel()
+        self._twin = GrammarTwin() if self._kernel is None else None
+        if self._kernel is not None:
+            self._grammar = self._kernel.grammar_new()
+            if not self._grammar:
+                raise MemoryError
+            weakref.finalize(self, self._kernel.grammar_free, self._grammar)
+
+    def feed(self, terminals: npt.NDArray[np.int32]) -> None:
+        """Takes in terminals, int32[n], each 0 or more.
+
+        Raises:
+            MemoryError: the grammar is of no more use.
+        """
+        if self._twin is not None:
+            self._twin.feed(terminals.tolist())
+            return
+        assert self._kernel is not None  # noqa: S101  (one of the two is there)
+        given = np.ascontiguousarray(terminals, np.int32)
+        if not self._kernel.grammar_feed(self._grammar, given.ctypes.data, len(given)):
+            raise MemoryError
+
+    def finish(self) -> Rules:
+        """Ends the input and returns the rules, numbered in the order in which they are first met.
+
+        The grammar may be fed on; what follows then begins a run of its own.
+        """
+        if self._twin is not None:
+            self._twin.close_run()
+            return _rules_of(self._twin.bodies())
+        assert self._kernel is not None  # noqa: S101
+        if not self._kernel.grammar_close_run(self._grammar):
+            raise MemoryError
+        lengths = np.zeros(self._kernel.grammar_rules(self._grammar), np.uint32)
+        values = np.zeros(self.symbols, np.int32)
+        counts = np.zeros(self.symbols, np.uint64)
+        if not self._kernel.grammar_write(self._grammar, lengths.ctypes.data, values.ctypes.data, counts.ctypes.data):
+            raise MemoryError
+        return Rules(lengths, values, counts)
+
+    @property
+    def symbols(self) -> int:
+        """How many symbols stand in the rules."""
+        if self._twin is not None:
+            return sum(len(body) for body in self._twin.bodies())
+        assert self._kernel is not None  # noqa: S101
+        return int(self._kernel.grammar_symbols(self._grammar))
+
+
+def _rules_of(bodies: list[list[tuple[int, int]]]) -> Rules:
+    flat = [symbol for body in bodies for symbol in body]
+    return Rules(
+        np.array([len(body) for body in bodies], np.uint32),
+        np.array([value for value, _ in flat], np.int32),
+        np.array([count for _, count in flat], np.uint64),
+    )

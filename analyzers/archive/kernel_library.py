@@ -1,0 +1,47 @@
+"""The compiled kernel of the archive, as ctypes sees it."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from typing import Any, Final
+
+_PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_kernel.so"
+_POINTER: Final = ctypes.c_void_p
+_U32: Final = ctypes.c_uint32
+_U64: Final = ctypes.c_uint64
+_BOOL: Final = ctypes.c_bool
+
+_FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
+    "grammar_new": (_POINTER, []),
+    "grammar_free": (None, [_POINTER]),
+    "grammar_feed": (_BOOL, [_POINTER, _POINTER, _U64]),
+    "grammar_close_run": (_BOOL, [_POINTER]),
+    "grammar_symbols": (_U32, [_POINTER]),
+    "grammar_rules": (_U32, [_POINTER]),
+    "grammar_write": (_BOOL, [_POINTER, _POINTER, _POINTER, _POINTER]),
+    "coder_new": (_POINTER, [_U32, _U32]),
+    "coder_free": (None, [_POINTER]),
+    "coder_feed": (_U64, [_POINTER, _POINTER, _POINTER, _U64, _POINTER]),
+    "coder_failed": (_BOOL, [_POINTER]),
+    "coder_terminals": (_U32, [_POINTER]),
+    "coder_write": (None, [_POINTER, _U32, _POINTER, _POINTER, _POINTER]),
+    "coder_literals": (_U64, [_POINTER, _U32]),
+    "coder_take_literals": (None, [_POINTER, _U32, _POINTER]),
+    "coder_define": (_BOOL, [_POINTER, _U32, _POINTER, _POINTER, _POINTER]),
+    "coder_give_literals": (_BOOL, [_POINTER, _U32, _POINTER, _U64]),
+    "coder_decode": (_U64, [_POINTER, _POINTER, _U64, _POINTER, _POINTER]),
+}
+
+
+@lru_cache(maxsize=1)
+def kernel() -> ctypes.CDLL | None:
+    """Returns the kernel, or None where it was not built."""
+    try:
+        library = ctypes.CDLL(_PATH)
+    except OSError:
+        return None
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library

@@ -1,0 +1,41 @@
+"""Times as bytes: what each differs from the one before, byte by byte, deflated."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events.errors import InputError
+
+_LEVEL: Final = 6
+
+
+def pack(values: npt.NDArray[np.int64]) -> bytes:
+    """Packs int64 values that grow a little from one to the next. Source: seed 004 (timestamps as deltas, deflated).
+
+    The bytes of equal weight stand together, as the upper ones are mostly zero.
+    """
+    grown = np.diff(values, prepend=np.int64(0))
+    zigzag = (grown << 1) ^ (grown >> 63)
+    return zlib.compress(zigzag.astype("<i8").view(np.uint8).reshape(len(values), 8).T.tobytes(), _LEVEL)
+
+
+def unpack(packed: bytes, count: int, where: str) -> npt.NDArray[np.int64]:
+    """Unpacks ``count`` values.
+
+    Raises:
+        InputError: the bytes do not hold so many values; no more memory is taken than they need.
+    """
+    reader = zlib.decompressobj()
+    try:
+        raw = reader.decompress(packed, 8 * count + 1) if count else b""
+    except zlib.error as error:
+        raise InputError(where, None, f"times cannot be inflated: {error}", "what pack made") from None
+    if len(raw) != 8 * count or (count and not reader.eof):
+        raise InputError(where, None, f"times take {len(raw)} bytes or are cut", f"{8 * count} for {count} calls")
+    zigzag = np.frombuffer(raw, np.uint8).reshape(8, count).T.copy().view("<i8").reshape(count)
+    grown = (zigzag.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(zigzag & 1)
+    return np.cumsum(grown, dtype=np.int64)

@@ -1,0 +1,167 @@
+"""One stream's calls in near-constant space: compressed as they come, in sections of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events import EventBatch, Interner
+from ...events.errors import InputError
+from . import stamps
+from .coder import Coder, Terminals
+from .columns import FIELDS, FIRST_OF_HANDLE, Groups, SignatureNumbers
+from .expansion import Expansion
+from .grammar import Grammar, Rules
+
+MOST_SYMBOLS: Final = 1 << 18
+"""Symbols of a grammar from which on it is closed and a new section begun."""
+MOST_CALLS: Final = 1 << 22
+"""Calls of a section."""
+_CHUNK: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """A stretch of a stream, complete in itself.
+
+    Attributes:
+        calls: how many.
+        first_ns: earliest start.
+        last_ns: latest end.
+        groups: what of the calls does not change: int64[groups, 9], columns ``columns.STATIC``; calls, templates and
+            threads by number.
+        templates: the signatures without their integers.
+        threads: (pid, tid) by number.
+        terminals: the call signatures.
+        rules: the grammar over them.
+        literals: for each field what stands in no terminal, int64.
+        stamps: for each chunk of at most 65,536 calls: how many, and their starts and durations, packed.
+    """
+
+    calls: int
+    first_ns: int
+    last_ns: int
+    groups: npt.NDArray[np.int64]
+    templates: list[str]
+    threads: list[tuple[int, int]]
+    terminals: Terminals
+    rules: Rules
+    literals: list[npt.NDArray[np.int64]]
+    stamps: list[tuple[int, bytes, bytes]]
+
+
+class StreamCompressor:
+    """Compresses the calls of one stream; all parameters and times can be had back, see ``calls_of``.
+
+    Memory is bounded by the section: a grammar that does not get smaller is closed, and a new section begun.
+    """
+
+    def __init__(self, most_symbols: int = MOST_SYMBOLS, most_calls: int = MOST_CALLS) -> None:
+        self._most_symbols = most_symbols
+        self._most_calls = most_calls
+        self._begin()
+
+    def update(self, batch: EventBatch, strings: list[str]) -> list[Section]:
+        """Takes in calls, in the stream's order.
+
+        Args:
+            batch: the calls, in the stream's numbers.
+            strings: the stream's strings by number.
+
+        Returns:
+            The sections that this completed.
+        """
+        done = []
+        for low in range(0, len(batch), _CHUNK):
+            part = batch.select(slice(low, low + _CHUNK))
+            while len(part):
+                taken = self._take(part.select(slice(0, self._most_calls - self._calls)), strings)
+                part = part.select(slice(taken, None))
+                full = self._calls >= self._most_calls or self._grammar.symbols >= self._most_symbols
+                if full or len(part):
+                    done.append(self._close())
+        return done
+
+    def finish(self) -> Section | None:
+        """Closes the section that is open; None: there is nothing in it."""
+        return self._close() if self._calls else None
+
+    def _begin(self) -> None:
+        self._groups = Groups()
+        self._coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
+        self._grammar = Grammar()
+        self._stamps: list[tuple[int, bytes, bytes]] = []
+        self._calls = 0
+        self._first_ns: int | None = None
+        self._last_ns = 0
+
+    def _take(self, batch: EventBatch, strings: list[str]) -> int:
+        groups, fields = self._groups.split(batch, strings)
+        terminals = self._coder.feed(groups, fields)
+        taken = len(terminals)
+        if not taken:
+            return 0
+        self._grammar.feed(terminals)
+        start, duration = batch.start[:taken].astype(np.int64), batch.duration[:taken].astype(np.int64)
+        self._stamps.append((taken, stamps.pack(start), stamps.pack(duration)))
+        first, last = int(start.min()), int((start + duration).max())
+        self._first_ns = first if self._first_ns is None else min(self._first_ns, first)
+        self._last_ns = max(self._last_ns, last)
+        self._calls += taken
+        return taken
+
+    def _close(self) -> Section:
+        section = Section(
+            self._calls,
+            self._first_ns or 0,
+            self._last_ns,
+            self._groups.rows,
+            self._groups.templates.texts,
+            self._groups.threads,
+            self._coder.new_terminals(),
+            self._grammar.finish(),
+            self._coder.take_literals(),
+            self._stamps,
+        )
+        self._begin()
+        return section
+
+
+def calls_of(section: Section, interner: Interner, where: str = "section") -> Iterator[EventBatch]:
+    """Yields a section's calls in order, in batches of at most 65,536.
+
+    Args:
+        section: as compressed, or as read from a file that may be hostile.
+        interner: gives the signatures their numbers; ask it for fresh definitions after each batch.
+        where: named in errors.
+
+    Raises:
+        InputError: the parts of the section contradict each other.
+    """
+    groups = Groups(rows=section.groups, threads=section.threads)
+    signatures = SignatureNumbers(section.templates, interner)
+    coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
+    coder.define(section.terminals)
+    for field, values in enumerate(section.literals):
+        coder.give_literals(field, values)
+    expansion = Expansion(section.rules, where)
+    if len(expansion) != section.calls or sum(count for count, _, _ in section.stamps) != section.calls:
+        raise InputError(
+            where, None, f"the grammar stands for {len(expansion)} calls", f"{section.calls}, and as many times"
+        )
+    terminals = expansion.chunks(_CHUNK)
+    held = np.zeros(0, np.int32)
+    for count, starts, durations in section.stamps:
+        while len(held) < count:
+            held = np.concatenate([held, next(terminals)])
+        part, held = held[:count], held[count:]
+        numbers, fields = coder.decode(part)
+        if len(numbers) != count or (count and int(numbers.max()) >= len(section.groups)):
+            raise InputError(where, None, "a call is not defined", "terminals, literals and groups for all calls")
+        start = stamps.unpack(starts, count, where)
+        duration = stamps.unpack(durations, count, where)
+        yield groups.join(numbers, fields, start, duration, signatures)

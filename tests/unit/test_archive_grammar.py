@@ -1,0 +1,126 @@
+"""The grammar over call signatures: the kernel against its twin, and what makes a grammar one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.analyzers.archive.expansion import Expansion
+from iotide.analyzers.archive.grammar import Grammar, Rules
+from iotide.analyzers.archive.grammar_twin import GrammarTwin
+from iotide.analyzers.archive.kernel_library import kernel
+from iotide.events import InputError
+
+terminals = st.one_of(
+    st.lists(st.integers(0, 3), max_size=80),
+    st.builds(
+        lambda head, body, times, tail: head + body * times + tail,
+        *[st.lists(st.integers(0, 4), max_size=12)] * 2,
+        st.integers(0, 12),
+        st.lists(st.integers(0, 4), max_size=12),
+    ),
+    st.builds(
+        lambda inner, outer, few, many: (inner * few + outer) * many,
+        *[st.lists(st.integers(0, 3), min_size=1, max_size=4)] * 2,
+        *[st.integers(1, 8)] * 2,
+    ),
+)
+
+
+def grammar_of(given: list[int], cuts: list[int] | None = None) -> Rules:
+    grammar = Grammar()
+    for part in np.split(np.array(given, np.int32), sorted(cuts or [])):
+        grammar.feed(part)
+    return grammar.finish()
+
+
+def bodies(rules: Rules) -> list[list[tuple[int, int]]]:
+    symbols = list(zip(rules.values.tolist(), rules.counts.tolist(), strict=True))
+    ends = np.cumsum(rules.lengths).tolist()
+    return [symbols[end - length : end] for end, length in zip(ends, rules.lengths.tolist(), strict=True)]
+
+
+def expanded(rules: Rules, at_most: int = 7) -> npt.NDArray[np.int32]:
+    return np.concatenate([np.zeros(0, np.int32), *Expansion(rules, "test").chunks(at_most)])
+
+
+def test_kernel_was_built() -> None:
+    assert kernel() is not None
+
+
+@settings(deadline=None, max_examples=300)
+@given(terminals)
+def test_kernel_and_twin_make_the_same_grammar(given: list[int]) -> None:
+    twin = GrammarTwin()
+    twin.feed(given)
+    twin.close_run()
+    assert bodies(grammar_of(given)) == twin.bodies()
+
+
+@settings(deadline=None, max_examples=300)
+@given(terminals, st.integers(1, 50))
+def test_expansion_is_the_input(given: list[int], at_most: int) -> None:
+    rules = grammar_of(given)
+    assert len(Expansion(rules, "test")) == len(given)
+    assert expanded(rules, at_most).tolist() == given
+
+
+@settings(deadline=None, max_examples=200)
+@given(terminals, st.lists(st.integers(0, 90), max_size=4))
+def test_pieces_of_input_make_no_difference(given: list[int], cuts: list[int]) -> None:
+    assert bodies(grammar_of(given, cuts)) == bodies(grammar_of(given))
+
+
+@settings(deadline=None, max_examples=300)
+@given(terminals)
+def test_no_pair_stands_twice_and_no_rule_is_used_once(given: list[int]) -> None:
+    rules = bodies(grammar_of(given))
+    pairs = Counter(pair for body in rules for pair in pairwise(body))
+    assert all(count == 1 for count in pairs.values())
+    assert all(left[0] != right[0] for left, right in pairs)
+    uses = Counter(-1 - value for body in rules for value, _ in body if value < 0)
+    repeats = {-1 - value for body in rules for value, count in body if value < 0 and count > 1}
+    assert all(uses[rule] > 1 or rule in repeats for rule in range(1, len(rules)))
+
+
+def test_size_does_not_depend_on_how_often_a_loop_runs() -> None:
+    inner = [1, 2, 3, 3, 3]
+    sizes = {len(grammar_of([*(inner * 50), 4] * times).values) for times in (10, 100, 2000)}
+    assert len(sizes) == 1
+
+
+def test_twin_stands_in_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("iotide.analyzers.archive.grammar.kernel", lambda: None)
+    rules = grammar_of([1, 2, 1, 2, 1, 2, 5])
+    assert expanded(rules).tolist() == [1, 2, 1, 2, 1, 2, 5]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "values", "counts"),
+    [
+        ([], [], []),
+        ([2], [1], [1]),
+        ([1], [-2], [1]),
+        ([1], [-1], [1]),
+        ([1, 1, 1], [-2, -3, -2], [1, 1, 1]),
+        ([1], [1], [0]),
+        ([1, 1, 1], [-2, -3, 4], [2**40, 2**40, 2]),
+    ],
+    ids=["nothing", "too short", "no such rule", "in itself", "in a circle", "never", "too long"],
+)
+def test_broken_grammar_is_refused(lengths: list[int], values: list[int], counts: list[int]) -> None:
+    rules = Rules(np.array(lengths, np.uint32), np.array(values, np.int32), np.array(counts, np.uint64))
+    with pytest.raises(InputError, match="grammar is broken"):
+        Expansion(rules, "test")
+
+
+def test_rules_within_rules_without_end_are_read_without_recursion() -> None:
+    deep = 50_000
+    values = np.array([*(-2 - np.arange(deep)), 9], np.int32)
+    rules = Rules(np.ones(deep + 1, np.uint32), values, np.ones(deep + 1, np.uint64))
+    assert expanded(rules).tolist() == [9]

@@ -1,0 +1,152 @@
+"""A stream compressed and read again: every parameter and time, in bounded sections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.analyzers.archive import stamps
+from iotide.analyzers.archive.stream import Section, StreamCompressor, calls_of
+from iotide.analyzers.archive.templates import put_together, take_apart
+from iotide.events import EventBatch, InputError, Interner, concatenate, make_batch
+from iotide.events.schema import COLUMNS
+
+TEXTS = ["", "close(fd=3)", "pwrite64(fd=3, count=64)", "pwrite64(fd=4, count=4096)", "open(mode=0644) = 3", "x\x005"]
+
+
+def compress(batch: EventBatch, pieces: int = 1, **bounds: int) -> list[Section]:
+    compressor = StreamCompressor(**bounds)
+    sections = []
+    for rows in np.array_split(np.arange(len(batch)), pieces):
+        sections += compressor.update(batch.select(rows), TEXTS)
+    last = compressor.finish()
+    return [*sections, last] if last else sections
+
+
+def read(sections: list[Section]) -> tuple[EventBatch, list[str]]:
+    interner = Interner()
+    batch = concatenate([part for section in sections for part in calls_of(section, interner)])
+    return batch, ["", *(text for _, text in interner.take_fresh().strings)]
+
+
+def assert_same(sections: list[Section], batch: EventBatch) -> None:
+    back, texts = read(sections)
+    assert len(back) == len(batch)
+    for name in COLUMNS:
+        if name == "signature":
+            wanted = [TEXTS[number] for number in batch.signature.tolist()]
+            assert [texts[number] for number in back.signature.tolist()] == wanted
+        else:
+            assert getattr(back, name).tolist() == getattr(batch, name).tolist(), name
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> EventBatch:
+    length = draw(st.integers(0, 60))
+    columns: dict[str, Any] = {}
+    for name, (dtype, _) in COLUMNS.items():
+        limits = np.iinfo(dtype)
+        odd = st.integers(max(limits.min, -(2**62)), min(limits.max, 2**62))
+        few = st.lists(st.one_of(st.integers(0, 3), odd), min_size=1, max_size=3)
+        choices = draw(few)
+        columns[name] = [choices[draw(st.integers(0, len(choices) - 1))] for _ in range(length)]
+    columns["signature"] = [draw(st.integers(0, len(TEXTS) - 1)) for _ in range(length)]
+    return make_batch(length, columns)
+
+
+@settings(deadline=None, max_examples=60)
+@given(batches(), st.integers(1, 4), st.integers(1, 40), st.integers(1, 70))
+def test_all_parameters_and_times_come_back(batch: EventBatch, pieces: int, symbols: int, calls: int) -> None:
+    assert_same(compress(batch, pieces, most_symbols=symbols, most_calls=calls), batch)
+
+
+def looped(times: int) -> EventBatch:
+    """Opens a new file, writes it in a hundred steps and closes it, so many times."""
+    step = np.arange(102)
+    is_write = (step > 0) & (step < 101)
+    file = np.repeat(np.arange(1, times + 1), 102)
+    return make_batch(
+        102 * times,
+        {
+            "start": 1_700_000_000_000_000_000 + 1000 * np.arange(102 * times),
+            "duration": 500,
+            "call": np.tile(np.where(is_write, 2, 1), times),
+            "file": file,
+            "handle": file,
+            "offset": np.tile(np.where(is_write, 64 * (step - 1), -1), times),
+            "requested": np.tile(np.where(is_write, 64, 0), times),
+            "bytes": np.tile(np.where(is_write, 64, 0), times),
+            "signature": np.tile(np.where(is_write, 2, 4), times),
+        },
+    )
+
+
+def test_size_without_times_does_not_depend_on_how_often_a_loop_runs() -> None:
+    sizes = set()
+    for times in (10, 1000):
+        (section,) = compress(looped(times))
+        assert_same([section], looped(times))
+        sizes.add((len(section.groups), len(section.terminals), len(section.rules.values), section.templates[-1]))
+        assert sum(len(each) for each in section.literals) < 30
+    assert len(sizes) == 1
+
+
+def test_what_does_not_compress_begins_new_sections() -> None:
+    length = 5000
+    calls = np.random.default_rng(2).integers(1, 50, length)
+    batch = make_batch(length, {"call": calls, "start": np.arange(length)})
+    sections = compress(batch, pieces=100, most_symbols=500)
+    assert len(sections) > 3
+    assert all(len(section.rules.values) < 700 for section in sections)
+    assert_same(sections, batch)
+
+
+def test_section_knows_when_its_calls_were() -> None:
+    (section,) = compress(make_batch(3, {"start": [50, 20, 40], "duration": [5, 1, 30]}))
+    assert (section.calls, section.first_ns, section.last_ns) == (3, 20, 70)
+
+
+def test_section_that_contradicts_itself_is_refused() -> None:
+    (section,) = compress(looped(2))
+    fewer = Section(
+        section.calls - 1, section.first_ns, section.last_ns, section.groups, section.templates, section.threads,
+        section.terminals, section.rules, section.literals, section.stamps,
+    )  # fmt: skip
+    with pytest.raises(InputError, match="stands for 204 calls"):
+        read([fewer])
+    no_groups = Section(
+        section.calls, section.first_ns, section.last_ns, section.groups[:1], section.templates, section.threads,
+        section.terminals, section.rules, section.literals, section.stamps,
+    )  # fmt: skip
+    with pytest.raises(InputError, match="not defined"):
+        read([no_groups])
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-(2**62), 2**62), max_size=50))
+def test_times_come_back(values: list[int]) -> None:
+    packed = stamps.pack(np.array(values, np.int64))
+    assert stamps.unpack(packed, len(values), "test").tolist() == values
+
+
+def test_times_that_are_too_many_or_no_times_are_refused() -> None:
+    packed = stamps.pack(np.arange(100))
+    for bad, count in ((packed, 99), (packed, 101), (packed[:-5], 100), (b"nonsense", 1)):
+        with pytest.raises(InputError):
+            stamps.unpack(bad, count, "test")
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text("ab=, (-_.0123456789#@\x00[]"), st.integers(0, 6))
+def test_numbers_come_back_into_texts(text: str, most: int) -> None:
+    template, numbers = take_apart(text, most)
+    assert put_together(template, list(numbers)) == text
+    assert len(numbers) <= most
+
+
+def test_counter_in_a_text_is_taken_out() -> None:
+    assert take_apart("pwrite64(fd=3, count=-64)", 6)[1] == (3, -64)
+    assert take_apart("open(mode=0644, fh=@1f2e, at=1.5)", 6)[1] == ()
