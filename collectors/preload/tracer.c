@@ -231,16 +231,19 @@ void iotide_unwind(const void *frame) {
 /* Returns the slot's number, or -1 when none is free. */
 static int claim_in(struct iotide_header *region) {
     struct iotide_slot *slots = (struct iotide_slot *)((char *)region + region->slots_offset);
+    int32_t tid = (int32_t)syscall(SYS_gettid);
     for (uint32_t i = 0; i < IOTIDE_SLOTS; i++) {
         struct iotide_slot *slot = &slots[i];
         uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-        /* A released ring is used again only when it is drained, so that the tid stays right for what it holds. */
+        /* A released ring is used again only when it is drained, so that the tid stays right for what it holds; or by
+         * its own thread, whose destructors do I/O after ours. */
         if (state == SLOT_CLAIMED ||
-            (state == SLOT_RELEASED && atomic_load(&slot->head) != atomic_load_explicit(&slot->tail, memory_order_acquire)))
+            (state == SLOT_RELEASED && atomic_load(&slot->tid) != tid &&
+             atomic_load(&slot->head) != atomic_load_explicit(&slot->tail, memory_order_acquire)))
             continue;
         if (!atomic_compare_exchange_strong(&slot->state, &state, SLOT_CLAIMED))
             continue;
-        atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));
+        atomic_store(&slot->tid, tid);
         iotide_self.lines =
             (struct iotide_record *)((char *)region + region->rings_offset) + (size_t)i * iotide_ring_lines;
         iotide_self.head = iotide_self.tail_seen = atomic_load(&slot->head);

@@ -11,20 +11,18 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Kind
+from support.building import built, sanitized_core
 from support.commands import plain_environment
 from support.programs import need
 from support.tracing import Tracing
 from support.waiting import wait_for
 
-SOURCE = Path(__file__).parent.parent / "programs" / "hostile.c"
 WRITTEN = 100 * 1000
 
 
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("programs") / "hostile"
-    subprocess.run([need("gcc"), "-O1", "-g", "-fno-builtin", "-pthread", "-o", program, SOURCE], check=True)
-    return program
+    return built(tmp_path_factory, "hostile.c")
 
 
 @pytest.fixture
@@ -164,8 +162,9 @@ def test_full_ring_costs_counted_events_and_never_a_wait(tmp_path: Path) -> None
         )
         wait_for(lambda: (tracing.poll(), tracing.closed)[1], what="the stream's end")
         (batch,) = tracing.events().values()
-        assert len(batch) == 256
-        assert tracing.source.counters["events_dropped:ring_full"] >= 10_000 - 256
+        # Parameters that have no field in the record take lines of the ring as well.
+        assert 200 <= len(batch) <= 256
+        assert tracing.source.counters["events_dropped:ring_full"] >= 10_000 - len(batch)
 
 
 def test_calls_of_dd_are_those_that_it_made(tracing: Tracing, tmp_path: Path) -> None:
@@ -230,12 +229,7 @@ def test_valgrind_finds_nothing_in_the_library(hostile: Path, tracing: Tracing, 
 def test_sanitizers_find_nothing_in_the_library(
     hostile: Path, tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, name: str
 ) -> None:
-    sources = sorted((Path(__file__).parents[2] / "collectors" / "preload").glob("*.c"))
-    library = tmp_path_factory.getbasetemp() / "libtracer-sanitized.so"
-    if not library.exists():
-        flags = "-std=gnu11 -O1 -g -fno-builtin -U_FORTIFY_SOURCE -fPIC -shared -fvisibility=hidden"
-        checks = "-ftls-model=initial-exec -fsanitize=undefined -fno-sanitize-recover=all"
-        subprocess.run([need("gcc"), *flags.split(), *checks.split(), *sources, "-o", library, "-ldl"], check=True)
+    library = sanitized_core(tmp_path_factory, "undefined")
     environment = tracing.environment(IOTIDE_TRACER=str(library))
     done = tracing.run([hostile, name, tmp_path / "out"], env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")

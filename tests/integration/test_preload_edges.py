@@ -9,18 +9,14 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Kind
-from support.programs import need
+from support.building import built
 from support.tracing import Tracing
 from support.waiting import wait_for
-
-SOURCE = Path(__file__).parent.parent / "programs" / "edges.c"
 
 
 @pytest.fixture(scope="session")
 def edges(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("programs") / "edges"
-    subprocess.run([need("gcc"), "-O1", "-g", "-fno-builtin", "-pthread", "-o", program, SOURCE], check=True)
-    return program
+    return built(tmp_path_factory, "edges.c")
 
 
 @pytest.fixture
@@ -61,14 +57,15 @@ def test_number_of_a_closed_pipe_is_not_taken_for_the_pipe(edges: Path, tracing:
     assert [size for path, size in moved.items() if path.startswith(f"{tmp_path}/out.")] == [1000]
 
 
-def test_file_that_is_opened_very_often_keeps_its_name(edges: Path, tracing: Tracing, tmp_path: Path) -> None:
-    # Nobody polls while the program runs.
-    subprocess.run([edges, "open-often", tmp_path / "out"], env=tracing.environment(), check=False, timeout=60)
-    wait_for(lambda: (tracing.poll(), tracing.closed)[1], what="the stream's end")
-    assert tracing.source.counters["definitions_dropped"] == 0
-    (stream,) = tracing.events()
-    paths = [tracing.tables[stream].file(number).path for number in tracing.events()[stream].file.tolist()]
-    assert paths.count(f"{tmp_path}/out") == 30_000 + 1 + 30_000  # open, write, close
+def test_file_that_is_opened_very_often_keeps_its_name(edges: Path, tmp_path: Path) -> None:
+    with Tracing(tmp_path, ring_records=1 << 17) as tracing:
+        # Nobody polls while the program runs.
+        subprocess.run([edges, "open-often", tmp_path / "out"], env=tracing.environment(), check=False, timeout=60)
+        wait_for(lambda: (tracing.poll(), tracing.closed)[1], what="the stream's end")
+        assert tracing.source.counters["definitions_dropped"] == 0
+        (stream,) = tracing.events()
+        paths = [tracing.tables[stream].file(number).path for number in tracing.events()[stream].file.tolist()]
+        assert paths.count(f"{tmp_path}/out") == 30_000 + 1 + 30_000  # open, write, close
 
 
 def test_failed_stdio_calls_have_their_errno_and_no_bytes(edges: Path, tracing: Tracing, tmp_path: Path) -> None:

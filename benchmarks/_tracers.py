@@ -1,0 +1,115 @@
+"""Tracers of I/O calls that a program can be started under: ours, and those of others that are installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iotide.collectors.launch import traced_environment
+from iotide.collectors.source import Origin
+from iotide.collectors.sources.preload import PreloadSource
+
+LIMIT_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Tracer:
+    """How a program is started under one of them, and where it leaves what it wrote."""
+
+    name: str
+    prefix: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    output: Path | None = None
+    slow: bool = False
+    """Tens of microseconds a call: fewer calls are made under it."""
+
+    def written(self) -> int:
+        """Returns the bytes that it has left behind, and removes them."""
+        if self.output is None or not self.output.exists():
+            return 0
+        size = sum(path.stat().st_size for path in self.output.rglob("*") if path.is_file())
+        shutil.rmtree(self.output)
+        return size
+
+
+@contextmanager
+def collector(folder: Path) -> Iterator[tuple[Path, PreloadSource]]:
+    """A collector in a thread that drains as ``iotide run`` does."""
+    source = PreloadSource(folder / "tracer.sock", Origin(job="bench"))
+    ended = threading.Event()
+
+    def drain() -> None:
+        while not ended.is_set():
+            if not source.poll():
+                ended.wait(0.005)
+
+    draining = threading.Thread(target=drain)
+    draining.start()
+    try:
+        yield folder / "tracer.sock", source
+    finally:
+        ended.set()
+        draining.join()
+        source.close()
+
+
+def bare_environment() -> dict[str, str]:
+    """Returns our environment without any tracer's variables."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("LD_PRELOAD", "IOTIDE_"))}
+
+
+def ours(gate: Path, **settings: Any) -> Tracer:
+    """Returns iotide with a collector behind ``gate``."""
+    from iotide.collectors.settings import TracerSettings
+
+    made = traced_environment({}, gate, "bench", TracerSettings.model_validate(settings))
+    return Tracer("iotide", environment=made)
+
+
+def peers(folder: Path) -> list[Tracer]:
+    """Returns the others that are installed, and says which are not.
+
+    DARSHAN_LIBRARY and DFTRACER_LIBRARY name preload libraries outside of this Python.
+    """
+    found: list[Tracer] = []
+    out = folder / "out"
+    if library := os.environ.get("DARSHAN_LIBRARY"):
+        variables = {"LD_PRELOAD": library, "DARSHAN_ENABLE_NONMPI": "1", "DARSHAN_LOGPATH": str(out)}
+        found.append(Tracer("darshan", environment=variables, output=out))
+    if library := os.environ.get("DFTRACER_LIBRARY") or _dftracer_library():
+        variables = {
+            "LD_PRELOAD": library, "DFTRACER_ENABLE": "1", "DFTRACER_INIT": "PRELOAD", "DFTRACER_DATA_DIR": "all",
+            "DFTRACER_LOG_FILE": str(out / "trace"),
+        }  # fmt: skip
+        found.append(Tracer("dftracer", environment=variables, output=out))
+    programs = {
+        "eztrace": ["-o", str(out), "-t", "posixio"],
+        "uftrace": ["record", "--force", "--no-event", "-d", str(out / "uftrace")],
+        "perf": ["trace", "-o", str(out / "perf"), "-e", "openat,pwrite64,close"],
+        "strace": ["-f", "-ttt", "-T", "-y", "-e", "trace=openat,pwrite64,close", "-o", str(out / "strace")],
+        "ltrace": ["-f", "-ttt", "-T", "-e", "open+pwrite+close", "-o", str(out / "ltrace")],
+    }
+    for name, options in programs.items():
+        program = shutil.which(name)
+        if program is None:
+            print(f"{name} is not installed: no peer", file=sys.stderr)
+            continue
+        found.append(Tracer(name, [program, *options], output=out, slow=name in ("perf", "strace", "ltrace")))
+    return found
+
+
+def _dftracer_library() -> str | None:
+    spec = importlib.util.find_spec("dftracer")
+    for place in spec.submodule_search_locations or [] if spec else []:
+        for library in sorted(Path(place).rglob("libdftracer_preload.so*")):
+            return str(library)
+    print("dftracer is not installed: no peer", file=sys.stderr)
+    return None

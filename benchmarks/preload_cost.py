@@ -1,0 +1,96 @@
+"""What tracing adds to one call: 64-byte pwrites to the page cache, bare, under iotide, and under the others."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from _figures import Figure, report
+from _tracers import LIMIT_S, Tracer, bare_environment, collector, ours, peers
+
+PATTERNS = {
+    "sequential": "sequential offsets",
+    "cycle": "a cycle of 4096 offsets",
+    "random": "random offsets",
+    "files": "open, 100 writes, close",
+}
+REPEATS = int(os.environ.get("IOTIDE_REPEATS", "9"))
+ROUNDS, CALLS = 60, 5_000
+SLOW_ROUNDS, SLOW_CALLS = 5, 400
+SLOW_REPEATS = 3
+
+
+def per_call(program: Path, folder: Path, pattern: str, tracer: Tracer) -> float:
+    """Returns the program's own median over rounds, ns a call."""
+    rounds, calls = (SLOW_ROUNDS, SLOW_CALLS) if tracer.slow else (ROUNDS, CALLS)
+    if tracer.output is not None:
+        tracer.output.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [*tracer.prefix, program, folder / "data", str(rounds), str(calls), pattern],
+        env={**bare_environment(), **tracer.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        timeout=LIMIT_S,
+        check=True,
+    )
+    return next(float(line) for line in reversed(done.stdout.splitlines()) if line.replace(".", "", 1).isdigit())
+
+
+def added(program: Path, folder: Path, pattern: str, tracers: Sequence[Tracer]) -> tuple[float, dict[str, list[float]]]:
+    """Returns the bare ns a call, and by tracer what each repetition added.
+
+    Bare and traced runs alternate, so that drift of the machine hits both.
+    """
+    bare_runs: list[float] = []
+    more: dict[str, list[float]] = {tracer.name: [] for tracer in tracers}
+    for repeat in range(REPEATS):
+        for tracer in tracers:
+            if tracer.slow and repeat >= SLOW_REPEATS:
+                continue
+            bare = per_call(program, folder, pattern, Tracer("bare", slow=tracer.slow))
+            more[tracer.name].append(per_call(program, folder, pattern, tracer) - bare)
+            if not tracer.slow:
+                bare_runs.append(bare)
+    return statistics.median(bare_runs), more
+
+
+def bytes_a_call(program: Path, folder: Path, pattern: str, tracer: Tracer) -> float:
+    """Returns what a tracer leaves on disk for one call; 0 for those that send."""
+    tracer.written()
+    per_call(program, folder, pattern, tracer)
+    rounds, calls = (SLOW_ROUNDS, SLOW_CALLS) if tracer.slow else (ROUNDS, CALLS)
+    return tracer.written() / ((rounds + 1) * calls)
+
+
+def measure() -> list[Figure]:
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory() as name, collector(Path(name)) as (gate, source):
+        folder = Path(name)
+        program = folder / "small_writes"
+        subprocess.run(["gcc", "-O2", "-o", program, Path(__file__).with_name("_small_writes.c")], check=True)
+        tracers = [ours(gate), *peers(folder)]
+        for pattern, text in PATTERNS.items():
+            bare, more = added(program, folder, pattern, tracers)
+            figures.append(Figure(f"{text}: bare", bare, "ns/call", better="lower"))
+            mine = statistics.median(more["iotide"])
+            figures.append(Figure(f"{text}: added by iotide", mine, "ns/call", "<= 100 ns", better="lower"))
+            for tracer in tracers[1:]:
+                other = statistics.median(more[tracer.name])
+                written = bytes_a_call(program, folder, pattern, tracer)
+                line = f"{text}: added, beside {tracer.name} ({written:.3g} B a call)"
+                figures.append(Figure(line, mine, "ns/call", "", tracer.name, other, better="lower"))
+            print(f"{text}: iotide adds {min(more['iotide']):.0f} to {max(more['iotide']):.0f} ns", file=sys.stderr)
+        dropped = sum(count for reason, count in source.counters.items() if reason.startswith("events_dropped"))
+        seen = source.counters["events"]
+        figures.append(Figure("share of iotide's calls dropped", dropped / max(1, seen + dropped), "", better="lower"))
+    return figures
+
+
+if __name__ == "__main__":
+    report(measure())

@@ -1,0 +1,129 @@
+"""I/O before main and after it, in libraries that come and go, inside allocators, and beside other tools' wrappers."""
+
+from __future__ import annotations
+
+import ctypes.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from iotide.events import Kind
+from support.accounting import run_both
+from support.building import built
+from support.programs import need
+from support.tracing import Tracing
+
+PYTHON_WORK = """
+import os, subprocess, sys, threading
+def work(number):
+    with open(f"{sys.argv[1]}.{number}", "wb", buffering=0) as out:
+        for _ in range(50):
+            out.write(bytes(1000))
+threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+subprocess.run(["cp", f"{sys.argv[1]}.0", f"{sys.argv[1]}.copy"], check=True)
+print(sum(os.stat(f"{sys.argv[1]}.{number}").st_size for number in range(8)))
+"""
+
+
+@pytest.fixture
+def tracing(tmp_path: Path) -> Iterator[Tracing]:
+    with Tracing(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def early_late(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory, "early_late.cpp")
+
+
+def library(factory: pytest.TempPathFactory, source: str, name: str) -> Path:
+    return built(factory, source, "-shared", "-fPIC", f'-DNAME="{name}"', name=f"{name}.so")
+
+
+def written_with_suffix(tracing: Tracing, file: Path) -> dict[str, int]:
+    written = tracing.bytes_by_path(Kind.WRITE)
+    return {path.removeprefix(str(file)): size for path, size in written.items() if path.startswith(str(file))}
+
+
+def test_calls_before_main_and_after_it_are_seen(early_late: Path, tracing: Tracing, tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    done = run_both(tracing, [early_late], file, {"IOTIDE_TEST_FILE": str(file)})
+    assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
+    assert written_with_suffix(tracing, file) == {
+        ".object": 20, ".constructor": 10, ".destructor": 10, ".atexit": 10, ".thread": 100, ".thread-end": 100,
+        ".stream": 5, "": 10,
+    }  # fmt: skip
+
+
+def test_library_that_is_loaded_before_the_tracer_begins_is_seen(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, early_late: Path
+) -> None:
+    file = tmp_path / "out"
+    neighbour = library(tmp_path_factory, "loaded.c", "neighbour")
+    extra = {"IOTIDE_TEST_FILE": str(file), "LD_PRELOAD": str(neighbour)}
+    run_both(tracing, [early_late], file, extra)
+    written = written_with_suffix(tracing, file)
+    assert {name: written.get(name) for name in (".neighbour.loading", ".neighbour.unloading", ".object")} == {
+        ".neighbour.loading": 10, ".neighbour.unloading": 10, ".object": 20,
+    }  # fmt: skip
+
+
+def test_libraries_that_come_and_go_are_seen(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path / "out"
+    loader = built(tmp_path_factory, "loader.c")
+    loaded = library(tmp_path_factory, "loaded.c", "loaded")
+    done = run_both(tracing, [loader, loaded, "50"], file, {"IOTIDE_TEST_FILE": str(file)})
+    assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
+    assert written_with_suffix(tracing, file) == dict.fromkeys(
+        [".loaded.loading", ".loaded.used", ".loaded.unloading"], 500
+    )
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_other_tools_wrappers_are_still_called(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, early_late: Path, before: bool
+) -> None:
+    file = tmp_path / "out"
+    other = str(library(tmp_path_factory, "interposer.c", "interposer"))
+    extra = {"IOTIDE_TEST_FILE": str(file)}
+    plain = tracing.run([early_late], env={**tracing.environment(**extra), "LD_PRELOAD": other})
+    ours = tracing.environment(**extra)["LD_PRELOAD"]
+    chain = f"{other}:{ours}" if before else f"{ours}:{other}"
+    done = tracing.run([early_late], env={**tracing.environment(**extra), "LD_PRELOAD": chain})
+    assert (done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr)
+    assert "opens 27" in done.stderr or "opens 26" in done.stderr
+    assert written_with_suffix(tracing, file)[".thread"] == 100
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_allocator_that_does_io_in_malloc_does_no_harm(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, before: bool
+) -> None:
+    allocator = str(library(tmp_path_factory, "allocator.c", "allocator"))
+    ours = tracing.environment()["LD_PRELOAD"]
+    chain = f"{allocator}:{ours}" if before else f"{ours}:{allocator}"
+    file = tmp_path / "out"
+    done = tracing.run([sys.executable, "-c", PYTHON_WORK, file], env={**tracing.environment(), "LD_PRELOAD": chain})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "400000\n", "")
+    written = written_with_suffix(tracing, file)
+    assert written == {**{f".{number}": 50_000 for number in range(8)}, ".copy": 50_000}
+    read = tracing.bytes_by_path(Kind.READ)
+    assert any(path.startswith("/proc/") and path.endswith("/stat") for path in read)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_jemalloc_does_no_harm(tracing: Tracing, tmp_path: Path, before: bool) -> None:
+    found = ctypes.util.find_library("jemalloc")
+    if found is None:
+        need("jemalloc-config")
+    ours = tracing.environment()["LD_PRELOAD"]
+    chain = f"{found}:{ours}" if before else f"{ours}:{found}"
+    file = tmp_path / "out"
+    done = tracing.run([sys.executable, "-c", PYTHON_WORK, file], env={**tracing.environment(), "LD_PRELOAD": chain})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "400000\n", "")
+    assert written_with_suffix(tracing, file)[".copy"] == 50_000

@@ -1,0 +1,48 @@
+"""Programs and libraries of ``tests/programs``, built once a session."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+from iotide.collectors.wrappers.build import CORE, CORE_LIBRARY, CORE_LINK_FLAGS, PRELOAD, generate, link
+
+from .programs import need
+
+PROGRAMS = Path(__file__).parent.parent / "programs"
+
+
+@cache
+def _built(folder: Path, source: str, flags: tuple[str, ...], name: str) -> Path:
+    made = folder / name
+    compiler = need("g++" if source.endswith(".cpp") else "gcc")
+    warnings = ["-Wall", "-Wextra", "-Werror"]
+    subprocess.run(
+        [compiler, "-O1", "-g", *warnings, "-fno-builtin", "-pthread", "-o", made, PROGRAMS / source, *flags],
+        check=True,
+    )
+    return made
+
+
+def built(tmp_path_factory: pytest.TempPathFactory, source: str, *flags: str, name: str = "") -> Path:
+    """Returns a program, or a library when ``-shared`` is among the flags."""
+    folder = tmp_path_factory.getbasetemp() / "programs"
+    folder.mkdir(exist_ok=True)
+    return _built(folder, source, flags, name or source.partition(".")[0] + (".so" if "-shared" in flags else ""))
+
+
+@cache
+def _sanitized(folder: Path, check: str) -> Path:
+    made = [generate(PRELOAD / "signatures" / f"{name}.sig", folder / "wrappers") for name in CORE]
+    checks = ["-O1", "-g", f"-fsanitize={check}", "-fno-sanitize-recover=all", *CORE_LINK_FLAGS]
+    library = folder / check / CORE_LIBRARY
+    link(made, sorted(PRELOAD.glob("*.c")), library, checks)
+    return library
+
+
+def sanitized_core(tmp_path_factory: pytest.TempPathFactory, check: str) -> Path:
+    """Returns the core library built with a sanitizer (``undefined``, ``address``, ``thread``), for IOTIDE_TRACER."""
+    need("gcc")
+    return _sanitized(tmp_path_factory.getbasetemp() / "sanitized", check)
