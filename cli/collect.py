@@ -60,6 +60,13 @@ everything was acknowledged or a source failed, 2 bad usage or unreadable input.
     "--ftio-job", metavar="NAME", help="Job of FTIO's messages. Default: the one they name, else --job's, else 'ftio'."
 )
 @click.option("--allow-remote", is_flag=True, help="Let --ftio-listen be reached from beyond loopback, in plain text.")
+@click.option(
+    "--shared-fs",
+    metavar="TYPE",
+    multiple=True,
+    help="A further type of file system that nodes share. May be repeated.",
+)
+@click.option("--local-fs", metavar="TYPE", multiple=True, help="A further type that is of one node. May be repeated.")
 @click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
 @click.option("--print-environment", is_flag=True, help="Print the environment of a traced program, and stop.")
 @tracer_options
@@ -72,11 +79,15 @@ def command(
     ftio_listen: str | None,
     ftio_job: str | None,
     allow_remote: bool,
+    shared_fs: tuple[str, ...],
+    local_fs: tuple[str, ...],
     replay: bool,
     print_environment: bool,
     tracer: dict[str, Any],
 ) -> None:
     """Collects until a signal, or to the end of the files."""
+    from ..collectors.file_facts import NodeFiles
+    from ..collectors.file_systems import FileSystems
     from ..collectors.settings import CollectorSettings, FtioSettings
     from ..collectors.source import Origin
     from ..collectors.sources.ftio import FtioSource
@@ -94,10 +105,12 @@ def command(
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
     if replay and (gate is not None or ftio_listen is not None):
         raise click.UsageError("--replay reads finished FILEs; programs behind a socket have no end")
+    settings = CollectorSettings(endpoint=connect, shared_filesystems=shared_fs, local_filesystems=local_fs)
     origin = Origin(job=known_job or "unknown", host=socket.gethostname(), user=os.environ.get("USER", ""))
     sources: list[Source] = [open_file(path, origin, format=format_name, follow=not replay) for path in files]
     if gate is not None:
-        sources.append(PreloadSource(gate, origin))
+        files_known = NodeFiles(FileSystems(settings.shared_filesystems, settings.local_filesystems))
+        sources.append(PreloadSource(gate, origin, files=files_known, patience_s=settings.linger_s))
     if ftio_listen is not None:
         listen = FtioSettings(
             endpoint=ftio_listen, job=ftio_job or "", default_job=known_job or "ftio", allow_remote=allow_remote
@@ -105,7 +118,6 @@ def command(
         ftio = FtioSource(listen, origin)
         click.echo(f"iotide: ftio {ftio.endpoint}", err=True)
         sources.append(ftio)
-    settings = CollectorSettings(endpoint=connect)
     sys.exit(asyncio.run(_collect(sources, settings, replay=replay)))
 
 

@@ -87,8 +87,9 @@ async def _observe(plan: RunPlan, folder: Path, server: Server) -> int:
     gate = folder / "tracer.sock"
     host = socket.gethostname()
     user = os.environ.get("USER", "")
-    source = PreloadSource(gate, Origin(job=plan.job, host=host, user=user))
-    agent = Agent([source], CollectorSettings(endpoint=server.ingest_endpoint, host=host, user=user))
+    settings = CollectorSettings(endpoint=server.ingest_endpoint, host=host, user=user)
+    source = PreloadSource(gate, Origin(job=plan.job, host=host, user=user), patience_s=settings.linger_s)
+    agent = Agent([source], settings)
     collecting = asyncio.create_task(agent.run())
     view: LiveView | None = None
     try:

@@ -17,7 +17,7 @@ from ..events import InputError
 from ..events.wire import Frame
 from .settings import CollectorSettings
 from .shipper import Shipper
-from .source import Closed, Opened, Problems, Source, SourceItem
+from .source import Closed, Opened, Patient, Problems, Source, SourceItem
 
 _RECEIVES_A_PUMP: Final = 1000
 _QUIET_PUMPS: Final = 50
@@ -90,6 +90,9 @@ class Agent:
         """
         start = time.monotonic()
         limit = start + deadline_s
+        for source in self._sources:
+            if isinstance(source, Patient):
+                source.hurry()
         while time.monotonic() < start + deadline_s / 2:
             if not self.pump():
                 break

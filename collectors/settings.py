@@ -38,6 +38,10 @@ class CollectorSettings(BaseModel):
     resend_after_s: float = Field(
         2.0, gt=0, le=600, description="Time after which what is unacknowledged is sent again, s."
     )
+    shared_filesystems: tuple[str, ...] = Field(
+        (), description="Further types of file systems that nodes share, as mountinfo spells them."
+    )
+    local_filesystems: tuple[str, ...] = Field((), description="Further types of file systems that are of one node.")
 
 
 class FtioSettings(BaseModel):

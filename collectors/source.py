@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from ..events import Definitions, EventBatch, InputError, StreamInfo
 
@@ -82,6 +82,15 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Releases descriptors and memory; safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class Patient(Protocol):
+    """A source that lets a little news wait for more."""
+
+    def hurry(self) -> None:
+        """From now on, gives at each poll all that is there."""
         ...
 
 

@@ -13,6 +13,7 @@ from ...events import ProtocolError
 from ._ring_layout import ENTRY, ENTRY_PAD
 
 _ENTRIES_A_LOOK: Final = 65_536
+_ENOUGH: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class DefinitionLog:
     def head(self) -> int:
         """Returns the position up to which definitions have been begun; all that use them follow it in time."""
         return int(self._head[0])
+
+    @property
+    def is_filling(self) -> bool:
+        """True when a good part of the log waits to be read."""
+        return self.head() - self._tail >= self._size // _ENOUGH
 
     def has_read(self, position: int) -> bool:
         """Tells whether ``read`` has come to a position, or never will."""

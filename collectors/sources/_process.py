@@ -94,9 +94,17 @@ class TracedProcess:
         """Takes in a further region."""
         self._regions.append(region)
 
-    def take(self, ended: bool) -> EventBatch | None:
-        """Returns events whose definitions have been learned; None while there are none."""
+    def take(self, ended: bool, patience_s: float = 0.0) -> EventBatch | None:
+        """Returns events whose definitions have been learned; None while there are none.
+
+        Args:
+            ended: nothing more will come.
+            patience_s: how long a few records may wait for more.
+        """
         if not self._held:
+            waited_s = time.monotonic() - self._held_since_s
+            if not ended and waited_s < patience_s and not any(region.is_filling for region in self._regions):
+                return None
             self._drain()
         self._learn()
         if not self._held:

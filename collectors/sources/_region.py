@@ -9,9 +9,10 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -31,6 +32,9 @@ from ._ring_layout import (
     MOST_WORD_LINES,
     SLOT,
 )
+
+_ENOUGH: Final = 16
+"""The part of a ring, 1 / 16, that does not wait to be read."""
 
 
 class Region:
@@ -61,6 +65,7 @@ class Region:
         self.command = bytes(facts["command"]).decode(errors="replace").strip()
         self.counters: Counter[str] = Counter()
         self._lines = int(facts["ring_lines"])
+        self._enough = self._lines // _ENOUGH
         slots = int(facts["slot_count"])
         self._slots = np.frombuffer(self._memory, SLOT, slots, int(facts["slots_offset"]))
         words = np.frombuffer(self._memory, "<u8", slots * self._lines * LINE_WORDS, int(facts["rings_offset"]))
@@ -87,6 +92,11 @@ class Region:
         """Tells the process that it is being read (CLOCK_MONOTONIC)."""
         self._seen[0] = now_ns
 
+    @property
+    def is_filling(self) -> bool:
+        """True when it should be read soon, so that it does not overflow."""
+        return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling
+
     def drain(self, most: int) -> Iterator[tuple[int, Lines]]:
         """Yields (tid, lines copied out of one ring) and frees what it yields, about ``most`` lines in all.
 
@@ -94,8 +104,9 @@ class Region:
         begins after the ring that it came to last, so that none is starved.
         """
         heads = self._heads.copy()
-        news = np.flatnonzero(heads != self._tails)
-        for slot in np.roll(news, -int(np.searchsorted(news, self._next))).tolist():
+        news = (heads != self._tails).nonzero()[0].tolist()
+        first = bisect_left(news, self._next)
+        for slot in news[first:] + news[:first]:
             if most <= 0:
                 return
             self._next = slot + 1
@@ -110,7 +121,7 @@ class Region:
             taken = self._copy(slot, tail, min(head, tail + most + MOST_WORD_LINES))
             taken = taken[: _end_of_records(taken, most)]
             head = tail + len(taken)
-            records = np.flatnonzero(marks(taken) != MARK_WORDS)
+            records = (marks(taken) != MARK_WORDS).nonzero()[0]
             if not len(records) or records[0]:  # words of no record
                 self.counters["events_dropped:malformed"] += 1
                 taken = taken[records[0] :] if len(records) else taken[:0]

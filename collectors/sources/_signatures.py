@@ -102,9 +102,16 @@ class Signatures:
         new = np.empty(len(rows), np.bool_)
         new[0] = True
         np.not_equal(hashes[1:], hashes[:-1], out=new[1:])
-        first = np.flatnonzero(new)
+        first = new.nonzero()[0]
         numbers = self._numbers(records, index, hashes, first)
-        return numbers if len(first) == len(rows) else np.repeat(numbers, np.diff(first, append=len(rows)))
+        if len(first) == len(rows):
+            return numbers
+        if len(first) == 1:
+            return np.full(len(rows), numbers[0], np.uint32)
+        lengths = np.empty_like(first)
+        np.subtract(first[1:], first[:-1], out=lengths[:-1])
+        lengths[-1] = len(rows) - first[-1]
+        return np.repeat(numbers, lengths)
 
     def close(self) -> None:
         """Gives the texts back to the allowance."""
@@ -171,8 +178,8 @@ class Signatures:
         _mix(hashes, rows["descriptor"].astype(np.int64).view(np.uint64) & self._descriptor[index])
         if sized:
             _mix(hashes, rows["requested"].astype(np.int64).view(np.uint64) & self._requested[index])
-        having = np.flatnonzero(count)
-        for place in range(int(count.max(initial=0))):
+        having = count.nonzero()[0]
+        for place in range(int(count.max()) if len(having) else 0):
             having = having[count[having] > place] if place else having
             some = hashes[having]
             _mix(some, records.words[records.at[having] + place])

@@ -39,6 +39,7 @@ class PreloadSource:
         path: the socket.
         origin: what streams are that do not say it themselves.
         files: what the node knows of files; closed with the source.
+        patience_s: how long a few events wait for more; a poll that finds them costs more than they do.
         clock: a steady one, seconds.
     """
 
@@ -48,6 +49,7 @@ class PreloadSource:
         origin: Origin,
         *,
         files: NodeFiles | None = None,
+        patience_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.problems = Problems()
@@ -59,6 +61,7 @@ class PreloadSource:
         self._watched: dict[int, int] = {}  # pidfd -> token
         self._allowance = Allowance()
         self._files = files or NodeFiles()
+        self._patience_s = patience_s
         self._clock = clock
         self._polled_s = clock()
         self._late_until_s = 0.0
@@ -100,6 +103,10 @@ class PreloadSource:
                 self._release(process)
                 items.append(Closed(process.stream))
         return items
+
+    def hurry(self) -> None:
+        """From now on, gives at each poll all that is there."""
+        self._patience_s = 0.0
 
     def close(self) -> None:
         """Stops listening and lets the processes' memory go; they run on, and hand over anew to who listens then."""
@@ -182,7 +189,7 @@ class PreloadSource:
         if (rank, ranks) != (process.info.rank, process.info.ranks):
             process.info = msgspec.structs.replace(process.info, rank=rank, ranks=ranks)
             items.append(Changed(process.stream, process.info))
-        events = process.take(ended)
+        events = process.take(ended, self._patience_s)
         # After the rings were read: a process that finds this stamp new does not give the region up.
         process.first.seen(time.monotonic_ns())
         definitions = process.interner.take_fresh()

@@ -29,7 +29,7 @@ class MadeRegion:
     def __init__(
         self, slots: int = 2, lines: int = 256, log_bytes: int = PAGE, *, sealed: bool = True, calls: bool = True
     ) -> None:
-        self.log_offset = 2 * PAGE
+        self.log_offset = PAGE + -(-slots * layout.SLOT.itemsize // PAGE) * PAGE
         rings = self.log_offset + log_bytes
         self.size = rings + slots * lines * layout.LINE_BYTES
         self.descriptor = os.memfd_create("region", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)

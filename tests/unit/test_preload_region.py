@@ -17,11 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.launch import traced_environment
+from iotide.collectors.source import Origin
 from iotide.collectors.sources._definition_log import Entry
 from iotide.collectors.sources._lines import split
 from iotide.collectors.sources._names import MOST_FILES
 from iotide.collectors.sources._region import Region
 from iotide.collectors.sources._ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_HANDLE, ENTRY_STRING, RECORD
+from iotide.collectors.sources.preload import PreloadSource
 from iotide.events import ConfigError, HandleInfo, Layer, ProtocolError
 from support.regions import LISTED, OPEN, PAGE, WRITE, MadeRegion, connected, words_lines
 from support.tracing import Tracing
@@ -264,6 +266,23 @@ def test_one_poll_gives_a_bounded_number_of_events_and_the_next_ones_the_rest(tr
         for _ in range(2):
             tracing.poll()
         assert tracing.source.counters["events"] == 3 << 16
+
+
+def test_a_few_events_wait_for_more_but_not_in_a_hurry_nor_in_a_ring_that_fills(
+    tmp_path: Path, made: MadeRegion
+) -> None:
+    source = PreloadSource(tmp_path / "gate", Origin("job"), patience_s=3600)
+    made.hand_over(tmp_path / "gate")
+    counts = []
+    for count in (1, 1, 15, 16, 1):
+        made.put(count)
+        source.poll()
+        counts.append(source.counters["events"])
+    assert counts == [1, 1, 17, 33, 33]
+    source.hurry()
+    source.poll()
+    assert source.counters["events"] == 34
+    source.close()
 
 
 def test_busy_ring_does_not_starve_the_others(tracing: Tracing) -> None:
