@@ -7,14 +7,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int opened(struct iotide_span span, struct iotide_site *site, int fd, int directory, const char *path, int flags,
-                  mode_t mode) {
+/* words: the directory first, for those calls that have one; then flags and mode. */
+static int opened(struct iotide_span span, struct iotide_site *site, int fd, int directory, const char *path,
+                  const uint64_t *words, unsigned int count) {
     if (span.start_ns && iotide_same_process()) {
         struct iotide_target target = iotide_opened(fd, directory, path);
         struct iotide_facts facts = iotide_facts(site, target, fd, fd < 0);
-        if (flags & O_APPEND)
+        if (words[count - 2] & O_APPEND)
             facts.flags |= FLAG_APPEND;
-        iotide_leave(span, site, facts, (uint64_t[]){(uint64_t)flags, mode}, 2);
+        iotide_leave(span, site, facts, words, count);
     }
     return fd;
 }
@@ -28,12 +29,12 @@ static int opened(struct iotide_span span, struct iotide_site *site, int fd, int
         va_end(more);                                              \
     }
 
-#define OPEN(symbol)                                                                                       \
+#define OPEN(symbol)                                                                                        \
     EXPORT int symbol(const char *path, int flags, ...) {                                                  \
         MODE_OF(flags)                                                                                     \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                             \
         int fd = REAL(symbol)(path, flags, mode);                                                          \
-        return opened(span, &SITE(symbol), fd, AT_FDCWD, path, flags, mode);                               \
+        return opened(span, &SITE(symbol), fd, AT_FDCWD, path, (uint64_t[]){(unsigned int)flags, mode}, 2); \
     }
 OPEN(open)
 OPEN(open64)
@@ -45,7 +46,8 @@ OPEN(__open64)
         MODE_OF(flags)                                                                                     \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                             \
         int fd = REAL(symbol)(directory, path, flags, mode);                                               \
-        return opened(span, &SITE(symbol), fd, directory, path, flags, mode);                              \
+        return opened(span, &SITE(symbol), fd, directory, path,                                            \
+                      (uint64_t[]){(uint64_t)directory, (unsigned int)flags, mode}, 3);                    \
     }
 OPENAT(openat)
 OPENAT(openat64)

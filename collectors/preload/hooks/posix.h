@@ -2,9 +2,14 @@
 #ifndef IOTIDE_HOOKS_POSIX_H
 #define IOTIDE_HOOKS_POSIX_H
 
-#include <stdint.h>
+#include "core.h"
+
+#include <fcntl.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 /* Programs may use what is out of favour. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -33,6 +38,29 @@ static inline int64_t iotide_moved_by_messages(const struct mmsghdr *messages, i
     for (int i = 0; i < count; i++)
         sum += messages[i].msg_len;
     return sum;
+}
+
+/* The file that glibc makes of the name of shared memory. */
+static inline uint32_t iotide_shared_file(const char *name) {
+    static const char folder[] = "/dev/shm/";
+    char path[sizeof folder + NAME_MAX];
+    while (*name == '/')
+        name++;
+    size_t length = strnlen(name, NAME_MAX);
+    memcpy(path, folder, sizeof folder - 1);
+    memcpy(path + sizeof folder - 1, name, length);
+    return iotide_define_file(path, sizeof folder - 1 + length);
+}
+
+/* The directory that a chdir was for: where it led to, as a relative path says nothing any more once it has changed. */
+static inline uint32_t iotide_changed_to(bool failed, const char *path) {
+    if (failed)
+        return iotide_has_read(errno) ? iotide_file_at(AT_FDCWD, path) : 0;
+    char *scratch = iotide_borrow();
+    long size = scratch ? syscall(SYS_getcwd, scratch, PATH_MAX) : 0; /* with the terminating zero */
+    uint32_t file = size > 1 && *scratch == '/' ? iotide_define_file(scratch, (size_t)size - 1) : 0;
+    iotide_give_back(scratch);
+    return file;
 }
 
 #endif

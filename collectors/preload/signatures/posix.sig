@@ -198,7 +198,7 @@ READ int recvmmsg(int fd: fd, struct mmsghdr *messages, unsigned int messages_co
 
 # ---- position, size and space ----
 
-SEEK off_t lseek|lseek64|__lseek|llseek(int fd: fd, off_t by: int,
+SEEK off_t lseek|lseek64|__lseek(int fd: fd, off_t by: int,
                                         int whence: enum{SEEK_SET/SEEK_CUR/SEEK_END/SEEK_DATA/SEEK_HOLE})
     offset = result
 OTHER int truncate|truncate64(const char *path: path, off_t length: int)
@@ -235,7 +235,8 @@ OTHER void *mremap(void *address: opaque, size_t length: size, size_t new_length
     custom
 SYNC int msync(void *address: opaque, size_t length: size, int flags: hex)
     custom
-OTHER int shm_unlink(const char *name: text)
+DELETE int shm_unlink(const char *name: text)
+    file = failed ? 0 : iotide_shared_file(name)
 
 # ---- asynchronous: begun by one call and completed by another, on whichever thread ----
 
@@ -434,6 +435,7 @@ OTHER int fremovexattr(int fd: fd, const char *name: text)
 # ---- directories ----
 
 OTHER int chdir(const char *path: path)
+    file = iotide_changed_to(failed, path)
 OTHER int fchdir(int fd: fd)
 OTHER int chroot(const char *path: path)
 OTHER mode_t umask(mode_t mask: mode)
