@@ -79,9 +79,10 @@ def command(
         ftio_reply=ftio_reply,
         ftio_job=ftio_job,
     )
+    from ..clients.dfg_live import LivePages
     from ..daemon.server import Server
 
-    asyncio.run(_serve(Server(settings), settings))
+    asyncio.run(_serve(Server(settings, LivePages()), settings))
 
 
 async def _serve(server: Server, settings: AggregatorSettings) -> None:

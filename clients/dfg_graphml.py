@@ -11,9 +11,9 @@ from .dfg_look import END, START, Relation
 
 _SPACE: Final = "http://graphml.graphdrawing.org/xmlns"
 _NODE_FIELDS: Final = {
-    "events": "long", "seconds": "double", "load": "double", "bytes": "long", "rate": "double",
-    "max_concurrency": "long", "exact": "boolean", "duration_p50_s": "double", "duration_p95_s": "double",
-    "duration_max_s": "double", "cases": "long", "starts": "long", "ends": "long",
+    "events": "long", "seconds": "double", "load": "double", "bytes": "long", "sized": "long",
+    "rate": "double", "max_concurrency": "long", "exact": "boolean", "duration_p50_s": "double",
+    "duration_p95_s": "double", "duration_max_s": "double", "cases": "long", "starts": "long", "ends": "long",
 }  # fmt: skip
 _GRAPH_FIELDS: Final = {"job": "string", "mapping": "string", "case": "string", "cases": "long", "events": "long"}
 

@@ -251,7 +251,8 @@ def _legend(
 ) -> Iterable[str]:
     opened = f" ({graph.open_cases:,} open)" if graph.open_cases else ""
     kinds = f"case: {graph.case}; activity: {printable(graph.mapping)}"
-    yield f"{graph.events:,} events in {graph.cases:,} cases{opened}; {kinds}"
+    cases = f"{graph.cases:,} case{'s' * (graph.cases != 1)}"
+    yield f"{graph.events:,} events in {cases}{opened}; {kinds}"
     yield "Load: share of the time of all calls (bytes). DR: calls at once x data rate of one. Edges: how often."
     total = len(graph.edges) + sum((row.starts > 0) + (row.ends > 0) for row in graph.activities)
     if len(shown) < len(graph.activities):

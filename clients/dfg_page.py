@@ -23,7 +23,11 @@ _LEAST_VIEW: Final = (900.0, 560.0)
 
 
 def page_of(
-    graph: Graph, *, colour: Colour = "load", comparison: Comparison | None = None, before: Layout | None = None
+    graph: Graph,
+    *,
+    colour: Colour = "load",
+    comparison: Comparison | None = None,
+    before: Layout | None = None,
 ) -> str:
     """Renders the page; names of programs and files are escaped.
 
@@ -32,6 +36,26 @@ def page_of(
         colour: the one that is chosen at first.
         comparison: green and red.
         before: places that nodes keep.
+    """
+    return laid_out(graph, colour=colour, comparison=comparison, before=before)[0]
+
+
+def laid_out(
+    graph: Graph,
+    *,
+    colour: Colour = "load",
+    comparison: Comparison | None = None,
+    before: Layout | None = None,
+    refresh_s: float | None = None,
+) -> tuple[str, Layout]:
+    """Renders the page and returns where its nodes stand, too.
+
+    Args:
+        graph: as for ``page_of``.
+        colour: as there.
+        comparison: as there.
+        before: as there.
+        refresh_s: the page asks for itself again after each so many seconds, and keeps what its reader has set.
     """
     limits = {"most_activities": MOST_ACTIVITIES, "most_edges": MOST_EDGES}
     scene = scene_of(graph, colour=colour, comparison=comparison, **limits)
@@ -50,7 +74,8 @@ def page_of(
     )
     environment.filters.update(size=byte_text, rate=rate_text, duration=duration_text)
     shown = {node.name for node in scene.nodes}
-    return environment.get_template("dfg.html").render(
+    text = environment.get_template("dfg.html").render(
+        refresh_s=refresh_s,
         scene=scene,
         graph=graph,
         comparison=comparison,
@@ -75,6 +100,7 @@ def page_of(
             ],
         },
     )
+    return text, layout
 
 
 def _drawn(node: Node, layout: Layout) -> dict[str, Any]:

@@ -78,18 +78,45 @@ def _passed(
     upper, lower = (source, target) if source.y <= target.y else (target, source)
     points: list[Point] = []
     x = upper.x
-    for row in rows:
-        middle = row[0].y
-        top, bottom = min(box.top for box in row), max(box.bottom for box in row)
-        if not (top > upper.bottom and bottom < lower.top):
-            continue
-        part = (middle - upper.y) / (lower.y - upper.y)
+    for row in _in_between(rows, upper, lower):
+        top, bottom = min(box.top for box in row.boxes), max(box.bottom for box in row.boxes)
+        part = ((top + bottom) / 2 - upper.y) / (lower.y - upper.y)
         # Half of the way that is left of the straight line: bends are spread over the rows.
         wanted = (x + upper.x + part * (lower.x - upper.x)) / 2
-        x = _gap(row, taken.setdefault(middle, []), wanted)
-        taken[middle].append(x)
+        x = _gap(row.boxes, [other for key in row.keys for other in taken.get(key, ())], wanted)
+        for key in row.keys:
+            taken.setdefault(key, []).append(x)
         points += [(x, top - 4), (x, bottom + 4)]
     return points if source.y <= target.y else points[::-1]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Boxes that an edge passes at once, and what their rows are called."""
+
+    boxes: list[Box]
+    keys: list[float]
+
+
+def _in_between(rows: Sequence[list[Box]], upper: Box, lower: Box) -> list[_Row]:
+    """Returns what lies between two boxes, from the top; rows that overlap in height are one."""
+    found: list[_Row] = []
+    bottom = -math.inf
+    for row in rows:
+        if row[0].y <= upper.y:
+            continue
+        if row[0].y >= lower.y:
+            break
+        boxes = [box for box in row if box.top > upper.bottom and box.bottom < lower.top]
+        if not boxes:
+            continue
+        if min(box.top for box in boxes) < bottom + 8:
+            found[-1].boxes.extend(boxes)
+            found[-1].keys.append(row[0].y)
+        else:
+            found.append(_Row(boxes, [row[0].y]))
+        bottom = max(box.bottom for box in found[-1].boxes)
+    return found
 
 
 def _gap(row: Sequence[Box], taken: Sequence[float], wanted: float) -> float:

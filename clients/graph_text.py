@@ -94,7 +94,8 @@ def _activities(graph: Graph, top: int, width: int) -> Table:
         table.add_column("95 %", justify="right")
     table.add_column("activity", no_wrap=True)
     for row in sorted(graph.activities, key=lambda row: (-row.load, -row.events, row.name))[:top]:
-        durations = [_time(row.duration_p50_s), _time(row.duration_p95_s)] if wide else []
+        quantiles = (row.duration_p50_s, row.duration_p95_s) if wide else ()
+        durations = ["" if value is None else _time(value) for value in quantiles]
         table.add_row(
             f"{row.load:.3f}",
             _time(row.seconds),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -39,6 +40,7 @@ class JobGraph:
     def __init__(self, job: str, settings: DfgSettings, names: JobNames) -> None:
         mapping, chosen = _parsed(settings.mapping, settings.filter, tuple(sorted(settings.sites.items())))
         self._job = job
+        self._settings = settings
         self._names = names
         self._by_stream = settings.case == "stream"
         self._cases = Cases(settings.case)
@@ -69,6 +71,11 @@ class JobGraph:
     def graph(self) -> Graph:
         """Returns the graph of now."""
         return self._analyzer.graph(self._mapper.names, self._job)
+
+    def frozen(self) -> Callable[[], Graph]:
+        """Copies the state and returns what makes the graph of it, in another thread and as late as one likes."""
+        settings, data, names = self._settings, self._analyzer.snapshot(), list(self._mapper.names)
+        return lambda: DfgAnalyzer.restore(settings, data).graph(names, self._job)
 
     def top(self, number: int) -> list[tuple[str, ActivityRow]]:
         """Returns the activities with the most events, by name."""

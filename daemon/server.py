@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from typing import TYPE_CHECKING
 
 import zmq
 import zmq.asyncio
@@ -13,23 +14,31 @@ from .aggregator import Aggregator
 from .ingest import Ingest
 from .settings import AggregatorSettings
 
+if TYPE_CHECKING:
+    from .publish.http import Pages
+
 _LATE_TICKS = 10
 
 
 class Server:
     """Wires the parts. ``start`` binds everything or raises; ``run`` goes on until cancelled; ``stop`` releases all.
 
+    Args:
+        settings: what listens where, and the bounds.
+        pages: draws graphs for browsers; without it there are no pages.
+
     Attributes:
         aggregator: the jobs.
         ingest_endpoint, publish_endpoint, http_url: where it really listens, after ``start``; None where switched off.
     """
 
-    def __init__(self, settings: AggregatorSettings) -> None:
+    def __init__(self, settings: AggregatorSettings, pages: Pages | None = None) -> None:
         self.aggregator = Aggregator(settings, time.time, time.monotonic)
         self.ingest_endpoint = ""
         self.publish_endpoint: str | None = None
         self.http_url: str | None = None
         self._settings = settings
+        self._pages = pages
         self._context = zmq.asyncio.Context()
         self._ingest = Ingest(self._context, settings.ingest, self.aggregator, settings.bounds)
         self._stack = contextlib.AsyncExitStack()
@@ -94,7 +103,7 @@ class Server:
 
         stats = self._ingest.core.stats
         collector = AggregatorCollector(self.aggregator, lambda: stats, self._settings.max_job_series, time.time)
-        app = make_application(self.aggregator, make_registry(collector), self.not_ready, time.time)
+        app = make_application(self.aggregator, make_registry(collector), self.not_ready, time.time, self._pages)
         server = HttpServer(app, address, allow_remote=self._settings.allow_remote)
         self._stack.push_async_callback(server.stop)
         await server.start()

@@ -29,15 +29,17 @@ class ActivityStats(Model):
     load: float = Field(ge=0, le=1)
     """Relative duration rd: share of the durations of all activities."""
     bytes: int
+    sized: int = Field(0, ge=0)
+    """Events that have a size and a duration: those that ``rate`` is the mean of."""
     rate: float | None
     """Process data rate: mean over events that have a size of size / duration, bytes/s; None where no event has one."""
     max_concurrency: int = Field(ge=0)
     """Largest number of its events that ran at once."""
     exact: bool
     """False where an event came too late for its place: ``max_concurrency`` is then a lower bound."""
-    duration_p50_s: float
-    """Median, within 2 % of its value."""
-    duration_p95_s: float
+    duration_p50_s: float | None
+    """Median, within 2 % of its value; None where graphs were put together of which no more than this is known."""
+    duration_p95_s: float | None
     duration_max_s: float
     cases: int = Field(ge=0)
     """Cases that the activity occurred in."""

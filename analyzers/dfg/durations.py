@@ -6,6 +6,8 @@ logarithm. Two histograms are merged by adding them.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -54,13 +56,18 @@ class Durations(State):
 
     def quantile(self, activity: int, share: float) -> float:
         """Returns the duration in ns that a share of an activity's events does not exceed; 0 without events."""
+        return self.quantiles(activity, (share,))[0]
+
+    def quantiles(self, activity: int, shares: Sequence[float]) -> list[float]:
+        """Returns the quantile of each share."""
         first = int(self._first[activity])
-        running = np.cumsum(self._counts[first : first + int(self._room[activity])])
-        if not len(running) or not running[-1]:
-            return 0.0
-        bucket = int(np.searchsorted(running, share * running[-1])) + int(self._low[activity])
-        borders = (np.array([bucket, bucket + 1], np.int64) + _ONE << (52 - _BITS)).view(np.float64)
-        return float(borders.mean())
+        running = self._counts[first : first + int(self._room[activity])].cumsum()
+        total = int(running[-1]) if len(running) else 0
+        if not total:
+            return [0.0] * len(shares)
+        low = int(self._low[activity])
+        buckets = [low + int(running.searchsorted(share * total)) for share in shares]
+        return [(_border(bucket) + _border(bucket + 1)) / 2 for bucket in buckets]
 
     def _widen(self, activity: Rows, bucket: Ints) -> None:
         """Gives rows of activities the buckets that they lack."""
@@ -77,3 +84,9 @@ class Durations(State):
             length = int(self._room[row])
             counts[at : at + length] = self._counts[old : old + length]
         self._low, self._room, self._first, self._counts = low, room, first, counts
+
+
+def _border(bucket: int) -> float:
+    """Returns the shortest duration of a bucket, ns."""
+    power, part = divmod(bucket, 1 << _BITS)
+    return math.ldexp(1 + part / (1 << _BITS), power)

@@ -78,17 +78,19 @@ def make_graph(
             seconds=float(nodes.ns[row]) / 1e9,
             load=min(float(nodes.ns[row]) / all_ns, 1.0) if all_ns else 0.0,
             bytes=int(nodes.bytes[row]),
+            sized=int(nodes.timed[row]),
             rate=float(nodes.rates[row] / nodes.timed[row]) * 1e9 if nodes.timed[row] else None,
             max_concurrency=int(concurrency.most[row]),
             exact=bool(concurrency.exact[row]),
-            duration_p50_s=min(durations.quantile(row, 0.5), float(nodes.longest[row])) / 1e9,
-            duration_p95_s=min(durations.quantile(row, 0.95), float(nodes.longest[row])) / 1e9,
+            duration_p50_s=min(median, float(nodes.longest[row])) / 1e9,
+            duration_p95_s=min(most, float(nodes.longest[row])) / 1e9,
             duration_max_s=float(nodes.longest[row]) / 1e9,
             cases=int(nodes.cases[row]),
             starts=int(nodes.starts[row]),
             ends=int(ends[row]),
         )
         for row in np.flatnonzero(nodes.events).tolist()
+        for median, most in (durations.quantiles(row, (0.5, 0.95)),)
     ]
     follows = [
         Follows(source=name_of[source], target=name_of[target], count=count, mean_gap_s=gap / count / 1e9)

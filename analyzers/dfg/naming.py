@@ -14,6 +14,8 @@ MOST_ACTIVITIES: Final = 65_536
 MOST_CELLS: Final = 1 << 22
 BEYOND: Final = "(beyond the bound)"
 """Activity of the events whose own would be one too many."""
+RESERVED: Final = frozenset(("(start)", "(end)", "(other)"))
+"""Names that mean something else in a graph; an activity that would be called so has a stroke behind it."""
 UNMAPPED: Final = -1
 _UNSEEN: Final = -2
 
@@ -110,6 +112,8 @@ class Mapper:
             name = self.mapping.rules.name(call_name, fits, of_file)
         else:
             name = joined(of_call, of_file)
+        if name in RESERVED:
+            name = f"{name}'"
         self._cells[call, file] = self._number(name) if name else UNMAPPED
 
     def _number(self, name: str) -> int:

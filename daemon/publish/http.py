@@ -6,18 +6,20 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Iterator
-from typing import Annotated, Final
+from typing import Annotated, Final, Protocol
 
 import uvicorn
 from fastapi import FastAPI, HTTPException, Query, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from starlette.exceptions import HTTPException as AnyHTTPException
 
 from ... import __version__
+from ...analyzers.dfg.compare import compare
+from ...analyzers.dfg.union import union_of
 from ...events import ConfigError
-from ...events.dfg import Graph
+from ...events.dfg import Comparison, Graph
 from ...events.endpoints import is_loopback
 from ...events.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
@@ -26,8 +28,24 @@ from ..session import JobSession
 _START_S: Final = 10.0
 
 
+class Pages(Protocol):
+    """Draws graphs as pages for a browser; called from a thread."""
+
+    def current(self, name: str) -> str | None:
+        """Returns a page that need not be drawn again yet."""
+        ...
+
+    def draw(self, name: str, graph: Graph, comparison: Comparison | None = None) -> str:
+        """Draws a page; with a comparison, of both graphs together."""
+        ...
+
+
 def make_application(
-    aggregator: Aggregator, registry: CollectorRegistry, not_ready: Callable[[], str], clock: Callable[[], float]
+    aggregator: Aggregator,
+    registry: CollectorRegistry,
+    not_ready: Callable[[], str],
+    clock: Callable[[], float],
+    pages: Pages | None = None,
 ) -> FastAPI:
     """Makes the application.
 
@@ -36,6 +54,7 @@ def make_application(
         registry: what /metrics exposes.
         not_ready: says why the aggregator cannot work now, or "".
         clock: Unix time.
+        pages: draws the pages of graphs; without it there are none.
     """
     app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
     app.router.redirect_slashes = False
@@ -93,15 +112,50 @@ def make_application(
         """Returns a job's bandwidth over time, all that is kept or the last seconds."""
         return session_of(job).signal(last_s)
 
-    @app.get("/api/v1/jobs/{job:path}/dfg", response_model=Graph)
-    async def dfg(job: str) -> Response:
-        """Returns a job's directly-follows graph of now."""
+    one_graph_at_a_time = asyncio.Lock()
+
+    async def in_thread(work: Callable[[], str]) -> str:
+        """Has a thread do what takes tens of milliseconds, so that batches are taken in meanwhile."""
+        async with one_graph_at_a_time:
+            return await asyncio.to_thread(work)
+
+    def graph_of(job: str) -> Callable[[], Graph]:
         graph = session_of(job).graph
         if graph is None:
             raise HTTPException(
                 404, {"error": f"job {job!r} has no graph", "expected": "a job with events, and dfg.enabled"}
             )
-        return Response(graph.graph().model_dump_json(), media_type="application/json")
+        return graph.frozen()
+
+    @app.get("/api/v1/jobs/{job:path}/dfg", response_model=Graph | Comparison)
+    async def dfg(job: str, versus: str | None = None) -> Response:
+        """Returns a job's directly-follows graph of now, or what sets it apart from another job's."""
+        green = graph_of(job)
+        if versus is None:
+            text = await in_thread(lambda: green().model_dump_json())
+        else:
+            red = graph_of(versus)
+            text = await in_thread(lambda: compare(green(), red(), job, versus).model_dump_json())
+        return Response(text, media_type="application/json")
+
+    if pages is not None:
+
+        @app.get("/jobs/{job:path}/dfg", response_class=HTMLResponse, include_in_schema=False)
+        async def page(job: str, versus: str | None = None) -> str:
+            """Shows a job's graph, or its and another's, while they grow."""
+            name = f"{job}\n{versus or ''}"
+            if job in aggregator.jobs and (known := pages.current(name)) is not None:
+                return known
+            green = graph_of(job)
+            if versus is None:
+                return await in_thread(lambda: pages.draw(name, green()))
+            red = graph_of(versus)
+
+            def drawn() -> str:
+                one, other = green(), red()
+                return pages.draw(name, union_of(one, other), compare(one, other, job, versus))
+
+            return await in_thread(drawn)
 
     @app.get("/api/v1/jobs/{job:path}")
     async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:

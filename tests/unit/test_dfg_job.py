@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
+import re
 
 import httpx
 import pytest
+from iotide.analyzers.dfg.compare import compare
+from iotide.clients.dfg_live import MOST_PAGES, LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest_core import IngestStats
 from iotide.daemon.publish.http import make_application
@@ -13,7 +17,7 @@ from iotide.daemon.publish.metrics import AggregatorCollector, make_registry
 from iotide.daemon.session import JobSession
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
-from iotide.events.dfg import Graph
+from iotide.events.dfg import Comparison, Graph
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -139,6 +143,7 @@ def test_streams_one_after_the_other_leave_nothing_behind() -> None:
 async def test_graph_is_served_with_all_that_it_says() -> None:
     aggregator = aggregator_of()
     Stream(aggregator, "s", job="a/b").calls(("open", "/p/q"), ("write", "/p/q"))
+    Stream(aggregator, "o", job="other").calls(("read", "/p/q"))
     aggregator.opened("e", StreamInfo(job="empty", source="test"))
     registry = make_registry(AggregatorCollector(aggregator, IngestStats, 100, lambda: NOW))
     app = make_application(aggregator, registry, lambda: "", lambda: NOW)
@@ -147,8 +152,68 @@ async def test_graph_is_served_with_all_that_it_says() -> None:
         assert Graph.model_validate_json(answer.content) == graph_of(aggregator, "a/b")
         nothing = await client.get("/api/v1/jobs/empty/dfg")
         assert (nothing.status_code, "no graph" in nothing.json()["error"]) == (404, True)
+        other = await client.get("/api/v1/jobs/a%2Fb/dfg?versus=other")
+        assert Comparison.model_validate_json(other.content) == compare(
+            graph_of(aggregator, "a/b"), graph_of(aggregator, "other"), "a/b", "other"
+        )
+        assert (await client.get("/api/v1/jobs/a%2Fb/dfg?versus=absent")).status_code == 404
+        assert (await client.get("/jobs/a%2Fb/dfg")).status_code == 404  # nothing draws pages here
         described = (await client.get("/api/v1/openapi.json")).json()
         assert "Graph" in str(described["paths"]["/api/v1/jobs/{job}/dfg"])
+
+
+def places_of(page: str) -> dict[str, tuple[str, str]]:
+    found = re.findall(r'data-name="([^"]+)" tabindex="0"><rect x="([^"]+)" y="([^"]+)"', page)
+    return {name: (x, y) for name, x, y in found}
+
+
+async def test_page_of_a_growing_graph_keeps_its_nodes_where_they_are() -> None:
+    aggregator = aggregator_of()
+    stream = Stream(aggregator, "s", job="a/b")
+    stream.calls(("open", "/p/q"), ("write", "/p/q"))
+    registry = make_registry(AggregatorCollector(aggregator, IngestStats, 100, lambda: NOW))
+    app = make_application(aggregator, registry, lambda: "", lambda: NOW, LivePages(refresh_s=0.0))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://test") as client:
+        first = await client.get("/jobs/a%2Fb/dfg")
+        assert first.headers["content-type"].startswith("text/html")
+        before = places_of(first.text)
+        assert set(before) == {"open:/p/q", "write:/p/q"}
+        stream.calls(*[("read", "/x/y"), ("close", "/p/q"), ("write", "/p/q"), ("mkdir", "/z")] * 5)
+        while len(after := places_of((await client.get("/jobs/a%2Fb/dfg")).text)) == 2:
+            await asyncio.sleep(0.01)
+        assert len(after) == 5
+        assert {name: after[name] for name in before} == before
+        Stream(aggregator, "o", job="other").calls(("read", "/x/y"))
+        both = await client.get("/jobs/a%2Fb/dfg?versus=other")
+        assert "only in a/b" in both.text
+        assert (await client.get("/jobs/absent/dfg")).status_code == 404
+    del aggregator.jobs["a/b"]
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://test") as client:
+        assert (await client.get("/jobs/a%2Fb/dfg")).status_code == 404
+
+
+def test_pages_are_not_drawn_again_too_soon_and_only_so_many_are_remembered() -> None:
+    aggregator = aggregator_of()
+    Stream(aggregator, "s").calls(("open", "/p/q"))
+    pages = LivePages(refresh_s=3600)
+    assert pages.current("0") is None
+    text = pages.draw("0", graph_of(aggregator))
+    assert pages.current("0") == text
+    for number in range(1, MOST_PAGES + 1):
+        pages.draw(str(number), graph_of(aggregator))
+    assert pages.current("0") is None
+    assert pages.current("1") is not None
+
+
+def test_frozen_graph_is_that_of_its_moment() -> None:
+    aggregator = aggregator_of()
+    stream = Stream(aggregator, "s")
+    stream.calls(("open", "/p/q"))
+    kept = aggregator.jobs["job"].graph
+    assert kept is not None
+    before, frozen = kept.graph(), kept.frozen()
+    stream.calls(("write", "/p/q"))
+    assert frozen() == before
 
 
 def test_top_activities_have_series_within_the_bounds() -> None:

@@ -213,6 +213,10 @@ def test_a_name_is_made_once_for_each_pair_however_many_events_there_are() -> No
     assert calls == 2
 
 
+def test_no_activity_is_called_like_a_marker() -> None:
+    assert named("call", ("(start)", "/a"), ("(end)", "/a"), ("(other)", "/a")) == ["(start)'", "(end)'", "(other)'"]
+
+
 def test_activities_beyond_the_bound_share_one_name_and_are_counted() -> None:
     names = Names()
     mapper = Mapper(Mapping.parse("path"), most_activities=4)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.dfg.naming import RESERVED
 from iotide.clients import dfg_colours, dfg_dot, dfg_labels, dfg_routes, dfg_timeline
 from iotide.clients.dfg_colours import GREEN, PLAIN, RED, contrast, shade
 from iotide.clients.dfg_layers import acyclic_order
@@ -241,7 +242,7 @@ def test_dot_text_does_not_depend_on_the_order_of_the_input() -> None:
     assert names.items() <= {node.name: node.key for node in scene_of(graph).nodes}.items()
 
 
-@given(st.lists(st.text(max_size=20), min_size=1, max_size=5, unique=True))
+@given(st.lists(st.text(max_size=20).filter(lambda name: name not in RESERVED), min_size=1, max_size=5, unique=True))
 @example(["]", "[", "", " ", ":", "]]>", "<!--"])
 @settings(deadline=None, max_examples=15)
 def test_any_name_makes_whole_files(names: list[str]) -> None:
@@ -447,3 +448,19 @@ def test_edges_pass_at_the_nearest_free_place(boxes: list[tuple[int, int]], want
 
     assert free(found)
     assert abs(found - wanted) == min(abs(x - wanted) for pair in ends for x in pair if free(x))
+
+
+@given(_edges, st.integers(1, 9))
+@settings(deadline=None, max_examples=60)
+def test_edges_go_on_past_nodes_that_kept_their_places(edges: dict[tuple[int, int], int], known: int) -> None:
+    early = {pair: count for pair, count in edges.items() if max(pair) < known}
+    before = place(scene_of(numbered(early, known)))
+    scene = scene_of(numbered({pair: 3 * count for pair, count in edges.items()}))
+    layout = place(scene, before)
+    for route in routes_of(scene, layout):
+        source, target = layout.boxes[route.edge.source], layout.boxes[route.edge.target]
+        if not (target.top >= source.bottom or target.bottom <= source.top):
+            continue
+        corners = [float(y) for y in re.findall(r"[-\d.]+,([-\d.]+)", route.path)][::3]
+        steps = [(below - above) * (1 if target.y > source.y else -1) for above, below in pairwise(corners)]
+        assert min(steps) >= -8.1, corners  # the head is a little before the end
