@@ -24,7 +24,7 @@ static uint64_t hash_of(const char *text, size_t length) {
 static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint32_t number, uint32_t aux,
                        const char *text, size_t length) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
-    if (!region)
+    if (!region || !iotide_begun()) /* in a child that has not begun, the log is its parent's */
         return 0;
     char *log = (char *)region + region->log_offset;
     uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);
