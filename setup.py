@@ -67,10 +67,10 @@ def tracers():
 
 def kernel():
     """The sequential part of the archive's compressor; without it a twin in Python does the same, slowly."""
-    sources = sorted(map(str, Path("analyzers/archive/kernel").glob("*.c")))
+    sources = sorted(map(str, Path("events/archive/kernel").glob("*.c")))
     options = ["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
     return Extension(
-        "iotide.analyzers.archive.kernel.iotide_kernel", sources, extra_compile_args=options, optional=True
+        "iotide.events.archive.kernel.iotide_kernel", sources, extra_compile_args=options, optional=True
     )
 
 

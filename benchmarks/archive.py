@@ -7,9 +7,9 @@ import time
 import numpy as np
 import numpy.typing as npt
 from _figures import Figure, report
-from iotide.analyzers.archive.coder import Coder
-from iotide.analyzers.archive.columns import FIELDS, FIRST_OF_HANDLE
-from iotide.analyzers.archive.grammar import Grammar
+from iotide.events.archive.coder import Coder
+from iotide.events.archive.columns import FIELDS, FIRST_OF_HANDLE
+from iotide.events.archive.grammar import Grammar
 
 CALLS = 2_000_000
 BATCH = 4096

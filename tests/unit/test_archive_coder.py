@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.archive.coder import Coder, Terminals
-from iotide.analyzers.archive.coder_twin import CoderTwin
+from iotide.events.archive.coder import Coder, Terminals
+from iotide.events.archive.coder_twin import CoderTwin
 
 Calls: TypeAlias = tuple[list[int], list[list[int]]]
 FIELDS = 4
@@ -51,7 +51,7 @@ def test_decoding_gives_the_calls_back(made: list[tuple[int, list[int]]], twin: 
     terminals, table, literals = encoded(groups, fields)
     with pytest.MonkeyPatch.context() as patch:
         if twin:
-            patch.setattr("iotide.analyzers.archive.coder.kernel", lambda: None)
+            patch.setattr("iotide.events.archive.coder.kernel", lambda: None)
         reader = Coder(FIELDS, 3)
         reader.define(table)
         for field, each in enumerate(literals):

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.archive.expansion import Expansion
-from iotide.analyzers.archive.grammar import Grammar, Rules
-from iotide.analyzers.archive.grammar_twin import GrammarTwin
-from iotide.analyzers.archive.kernel_library import kernel
 from iotide.events import InputError
+from iotide.events.archive.expansion import Expansion
+from iotide.events.archive.grammar import Grammar, Rules
+from iotide.events.archive.grammar_twin import GrammarTwin
+from iotide.events.archive.kernel_library import kernel
 
 terminals = st.one_of(
     st.lists(st.integers(0, 3), max_size=80),
@@ -95,7 +95,7 @@ def test_size_does_not_depend_on_how_often_a_loop_runs() -> None:
 
 
 def test_twin_stands_in_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.analyzers.archive.grammar.kernel", lambda: None)
+    monkeypatch.setattr("iotide.events.archive.grammar.kernel", lambda: None)
     rules = grammar_of([1, 2, 1, 2, 1, 2, 5])
     assert expanded(rules).tolist() == [1, 2, 1, 2, 1, 2, 5]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.archive import stamps
-from iotide.analyzers.archive.stream import Section, StreamCompressor, calls_of
-from iotide.analyzers.archive.templates import put_together, take_apart
 from iotide.events import EventBatch, InputError, Interner, concatenate, make_batch
+from iotide.events.archive import stamps
+from iotide.events.archive.stream import Section, StreamCompressor, calls_of
+from iotide.events.archive.templates import put_together, take_apart
 from iotide.events.schema import COLUMNS
 
 TEXTS = ["", "close(fd=3)", "pwrite64(fd=3, count=64)", "pwrite64(fd=4, count=4096)", "open(mode=0644) = 3", "x\x005"]

@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, Interner
-from ...events.errors import InputError
+from ..batch import EventBatch
+from ..definitions import Interner
+from ..errors import InputError
 from . import stamps
 from .coder import Coder, Terminals
 from .columns import FIELDS, FIRST_OF_HANDLE, Groups, SignatureNumbers

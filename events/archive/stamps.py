@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events.errors import InputError
+from ..errors import InputError
 
 _LEVEL: Final = 6
 

@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, Interner, make_batch
-from ...events.schema import UNKNOWN_ID
+from ..batch import EventBatch, make_batch
+from ..definitions import Interner
+from ..schema import UNKNOWN_ID
 from .templates import Templates, places_in, put_together
 
 INTEGERS: Final = 6
