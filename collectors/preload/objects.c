@@ -5,17 +5,19 @@
 #include <string.h>
 
 #define STRIPES 256
-#define STRIPE 256 /* objects that hash to one stripe */
+#define STRIPE 256 /* objects that hash to one stripe; hands[] count round it */
 #define SPINS 2000
 
 struct object {
     uint64_t value;
     uint32_t space;
-    uint32_t generation; /* of the region that numbers the file; 0: no object */
+    uint32_t generation : 31; /* of the region that numbers the file; 0: no object */
+    uint32_t used : 1;        /* asked for since a place was last needed */
     struct iotide_target target;
 };
 static struct object objects[STRIPES][STRIPE];
 static uint16_t counts[STRIPES];
+static uint8_t hands[STRIPES]; /* of a full stripe: where to look for what goes */
 static _Atomic bool locked[STRIPES];
 static _Atomic uint32_t next_handle;
 
@@ -49,6 +51,17 @@ static struct object *find(uint32_t stripe, uint32_t space, uint64_t value) {
     return NULL;
 }
 
+/* A place for one more. Libraries free objects that nobody closed, with their file: of a full stripe, one goes that was
+ * not asked for lately. */
+static struct object *place(uint32_t stripe) {
+    if (counts[stripe] < STRIPE)
+        return &objects[stripe][counts[stripe]++];
+    struct object *chosen;
+    while ((chosen = &objects[stripe][hands[stripe]++])->used)
+        chosen->used = 0;
+    return chosen;
+}
+
 static struct iotide_target target_in(const struct object *object) {
     struct iotide_target target = object->target;
     if (object->generation != atomic_load_explicit(&iotide_generation, memory_order_relaxed))
@@ -61,10 +74,12 @@ void iotide_bind(uint32_t space, uint64_t value, struct iotide_target target) {
     if (!lock(stripe))
         return;
     struct object *object = find(stripe, space, value);
-    if (!object && counts[stripe] < STRIPE)
-        object = &objects[stripe][counts[stripe]++];
-    if (object)
-        *object = (struct object){value, space, atomic_load_explicit(&iotide_generation, memory_order_relaxed), target};
+    if (!object)
+        object = place(stripe);
+    *object = (struct object){.value = value,
+                              .space = space,
+                              .generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed),
+                              .target = target};
     unlock(stripe);
 }
 
@@ -72,9 +87,11 @@ struct iotide_target iotide_object(uint32_t space, uint64_t value) {
     struct iotide_target target = {0, 0};
     uint32_t stripe = stripe_of(space, value);
     if (lock(stripe)) {
-        const struct object *object = find(stripe, space, value);
-        if (object)
+        struct object *object = find(stripe, space, value);
+        if (object) {
             target = target_in(object);
+            object->used = 1;
+        }
         unlock(stripe);
     }
     return target;

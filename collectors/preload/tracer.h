@@ -78,8 +78,6 @@ EXPORT void *iotide_provided(const struct iotide_library *library, struct iotide
 EXPORT bool iotide_is_inner(const struct iotide_library *library, const void *caller);
 /* The space of the handles of the caller's copy: each copy numbers its own from the start. After iotide_provided. */
 EXPORT uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *caller);
-/* The space of the handles of the caller's copy: each copy numbers its own from the start. After iotide_provided. */
-EXPORT uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *caller);
 /* The same for a helper function of the library that is not wrapped, e.g. MPI_Type_size; NULL when there is none. */
 EXPORT void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *caller);
 

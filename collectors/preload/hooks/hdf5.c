@@ -1,0 +1,70 @@
+/* Wrappers of what closes any identifier: that of an object in a file, or of a dataspace, datatype, property list. The
+ * latter are recorded with the calls on the library's own memory. */
+#include "sites_hdf5.h"
+
+#include "hooks/hdf5.h"
+
+/* Holds a dataspace and its like too: of the class of memory, and the one that says whether that is on. */
+EXPORT int H5Iinc_ref(hid_t id) {
+    const void *caller = __builtin_return_address(0);
+    __typeof__(&H5Iinc_ref) real = REAL(H5Iinc_ref);
+    if (!iotide_traced(&SITE(H5Iinc_ref)))
+        return real(id);
+    struct iotide_target target = iotide_object(SPACE_hdf5, (uint64_t)id);
+    struct iotide_span span = iotide_push(&SITE(H5Iinc_ref), target.handle);
+    int holders = real(id);
+    if (!span.start_ns)
+        return holders;
+    iotide_pop(span);
+    uint64_t words[] = {(uint64_t)id};
+    iotide_leave(span, &SITE(H5Iinc_ref),
+                 (struct iotide_facts){.target = target,
+                                       .offset = -1,
+                                       .descriptor = -1,
+                                       .kind = KIND_OTHER,
+                                       .flags = FLAG_BLOCKING,
+                                       .failed = holders < 0},
+                 words, 1);
+    return holders;
+}
+
+static int released(struct iotide_site *site, int (*real)(hid_t), hid_t id, const void *caller) {
+    if (!iotide_traced(site))
+        return real(id);
+    struct iotide_target target = iotide_unbind(SPACE_hdf5, (uint64_t)id);
+    if (!target.handle && !iotide_traced(&SITE(H5Iinc_ref)))
+        return real(id);
+    struct iotide_span span = iotide_push(site, target.handle);
+    int result = real(id);
+    if (!span.start_ns)
+        return result;
+    iotide_pop(span);
+    int error = errno;
+    bool failed = result < 0;
+    hdf5_keep(id, target, failed, caller);
+    if (failed && target.handle)
+        iotide_bind(SPACE_hdf5, (uint64_t)id, target);
+    bool gone = target.handle && !iotide_object(SPACE_hdf5, (uint64_t)id).handle;
+    errno = error;
+    uint64_t words[] = {(uint64_t)id};
+    iotide_leave(span, site,
+                 (struct iotide_facts){.target = target,
+                                       .offset = -1,
+                                       .descriptor = -1,
+                                       .kind = gone ? KIND_DESTROY : KIND_OTHER,
+                                       .flags = FLAG_BLOCKING,
+                                       .failed = failed},
+                 words, 1);
+    return result;
+}
+
+/* Most of the closing that Python programs do. */
+EXPORT int H5Idec_ref(hid_t id) {
+    const void *caller = __builtin_return_address(0);
+    return released(&SITE(H5Idec_ref), REAL(H5Idec_ref), id, caller);
+}
+
+EXPORT herr_t H5Tclose(hid_t type_id) {
+    const void *caller = __builtin_return_address(0);
+    return released(&SITE(H5Tclose), REAL(H5Tclose), type_id, caller);
+}

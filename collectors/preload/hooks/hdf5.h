@@ -1,0 +1,230 @@
+/* What the wrappers of HDF5 ask the library itself, of calls that succeeded: each question empties the thread's error
+ * stack, as every call of the library does, so after a failed call nothing is asked. Questions are such that valid
+ * arguments cannot make fail: a failing one would be printed. */
+#ifndef IOTIDE_HOOKS_HDF5_H
+#define IOTIDE_HOOKS_HDF5_H
+
+/* H5I_type_t; those that no release has renumbered */
+enum { HDF5_IS_DATATYPE = 3, HDF5_IS_DATASPACE = 4 };
+#define HDF5_MOST_DIMENSIONS 32
+/* In place of a dataspace: 0 H5S_ALL, 1 H5S_BLOCK, 2 H5S_PLIST */
+enum { HDF5_ALL = 0, HDF5_LAST_PLACEHOLDER = 2 };
+
+/* Bytes of the thread's data calls: what the high-level library does with them is its calls' share. */
+static __thread struct {
+    int64_t read;
+    int64_t written;
+} hdf5_so_far __attribute__((tls_model("initial-exec")));
+
+static inline int64_t hdf5_read(int64_t bytes) {
+    hdf5_so_far.read += bytes;
+    return bytes;
+}
+
+static inline int64_t hdf5_written(int64_t bytes) {
+    hdf5_so_far.written += bytes;
+    return bytes;
+}
+
+/* What the library calls to answer us is no call of the program's. */
+static inline bool hdf5_hush(void) {
+    bool quiet = iotide_self.quiet;
+    iotide_self.quiet = true;
+    return quiet;
+}
+#define HDF5_ASK(symbol, otherwise, ...)                                    \
+    ({                                                                      \
+        bool quiet_ = hdf5_hush();                                          \
+        __typeof__(&symbol) asked_ = HELPER(symbol);                        \
+        __typeof__(symbol(__VA_ARGS__)) answer_ = otherwise;                \
+        if (likely(asked_ != NULL))                                         \
+            answer_ = asked_(__VA_ARGS__);                                  \
+        iotide_self.quiet = quiet_;                                         \
+        answer_;                                                            \
+    })
+
+static inline bool hdf5_is(hid_t id, H5I_type_t type, const void *caller) {
+    return id > HDF5_LAST_PLACEHOLDER && HDF5_ASK(H5Iget_type, -1, id) == type;
+}
+
+static inline int64_t hdf5_size(hid_t type, const void *caller) {
+    return hdf5_is(type, HDF5_IS_DATATYPE, caller) ? (int64_t)HDF5_ASK(H5Tget_size, 0, type) : 0;
+}
+
+/* Elements that a call moved; 0 where the transfer's properties say which. */
+static inline int64_t hdf5_elements(hid_t dataset, hid_t memory, hid_t file, const void *caller) {
+    int64_t elements = 0;
+    if (memory > HDF5_LAST_PLACEHOLDER) {
+        elements = HDF5_ASK(H5Sget_select_npoints, 0, memory);
+    } else if (file > HDF5_LAST_PLACEHOLDER) {
+        elements = HDF5_ASK(H5Sget_select_npoints, 0, file);
+    } else if (file == HDF5_ALL) {
+        hid_t whole = HDF5_ASK(H5Dget_space, -1, dataset);
+        if (whole >= 0) {
+            elements = HDF5_ASK(H5Sget_simple_extent_npoints, 0, whole);
+            HDF5_ASK(H5Sclose, -1, whole);
+        }
+    }
+    return elements < 0 ? 0 : elements;
+}
+
+/* Dimensions of a dataspace, in room of the thread's own that the next question uses again. */
+struct hdf5_extent {
+    int rank;
+    const hsize_t *sizes;
+};
+static __thread hsize_t hdf5_sizes[HDF5_MOST_DIMENSIONS] __attribute__((tls_model("initial-exec")));
+
+static inline struct hdf5_extent hdf5_extent(hid_t space, bool failed, const void *caller) {
+    int rank = 0;
+    if (!failed && hdf5_is(space, HDF5_IS_DATASPACE, caller))
+        rank = HDF5_ASK(H5Sget_simple_extent_dims, 0, space, hdf5_sizes, NULL);
+    return (struct hdf5_extent){rank < 0 ? 0 : rank, hdf5_sizes};
+}
+
+/* Where a selection begins in its dataset, in elements as they lie row after row; -1: unknown. */
+static inline int64_t hdf5_first(hid_t file, const void *caller) {
+    enum { POINTS = 1, HYPERSLABS = 2, ALL = 3 };
+    if (file == HDF5_ALL)
+        return 0;
+    H5S_sel_type selected = file > HDF5_LAST_PLACEHOLDER ? HDF5_ASK(H5Sget_select_type, -1, file) : -1;
+    if (selected == ALL)
+        return 0;
+    if (selected != POINTS && selected != HYPERSLABS)
+        return -1;
+    hsize_t start[HDF5_MOST_DIMENSIONS], end[HDF5_MOST_DIMENSIONS];
+    struct hdf5_extent extent = hdf5_extent(file, false, caller);
+    if (HDF5_ASK(H5Sget_select_bounds, -1, file, start, end) < 0)
+        return -1;
+    uint64_t first = 0;
+    for (int i = 0; i < extent.rank; i++)
+        first = first * extent.sizes[i] + start[i];
+    return first > INT64_MAX ? -1 : (int64_t)first;
+}
+
+/* A transfer in bytes of the program's memory: how many, and where in the dataset they begin, were its elements stored
+ * as they are in memory. Of variable-length elements that is what points at the data, not the data. */
+struct hdf5_moved {
+    int64_t elements;
+    int64_t bytes;
+    int64_t offset;
+};
+
+static inline struct hdf5_moved hdf5_moved(hid_t dataset, hid_t type, hid_t memory, hid_t file, bool failed,
+                                           const void *caller) {
+    struct hdf5_moved moved = {0, 0, -1};
+    if (failed)
+        return moved;
+    int64_t size = hdf5_size(type, caller);
+    moved.elements = hdf5_elements(dataset, memory, file, caller);
+    if (__builtin_mul_overflow(moved.elements, size, &moved.bytes))
+        moved.bytes = INT64_MAX;
+    int64_t first = moved.elements ? hdf5_first(file, caller) : -1;
+    if (first >= 0 && __builtin_mul_overflow(first, size, &moved.offset))
+        moved.offset = -1;
+    return moved;
+}
+
+static inline int64_t hdf5_selected_in_all(size_t count, const hid_t *dataset, const hid_t *type, const hid_t *memory,
+                                           const hid_t *file, const void *caller) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += hdf5_elements(dataset[i], memory[i], file[i], caller) * hdf5_size(type[i], caller);
+    return bytes;
+}
+
+/* As they are stored: compressed. */
+static inline int64_t hdf5_chunk(hid_t dataset, const hsize_t *offset, const void *caller) {
+    hsize_t bytes = 0;
+    return HDF5_ASK(H5Dget_chunk_storage_size, -1, dataset, offset, &bytes) < 0 ? 0 : (int64_t)bytes;
+}
+
+static inline int64_t hdf5_attribute(hid_t attribute, const void *caller) {
+    return (int64_t)HDF5_ASK(H5Aget_storage_size, 0, attribute);
+}
+
+/* A length of 0 after the first stands for as much as the one before, to the end. */
+static inline int64_t hdf5_sum(uint32_t count, const size_t *sizes) {
+    int64_t bytes = 0;
+    size_t last = 0;
+    for (uint32_t i = 0, ended = 0; sizes && i < count; i++) {
+        ended = ended || (i && !sizes[i]);
+        last = ended ? last : sizes[i];
+        bytes += (int64_t)last;
+    }
+    return bytes;
+}
+
+static inline int hdf5_rank(hid_t space, const void *caller) {
+    return hdf5_is(space, HDF5_IS_DATASPACE, caller) ? HDF5_ASK(H5Sget_simple_extent_ndims, 0, space) : 0;
+}
+
+static inline int hdf5_rank_of(hid_t dataset, const void *caller) {
+    hid_t space = HDF5_ASK(H5Dget_space, -1, dataset);
+    if (space < 0)
+        return 0;
+    int rank = HDF5_ASK(H5Sget_simple_extent_ndims, 0, space);
+    HDF5_ASK(H5Sclose, -1, space);
+    return rank;
+}
+
+/* Whether all processes move this together: a property of the transfer, in libraries that are parallel. */
+static inline uint16_t hdf5_flags(hid_t transfer, bool failed, const void *caller) {
+    H5FD_mpio_xfer_t mode = 0;
+    if (!failed && transfer > 0)
+        HDF5_ASK(H5Pget_dxpl_mpio, -1, transfer, &mode);
+    return mode == 1 ? FLAG_BLOCKING | FLAG_COLLECTIVE : FLAG_BLOCKING;
+}
+
+/* names: of 1, 2, 4, 8 and 16 bytes, NULL where a size has none */
+static inline const char *hdf5_sized(size_t size, const char *const *names, const char *other) {
+    for (int i = 0; i < 5; i++)
+        if (size == (size_t)1 << i && names[i])
+            return names[i];
+    return other;
+}
+
+/* What a datatype holds: its number differs from run to run. */
+static inline const char *hdf5_type_name(hid_t type, const void *caller) {
+    static const char *const ints[] = {"int8", "int16", "int32", "int64", "int128"};
+    static const char *const uints[] = {"uint8", "uint16", "uint32", "uint64", "uint128"};
+    static const char *const floats[] = {"float8", "float16", "float32", "float64", NULL};
+    static const char *const others[] = {"integer", "float", "time", "string", "bitfield", "opaque", "compound",
+                                         "reference", "enum", "vlen", "array", "complex"};
+    if (!hdf5_is(type, HDF5_IS_DATATYPE, caller))
+        return NULL;
+    int class = HDF5_ASK(H5Tget_class, -1, type);
+    size_t size = HDF5_ASK(H5Tget_size, 0, type);
+    if (class == 0)
+        return hdf5_sized(size, HDF5_ASK(H5Tget_sign, 0, type) ? ints : uints, others[class]);
+    if (class == 1)
+        return hdf5_sized(size, floats, others[class]);
+    if (class == 3 && HDF5_ASK(H5Tis_variable_str, 0, type) > 0)
+        return "variable string";
+    return class >= 0 && class < (int)(sizeof others / sizeof *others) ? others[class] : NULL;
+}
+
+/* An identifier that something else holds too lives on when it is closed. */
+static inline void hdf5_keep(hid_t id, struct iotide_target target, bool failed, const void *caller) {
+    if (!failed && target.handle && HDF5_ASK(H5Iis_valid, 0, id) > 0)
+        iotide_bind(SPACE_hdf5, (uint64_t)id, target);
+}
+
+/* A datatype that becomes an object in the file. */
+static inline uint32_t hdf5_committed(hid_t type, struct iotide_target location, bool failed, const void *caller) {
+    (void)caller;
+    if (failed)
+        return 0;
+    uint32_t handle = iotide_new_handle();
+    iotide_bind(SPACE_hdf5, (uint64_t)type, (struct iotide_target){handle, location.file});
+    return handle;
+}
+
+/* An identifier of something that may or may not have been opened before our eyes. */
+static inline void hdf5_learn(hid_t id, struct iotide_target from, bool failed, const void *caller) {
+    (void)caller;
+    if (!failed && from.file && !iotide_object(SPACE_hdf5, (uint64_t)id).handle)
+        iotide_bind(SPACE_hdf5, (uint64_t)id, (struct iotide_target){iotide_new_handle(), from.file});
+}
+
+#endif
