@@ -15,12 +15,14 @@ from typing import Final, TypeAlias
 from ..events import FileInfo, FileType
 from .file_systems import FileSystems, type_on
 from .mounts import Mount, MountTable, parse_mountinfo
+from .striping import LayoutReader, Question, Striping
 
 _FRESH_S: Final = 1.0
 """How long a look at a process's namespace, and at a namespace's mounts, holds."""
 _MOST_VIEWS: Final = 64
 _MOST_BYTES: Final = 16 << 20
 _PIECE: Final = 1 << 20
+_STRIPED: Final = frozenset({"lustre", "lustre_lite"})
 _TYPE_OF_MODE: Final = {
     stat.S_IFDIR: FileType.DIRECTORY,
     stat.S_IFIFO: FileType.PIPE,
@@ -52,6 +54,7 @@ class NodeFiles:
         systems: what types of file systems mean.
         proc: where processes are described.
         clock: a steady clock, seconds.
+        layouts: reads how files are striped.
     """
 
     def __init__(
@@ -59,9 +62,11 @@ class NodeFiles:
         systems: FileSystems | None = None,
         proc: Path = Path("/proc"),
         clock: Callable[[], float] = time.monotonic,
+        layouts: LayoutReader | None = None,
     ) -> None:
         self.systems = systems or FileSystems()
         self.clock = clock
+        self.layouts = layouts or LayoutReader()
         self._proc = proc
         self._own: _Key = (self._namespace("self") or 0, "/")
         self._views: OrderedDict[_Key, _View] = OrderedDict()
@@ -110,6 +115,7 @@ class NodeFiles:
 
     def close(self) -> None:
         """Closes all descriptors."""
+        self.layouts.close()
         while self._views:
             os.close(self._views.popitem()[1].descriptor)
 
@@ -146,7 +152,10 @@ class NodeFiles:
 
 
 class ProcessFiles:
-    """What is known of files as one process names them; called with a path and the type that its spelling tells."""
+    """What is known of files as one process names them; called with a path and the type that its spelling tells.
+
+    How a file is striped is known later: ``asking`` tells whether answers are awaited, ``answers`` gives what has come.
+    """
 
     def __init__(self, node: NodeFiles, pid: int, claimed_namespace: int) -> None:
         self._node = node
@@ -154,6 +163,7 @@ class ProcessFiles:
         self._claimed = claimed_namespace
         self._key: _Key | None = None
         self._looked_s: float | None = None
+        self._questions: list[Question] = []
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
         """Returns what is known of a file; never waits for another machine."""
@@ -164,7 +174,22 @@ class ProcessFiles:
         type_ = type_on(kind, spelled)
         if type_ is FileType.REGULAR and self._node.systems.answers_at_once(kind) and self._is_own:
             type_ = _type_of(path, type_)
+        elif type_ is FileType.REGULAR and kind in _STRIPED and self._is_own:
+            self._questions.append(self._node.layouts.ask(path))
         return FileInfo(path, type_, mount.point, kind, self._node.systems.shared(kind))
+
+    @property
+    def asking(self) -> bool:
+        """True while answers are awaited."""
+        return bool(self._questions)
+
+    def answers(self, *, last: bool = False) -> list[tuple[str, Striping]]:
+        """Returns what was found out since the last call; with ``last`` no more is awaited."""
+        if not self._questions:
+            return []
+        answered = [each for each in self._questions if each.answered.is_set()]
+        self._questions = [] if last else [each for each in self._questions if not each.answered.is_set()]
+        return [(each.path, each.answer) for each in answered if each.answer is not None]
 
     @property
     def _is_own(self) -> bool:

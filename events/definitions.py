@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from bisect import bisect_left
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -102,6 +104,13 @@ class Interner:
     def known_file(self, path: str) -> int:
         """Returns the number of a file that was numbered before; 0 for others."""
         return self._files.get(path, UNKNOWN_ID)
+
+    def amend_file(self, path: str, **more: Any) -> None:
+        """Fills in fields of a file's FileInfo, if its definition has not been taken yet."""
+        files = self._fresh.files
+        at = bisect_left(files, self.known_file(path), key=itemgetter(0))
+        if at < len(files) and files[at][1].path == path[:MAX_TEXT]:
+            files[at] = (files[at][0], msgspec.structs.replace(files[at][1], **more))
 
     def new_signature(self, text: str) -> int:
         """Returns a number for a signature; who asks keeps it, and does not ask again for the same text."""

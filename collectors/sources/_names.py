@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os.path
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ...events import FileInfo, FileType, HandleInfo, Interner, Layer, ProtocolError, file_type_of
 from ...events.definitions import MAX_TEXT
+from ..striping import Striping
 from ._call_text import Writer
 from ._definition_log import Entry
 from ._ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_HANDLE, ENTRY_STRING
@@ -25,8 +26,22 @@ _MOST_CALLS: Final = 65_535
 _MOST_CHARACTERS: Final = 64 << 20
 """Of the strings and specifications that one process defines."""
 
-FileFacts = Callable[[str, FileType], FileInfo]
-"""What is known of a file, from its path and the type that its spelling tells."""
+
+class FileFacts(Protocol):
+    """What is known of a process's files; ``file_facts.ProcessFiles``."""
+
+    @property
+    def asking(self) -> bool:
+        """True while more is being found out."""
+        ...
+
+    def __call__(self, path: str, spelled: FileType) -> FileInfo:
+        """Returns what is known of a file, from its path and the type that its spelling tells."""
+        ...
+
+    def answers(self, *, last: bool = False) -> Iterable[tuple[str, Striping]]:
+        """Returns what was found out since the last call; with ``last`` no more is awaited."""
+        ...
 
 
 class Names:
@@ -72,6 +87,18 @@ class Names:
             raise ProtocolError(f"no definition has type {entry.type}")
         if self.interner.overflowed > before:
             self._counters["definitions_dropped"] += self.interner.overflowed - before
+
+    @property
+    def is_complete(self) -> bool:
+        """False while more is being found out about files whose definitions have not been taken."""
+        return not self._facts.asking
+
+    def complete(self, *, last: bool = False) -> None:
+        """Fills in what was found out; with ``last`` no more is awaited."""
+        for path, striping in self._facts.answers(last=last):
+            self.interner.amend_file(
+                path, stripes=striping.stripes, stripe_bytes=striping.stripe_bytes, pool=striping.pool
+            )
 
     def calls(self, numbers: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
         """Returns calls in the stream's numbers, and their layers."""

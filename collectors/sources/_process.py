@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, InputError, Interner, Kind, ProtocolError, StreamInfo, make_batch
+from ...events import Definitions, EventBatch, InputError, Kind, ProtocolError, StreamInfo, make_batch
 from ..source import Problems
 from ._lines import Lines, Records, split
 from ._names import FileFacts, Names
@@ -76,11 +76,6 @@ class TracedProcess:
         self._held_since_s = 0.0
 
     @property
-    def interner(self) -> Interner:
-        """Numbers the stream's definitions."""
-        return self._names.interner
-
-    @property
     def first(self) -> Region:
         """The region with the definitions."""
         return self._first
@@ -107,14 +102,21 @@ class TracedProcess:
                 return None
             self._drain()
         self._learn()
-        if not self._held:
-            return None
         late = time.monotonic() - self._held_since_s > _HOLD_S
+        self._names.complete(last=late)
+        if not self._held or not self._names.is_complete:
+            return None
         if not (ended or late or self._first.log.has_read(self._held_until)):
             return None
         held, self._held = self._held, []
         self.count()
         return self._batch(held)
+
+    def definitions(self, ended: bool) -> Definitions:
+        """Returns what was defined since the last call, unless more of it is being found out."""
+        if ended and not self._held:
+            self._names.complete(last=True)
+        return self._names.interner.take_fresh() if self._names.is_complete else Definitions()
 
     def count(self) -> None:
         """Adds what the process has counted since the last call to the source's counters."""

@@ -18,8 +18,8 @@ U32 = npt.NDArray[np.uint32]
 
 TEXTS_A_STREAM: Final = 65_536
 """Past it texts are written without the bytes asked for; past twice of it calls have no signature."""
-TEXTS_OF_ALL: Final = 1 << 20
-"""Of all streams that share an allowance."""
+TEXTS_OF_ALL: Final = 1 << 18
+"""Of all streams that share an allowance: some 50 MB."""
 
 _MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(32)

@@ -192,7 +192,7 @@ class PreloadSource:
         events = process.take(ended, self._patience_s)
         # After the rings were read: a process that finds this stamp new does not give the region up.
         process.first.seen(time.monotonic_ns())
-        definitions = process.interner.take_fresh()
+        definitions = process.definitions(ended)
         if events is not None or definitions:
             self.counters["events"] += 0 if events is None else len(events)
             items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))

@@ -1,0 +1,138 @@
+"""How a file is striped over storage targets: Lustre's extended attribute ``lustre.lov``.
+
+The attribute holds a layout of version 1 or 3, or several of them for one stretch of the file each (composite).
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import struct
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+ATTRIBUTE: Final = "lustre.lov"
+
+_V1: Final = 0x0BD10BD0
+_V3: Final = 0x0BD30BD0
+_SPECIFIC: Final = 0x0BD50BD0
+"""Version 3 with targets that the user named."""
+_COMPOSITE: Final = 0x0BD60BD0
+_PLAIN: Final = struct.Struct("<II16sIHH")
+"""magic, pattern, object, stripe size, stripe count, generation; version 3 goes on with the pool's name."""
+_POOL_BYTES: Final = 16
+_COMPONENTS: Final = struct.Struct("<IIIHHHB5xQ")
+"""magic, size, generation, flags, count of components, mirrors, parity components."""
+_COMPONENT: Final = struct.Struct("<IIQQIIIQ4x")
+"""id, flags, start, end, offset and size of its layout, generation, time."""
+_INSTANTIATED: Final = 0x10
+_STALE: Final = 0x01
+_ALL_TARGETS: Final = 0xFFFF
+_MOST_COMPONENTS: Final = 1024
+_MOST_WAITING: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Striping:
+    """Layout of a file; of one with several, the one that its end lies in."""
+
+    stripes: int
+    """Storage targets; 0 where the layout names no number."""
+    stripe_bytes: int
+    pool: str = ""
+
+
+def parse_layout(value: bytes) -> Striping | None:
+    """Reads the attribute; None where it is no layout that we know."""
+    if len(value) < _PLAIN.size:
+        return None
+    if int.from_bytes(value[:4], "little") == _COMPOSITE:
+        return _composite(value)
+    return _plain(value)
+
+
+def _plain(value: bytes) -> Striping | None:
+    if len(value) < _PLAIN.size:
+        return None
+    magic, _, _, size, count, _ = _PLAIN.unpack_from(value)
+    if magic not in (_V1, _V3, _SPECIFIC):
+        return None
+    pool = b""
+    if magic != _V1:
+        if len(value) < _PLAIN.size + _POOL_BYTES:
+            return None
+        pool = value[_PLAIN.size : _PLAIN.size + _POOL_BYTES].partition(b"\0")[0]
+    return Striping(0 if count == _ALL_TARGETS else count, size, pool.decode(errors="backslashreplace"))
+
+
+def _composite(value: bytes) -> Striping | None:
+    if len(value) < _COMPONENTS.size:
+        return None
+    count = min(_COMPONENTS.unpack_from(value)[4], _MOST_COMPONENTS)
+    best: tuple[bool, int, Striping] | None = None
+    for number in range(count):
+        at = _COMPONENTS.size + number * _COMPONENT.size
+        if at + _COMPONENT.size > len(value):
+            return None
+        _, flags, start, _, offset, size, _, _ = _COMPONENT.unpack_from(value, at)
+        found = _plain(value[offset : offset + size])
+        if found is None or flags & _STALE:
+            continue
+        instantiated = bool(flags & _INSTANTIATED)
+        # Of what exists the last; what does not exist yet comes in its order.
+        if best is None or (instantiated, start if instantiated else -start) > best[:2]:
+            best = instantiated, start if instantiated else -start, found
+    return None if best is None else best[2]
+
+
+class LayoutReader:
+    """Reads layouts on a thread of its own, as a metadata server may let its clients wait.
+
+    Args:
+        attribute: reads an extended attribute of a path; raises OSError where there is none.
+    """
+
+    def __init__(self, attribute: Callable[[str, str], bytes] = os.getxattr) -> None:
+        self._attribute = attribute
+        self._asked: queue.Queue[Question | None] = queue.Queue(_MOST_WAITING)
+        self._thread: threading.Thread | None = None
+
+    def ask(self, path: str) -> Question:
+        """Has a file's layout read; the answer comes with ``Question.answer``, at once where too many wait."""
+        question = Question(path)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._read, name="iotide-layouts", daemon=True)
+            self._thread.start()
+        try:
+            self._asked.put_nowait(question)
+        except queue.Full:
+            question.answered.set()
+        return question
+
+    def close(self) -> None:
+        """Ends the thread when it has done what it is at; nobody waits for that."""
+        if self._thread is not None:
+            try:
+                while True:
+                    self._asked.get_nowait()
+            except queue.Empty:
+                self._asked.put_nowait(None)
+
+    def _read(self) -> None:
+        while (question := self._asked.get()) is not None:
+            try:
+                question.answer = parse_layout(self._attribute(question.path, ATTRIBUTE))
+            except (OSError, ValueError):
+                question.answer = None
+            question.answered.set()
+
+
+class Question:
+    """A file whose layout is being read."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.answer: Striping | None = None
+        self.answered = threading.Event()
