@@ -13,7 +13,7 @@ from .lines import Block, blocks_of, split_top
 from .model import CType, Item, Machine, Parameter, Role, SignatureError, SignatureFile, Statement
 
 _ROLE: Final = re.compile(r"([a-z_]+)\s*(?:\{(.*)\}|\((.*)\))?", re.DOTALL)
-_ENUM_NAMES: Final = re.compile(r"[\w /-]*", re.ASCII)
+_ENUM_NAME: Final = re.compile(r"[\w.+-]*", re.ASCII)
 _SHOWN: Final = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 _LIBRARY: Final = re.compile(r"[a-z][a-z0-9_]*")
 _MOST_SPECIFICATION: Final = 3500
@@ -189,9 +189,12 @@ class _Statements:
         if word not in model.ROLES:
             raise self._error(line, f"expected a role for {name!r} ({', '.join(model.ROLES)}), found {text.strip()!r}")
         if word == "enum":
-            if braces is None or not _ENUM_NAMES.fullmatch(braces):
+            if braces is None:
                 raise self._error(line, f"expected `enum{{NAME/NAME}}` for {name!r}, found {text.strip()!r}")
-            return Role(word, "/".join(part.strip() for part in braces.split("/")))
+            names = [part.strip() for part in braces.split("/")]
+            if not all(_ENUM_NAME.fullmatch(part) for part in names):
+                raise self._error(line, f"expected names of letters, digits and _.+- for {name!r}, found {braces!r}")
+            return Role(word, "/".join(names))
         if word == "array":
             if not argument or not argument.strip():
                 raise self._error(line, f"expected `array(NUMBER OF ELEMENTS)` for {name!r}, found {text.strip()!r}")

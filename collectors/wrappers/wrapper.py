@@ -60,11 +60,13 @@ class Wrapper:
         return rows
 
     def _layer(self, symbol: str) -> list[str]:
-        site, skip = f"&SITE({symbol})", self._file.skip
+        site = f"&SITE({symbol})"
+        skip = self._file.skip or f"iotide_is_inner(&iotide_library_{self._file.library}, caller)"
         rows = [
             "const void *caller = __builtin_return_address(0);",
             f"__typeof__(&{symbol}) real_ = REAL({symbol});",
-            *self._straight(f"!iotide_traced({site})" + (f" || ({skip})" if skip else ""), "real_"),
+            *self._straight(f"!iotide_traced({site}) || {skip}", "real_"),
+            *self._descriptor_of_stream("real_"),
             *self._keys(),
             *self._source_before(),
             *self._before(),

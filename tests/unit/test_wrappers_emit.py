@@ -1,0 +1,189 @@
+"""The C that is made from signature files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from iotide.collectors.wrappers import BuildError, SignatureError, compile_library, generate, parse
+from iotide.collectors.wrappers.build import COMPILE_FLAGS, PRELOAD, find_compiler
+from iotide.collectors.wrappers.emit import emit_sites, emit_wrappers
+from support.nasty import SIGNATURES
+from support.programs import need
+
+LIBC = """library some
+layer POSIX
+anchor libc
+fails result == -1
+include <dirent.h>
+include <fcntl.h>
+include <stdio.h>
+include <sys/uio.h>
+include <unistd.h>
+"""
+EVERY_SHAPE = """
+CREATE int openat(int directory: dirfd, const char *path: path, int flags: flags, mode_t mode: mode) -> fd
+    custom
+CREATE int creat|creat64(const char *path: path, mode_t mode: mode) -> fd
+DESTROY int close(int fd: fd)
+DUPLICATE int dup(int fd: fd) -> fd
+DUPLICATE int dup2(int fd: fd, int to: int) -> fd
+WRITE ssize_t pwrite64|pwrite(int fd: fd, const void *from, size_t count: size, off_t at: offset) -> bytes
+WRITE ssize_t writev(int fd: fd, const struct iovec *parts, int count: int) -> bytes
+    requested = failed ? 0 : (int64_t)parts[0].iov_len
+SEEK off_t lseek(int fd: fd, off_t by: int, int whence: enum{SEEK_SET/SEEK_CUR/SEEK_END})
+    offset = result
+OTHER int renameat(int from: dirfd, const char *path: path, int to: dirfd, const char *target: path)
+DELETE int unlink(const char *path: path)
+OTHER char *getcwd(char *to: text, size_t size: uint) -> id
+CREATE FILE *fopen(const char *path: path, const char *mode: text) -> stream
+CREATE FILE *fdopen(int fd: fd, const char *mode: text) -> stream
+CREATE FILE *tmpfile(void) -> stream
+DESTROY int fclose(FILE *stream: stream)
+READ size_t fread(void *to, size_t size: uint, size_t count: uint, FILE *stream: stream)
+    requested = size * count
+    bytes = size * result
+    before = int was = ferror(stream)
+    failed = ferror(stream) != was
+    flags = nonblocking
+CREATE DIR *opendir(const char *path: path) -> handle
+CREATE DIR *fdopendir(int fd: fd) -> handle
+READ struct dirent *readdir(DIR *directory: handle)
+DESTROY int closedir(DIR *directory: handle)
+SYNC void sync(void)
+OTHER long sysconf(int name: int) -> id
+    class = char
+    error = result == -1 && caller ? 5 : 6
+"""
+GROUPED = """library shared
+layer MPIIO
+anchor S_open
+fails result != 0
+error result
+type S_File = void *
+group s_group(value)
+datatype s_name(value)
+"""
+GROUPED_CALLS = """
+CREATE int S_open(const char *path: path, S_File *fh: new_handle)
+DESTROY int S_close(S_File *fh: handle)
+WRITE int S_write(S_File fh: handle, const void *data, int count: count, int datatype: datatype, int value: datatype)
+    requested = count
+    bytes = requested
+OTHER int S_copy(S_File from: handle, S_File to: handle, S_File *made: new_handle)
+    extra more: handle = from
+    handle = 3
+OTHER int S_file(S_File from: handle)
+    file = 5
+    value from = 9
+CREATE S_File S_make(S_File from: handle) -> handle
+    file = 8
+"""
+
+
+def compiled(to: Path, text: str, *flags: str, head: str = "") -> str:
+    """Compiles the wrappers of a text as the build does, to assembly."""
+    file = parse(text, "some.sig")
+    (to / f"sites_{file.library}.h").write_text(emit_sites(file))
+    source = to / "wrappers.c"
+    source.write_text(emit_wrappers(file, "hooks.h" if head else ""))
+    (to / "hooks.h").write_text(head)
+    command = [need("gcc"), *COMPILE_FLAGS, f"-I{PRELOAD}", f"-I{to}", "-fPIC", "-S", "-o", "-", *flags, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_wrappers_of_libc_compile_in_every_shape(tmp_path: Path) -> None:
+    compiled(tmp_path, LIBC + EVERY_SHAPE)
+
+
+def test_wrappers_with_group_wide_handles_and_named_datatypes_compile(tmp_path: Path) -> None:
+    hooks = """
+static inline uint64_t s_group(void *file) { return (uint64_t)file; }
+static inline const char *s_name(int type) { return type ? "A" : "B"; }
+"""
+    compiled(tmp_path, GROUPED + GROUPED_CALLS, head=hooks)
+
+
+def test_wrapper_of_pwrite_touches_no_words_and_makes_four_calls(tmp_path: Path) -> None:
+    text = compiled(tmp_path, LIBC + EVERY_SHAPE)
+    body = text[text.index("\npwrite64:") : text.index(".size\tpwrite64")]
+
+    likely = body.split(".text.unlikely")[0]
+    called = [line.split()[-1].split("@")[0] for line in likely.splitlines() if "\tcall\t" in line]
+    assert set(called) <= {"clock_gettime", "iotide_target_of", "iotide_put", "__errno_location", "*%rax", "*%rcx",
+                           "*%rdx", "iotide_next", "iotide_start", "iotide_switch", "iotide_define_call",
+                           "iotide_unwind"}  # fmt: skip
+    assert called.count("iotide_put") == 1
+
+
+def test_same_file_gives_the_same_c_wherever_it_lies(tmp_path: Path) -> None:
+    texts = []
+    for name in ["a", "b"]:
+        copy = tmp_path / name / "deeper"
+        shutil.copytree(SIGNATURES.parent, copy)
+        made = generate(copy / "nasty.sig", tmp_path / name / "c")
+        texts.append([path.read_bytes() for path in sorted((tmp_path / name / "c").iterdir())])
+        assert [path.name for path in made.sources] == ["wrappers_nasty.c", "nasty.c"]
+
+    assert texts[0] == texts[1]
+    assert str(tmp_path).encode() not in b"".join(texts[0])
+
+
+def test_file_that_would_not_change_is_not_written_again(tmp_path: Path) -> None:
+    generate(SIGNATURES, tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+
+    generate(SIGNATURES, tmp_path)
+
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+def test_libraries_of_the_layer_other_keep_their_handles_apart() -> None:
+    first, second = (
+        emit_sites(parse(f"library {name}\nlayer OTHER\nanchor a\nCREATE int a(void) -> handle")) for name in ("x", "y")
+    )
+
+    spaces = [re.search(r"iotide_space\(&\w+, (\d+)u, caller\)", text) for text in (first, second)]
+    numbers = [int(found.group(1)) for found in spaces if found]
+    assert len(set(numbers)) == 2
+    assert min(numbers) >= 64
+
+
+def test_compilers_complaint_names_the_line_of_the_signature_file(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.sig"
+    wrong.write_text(
+        "library wrong\nlayer OTHER\nanchor f\n\nOTHER int f(int a)\nOTHER int g(int a)\n    failed = b > 1\n"
+    )
+
+    with pytest.raises(BuildError, match=r"wrong\.sig:6: error: .*b.* undeclared"):
+        compile_library(wrong, tmp_path)
+    assert not [path for path in tmp_path.iterdir() if path.suffix in (".so", ".part")]
+
+
+def test_calls_of_libc_make_no_library_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "some.sig").write_text(LIBC + EVERY_SHAPE)
+
+    with pytest.raises(BuildError, match="part of the core"):
+        compile_library(tmp_path / "some.sig", tmp_path)
+
+
+def test_missing_compiler_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(BuildError, match=r"no C compiler found .* install one"):
+        find_compiler()
+    monkeypatch.setenv("CC", "absent-cc -m64")
+    with pytest.raises(BuildError, match="absent-cc"):
+        find_compiler()
+
+
+def test_wrong_signature_file_stops_the_build_before_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "bad.sig").write_text("library bad\nlayer OTHER\nanchor f\nOTHER int f(int)\n")
+
+    with pytest.raises(SignatureError, match=r"bad\.sig:4: "):
+        compile_library(tmp_path / "bad.sig", tmp_path)
