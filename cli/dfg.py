@@ -15,14 +15,16 @@ from .sections import SectionCommand, SectionOption
 if TYPE_CHECKING:
     from ..analyzers.dfg.view import View
     from ..events.analysis import InputProblem
+    from ..events.dfg import Graph, GraphReport
     from .dfg_output import Colour
     from .trace_reading import Trace
 
-_HELP = """Draw what a program's I/O does one thing after another: the directly-follows graph of finished traces.
+_HELP = """Draw what a program's I/O does one thing after another: the directly-follows graph of traces and of jobs.
 
 FILEs are taken together, in any format that `iotide detect` reads, event logs (HDF5, CSV, Parquet, XES) among them.
 Calls become activities by --map, activities follow one another within a case (--case), and what --filter leaves out is
-gone before edges are drawn. Without --output or --json a table is printed. docs/dfg.md explains forms and numbers.
+gone before edges are drawn. A FILE may also be a graph: that of a running job, http://HOST:9788/jobs/JOB of its
+aggregator, or one kept with --json. Without --output or --json a table is printed. docs/dfg.md explains all forms.
 
 \b
 Examples:
@@ -36,6 +38,8 @@ Examples:
   iotide dfg --timeline write:/scratch/out trace.jsonl         when each case did it
   iotide dfg --json run11.jsonl > run11.json                   keep the graph ...
   iotide dfg --baseline 'runs/*.json' run12.jsonl              ... is this run unlike the last ones?
+  iotide dfg http://127.0.0.1:9788/jobs/4711                   a running job as it is now
+  iotide dfg --compare http://127.0.0.1:9788/jobs/4711 run11.json
   iotide dfg --log events.h5 *.st                              one event log of many traces
 
 Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read.
@@ -49,7 +53,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
 
 
 @click.command("dfg", cls=SectionCommand, help=_HELP)
-@click.argument("files", metavar="FILE...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("files", metavar="FILE...", nargs=-1)
 @_input(
     "--format", "format_name", metavar="NAME", help="Format of all FILEs: strace, jsonl, tmio, hdf5, csv, parquet, xes."
 )
@@ -89,14 +93,14 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     nargs=2,
     metavar="GREEN RED",
     help="Two sides: each a filter (rank=0, command=ls, time=..60), or the name of one of the FILEs, with * and ? "
-    "(in quotes).",
+    "(in quotes), or a graph.",
 )
 @_more(
     "--baseline",
     "baselines",
     multiple=True,
     metavar="FILE",
-    help="An earlier run, as a trace or as the JSON of its graph; * and ? for several. Says how far this run is from "
+    help="An earlier run, as a trace or as a graph; * and ? for several. Says how far this run is from "
     "each, and with three or more whether it is unlike them all.",
 )
 @_output(
@@ -127,7 +131,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
 @_output("--top", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table.")
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    files: tuple[Path, ...],
+    files: tuple[str, ...],
     format_name: str | None,
     mapping: str,
     case: str | None,
@@ -143,19 +147,33 @@ def command(
     as_json: bool,
 ) -> None:
     """Reads, makes the graph, compares, shows."""
-    from .dfg_comparing import comparison_of, files_and_sides, name_of, outlier_of, read
-    from .dfg_output import check_targets, write_log, write_picture
+    from .dfg_comparing import comparison_of, files_and_sides, graph_of_traces, name_of, outlier_of, read
+    from .dfg_kept import report_of_graphs
+    from .dfg_output import check_targets, write_log
 
-    paths, sides = files_and_sides(files, compare)
-    if not paths:
+    paths, sides = files_and_sides([Path(name) for name in files], compare)
+    if not files and not compare:
         raise click.UsageError("Missing argument 'FILE...'.")
     if activity is not None and compare is not None:
         raise click.UsageError("--timeline shows one activity and --compare two graphs; give one of them")
     check_targets(output, log, paths, timeline=activity is not None)
-    from ..events.dfg import GraphReport
     from .dfg_building import graph_of, select, timeline_of
 
     variables = _sites(sites)
+    made = report_of_graphs(
+        files,
+        compare,
+        lambda graph: _view_of_graph(graph, mapping, case, filters, variables, with_events=bool(activity or log)),
+        lambda names, view: graph_of_traces(names, view, format_name),
+    )
+    if made is not None:
+        report, view = made
+        if baselines:
+            report = report.model_copy(update={"outlier": outlier_of(report.graph, baselines, view, format_name)})
+        _show(report, output, colour, top, as_json=as_json, quiet=False)
+        return
+    if not paths:
+        raise click.UsageError("Missing argument 'FILE...'.")
     view = _view(mapping, case, filters, variables)
     declared = None if sides is None else (sides[0].declared(variables), sides[1].declared(variables))
     trace = read(paths, format_name)
@@ -172,6 +190,8 @@ def command(
         selection, graph, comparison = comparison_of(selection, view, sides, declared, job)
     else:
         graph = graph_of(selection, view, job)
+    from ..events.dfg import GraphReport
+
     report = GraphReport(
         files=[str(path) for path in paths],
         source=", ".join(sorted(set(trace.formats))),
@@ -189,14 +209,47 @@ def command(
         raise click.UsageError(f"--timeline {activity}: there is no such activity; the most frequent are {names}")
     if log is not None:
         write_log(log, selection)
+    _show(report, output, colour, top, as_json=as_json, quiet=log is not None)
+
+
+def _show(report: GraphReport, output: Path | None, colour: Colour, top: int, *, as_json: bool, quiet: bool) -> None:
+    from .dfg_output import write_picture
+
     if output is not None:
         write_picture(output, report, colour)
     if as_json:
         click.echo(report.model_dump_json(indent=2))
-    elif output is None and log is None:
+    elif output is None and not quiet:
         from ..clients.graph_text import print_graph
 
         print_graph(report, sys.stdout, top)
+
+
+def _view_of_graph(
+    graph: Graph,
+    mapping: str,
+    case: str | None,
+    filters: tuple[str, ...],
+    sites: dict[str, str],
+    *,
+    with_events: bool,
+) -> View:
+    """Returns what a graph is a graph of.
+
+    Raises:
+        click.UsageError: something else is asked for, for which its events would be needed.
+    """
+    from click.core import ParameterSource
+
+    given = click.get_current_context().get_parameter_source
+    view = _view(graph.mapping, graph.case, (), sites)
+    if filters or with_events:
+        raise click.UsageError("--filter, --timeline and --log need the events; this is a graph")
+    if given("mapping") is not ParameterSource.DEFAULT or case is not None:
+        asked = _view(mapping, case, (), sites)
+        if (asked.mapping.text, case or graph.case) != (graph.mapping, graph.case):
+            raise click.UsageError(f"this is a graph of {graph.mapping} by {graph.case}, which cannot be mapped again")
+    return view
 
 
 def _sites(given: tuple[str, ...]) -> dict[str, str]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _TERM: Final = re.compile(r"\s*[a-z]+\s*(=|!=|~|!~)")
 _MOST_BASELINES: Final = 1000
-_LARGEST_JSON: Final = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,27 +105,21 @@ def outlier_of(graph: Graph, patterns: Sequence[str], view: View, format_name: s
         click.UsageError: there is no such run, or its graph is of another mapping or case.
     """
     from ..analyzers.dfg.compare import outlier
+    from .dfg_kept import check_alike, kept_graph, names_of
     from .progress import step_progress
 
     names: list[str] = []
     for pattern in patterns:
-        found = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern))  # noqa: PTH207  (it may be absolute)
-        if not found:
-            raise click.UsageError(f"--baseline {pattern}: there is no such file")
-        names += [name for name in found if name not in names]
+        names += [name for name in names_of(pattern, "--baseline") if name not in names]
     if len(names) > _MOST_BASELINES:
         raise click.UsageError(f"--baseline: {len(names)} runs are too many; expected at most {_MOST_BASELINES}")
     graphs = []
     with step_progress("reading baselines") as progress:
         for number, name in enumerate(names, 1):
-            graphs.append(_baseline(Path(name), view, format_name))
+            graphs.append(kept_graph(name) or graph_of_traces([name], view, format_name))
             progress(number, len(names))
     for name, other in zip(names, graphs, strict=True):
-        if (other.mapping, other.case) != (graph.mapping, graph.case):
-            raise click.UsageError(
-                f"--baseline {name} is a graph of {other.mapping} by {other.case}, "
-                f"not of {graph.mapping} by {graph.case}"
-            )
+        check_alike(f"--baseline {name}", other, graph)
     return outlier(graph, graphs, names)
 
 
@@ -156,29 +149,9 @@ def name_of(paths: Sequence[Path]) -> str:
     return paths[0].stem if len(paths) == 1 else f"{paths[0].stem} and {len(paths) - 1} more"
 
 
-def _baseline(path: Path, view: View, format_name: str | None) -> Graph:
+def graph_of_traces(names: Sequence[str], view: View, format_name: str | None) -> Graph:
+    """Returns the graph of traces together."""
     from .dfg_building import graph_of, select
 
-    return _kept_graph(path) or graph_of(select(read([path], format_name), view), view, path.stem)
-
-
-def _kept_graph(path: Path) -> Graph | None:
-    """Returns the graph that a file holds as JSON, None where it is something else."""
-    from pydantic import ValidationError
-
-    from ..events.dfg import Graph, GraphReport
-
-    if path.suffix.lower() != ".json" or not path.is_file() or path.stat().st_size > _LARGEST_JSON:
-        return None
-    try:
-        text = path.read_bytes()
-    except OSError:
-        return None
-    try:
-        return GraphReport.model_validate_json(text).graph
-    except ValidationError:
-        pass
-    try:
-        return Graph.model_validate_json(text)
-    except ValidationError:
-        return None
+    paths = [Path(name) for name in names]
+    return graph_of(select(read(paths, format_name), view), view, name_of(paths))

@@ -12,6 +12,7 @@ import numpy as np
 from iotide.collectors.agent import Agent
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Problems, SourceItem
+from iotide.daemon.publish.http import Pages
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
@@ -69,10 +70,10 @@ class Fed:
 
 
 @contextlib.asynccontextmanager
-async def serving(**options: object) -> AsyncIterator[Server]:
+async def serving(*, pages: Pages | None = None, **options: object) -> AsyncIterator[Server]:
     """Runs an aggregator on ports that the system chooses."""
     values = {"ingest": "tcp://127.0.0.1:*", "http": "127.0.0.1:0", "publish": "tcp://127.0.0.1:*"}
-    server = Server(AggregatorSettings.model_validate(values | {"prediction_interval_s": 0.05} | options))
+    server = Server(AggregatorSettings.model_validate(values | {"prediction_interval_s": 0.05} | options), pages)
     await server.start()
     running = asyncio.create_task(server.run())
     try:
