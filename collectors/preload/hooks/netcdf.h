@@ -1,0 +1,236 @@
+/* What the expressions of netcdf.sig call: how many elements an access is about, and names of groups. All is asked of the
+ * library after the call, so that nothing is read from a file ahead of the program. */
+#ifndef IOTIDE_NETCDF_H
+#define IOTIDE_NETCDF_H
+
+#include "variables.h"
+
+#define NETCDF_ASK(symbol, type) ((type)iotide_helper(&iotide_library_netcdf, symbol, caller))
+
+typedef int (*netcdf_inq_var)(int, int, char *, int *, int *, int *, int *);
+typedef int (*netcdf_inq_dimlen)(int, int, size_t *);
+typedef int (*netcdf_inq_type)(int, int, char *, size_t *);
+typedef int (*netcdf_inq_att)(int, int, const char *, int *, size_t *);
+
+static const char netcdf_symbol_var[] = "nc_inq_var", netcdf_symbol_dimlen[] = "nc_inq_dimlen",
+                  netcdf_symbol_type[] = "nc_inq_type", netcdf_symbol_att[] = "nc_inq_att";
+
+/* NC_ERANGE, a value did not fit its type: all were moved nevertheless. */
+static inline bool netcdf_failed(int result) {
+    return result != 0 && result != -60;
+}
+
+/* Error codes are negative, those of the system positive. */
+static inline int netcdf_error(int result) {
+    return result < -255 ? 255 : result < 0 ? -result : result;
+}
+
+/* A type's name; NULL: the program's own. */
+static inline const char *netcdf_type_name(int type) {
+    static const char *const names[] = {"NC_NAT",   "NC_BYTE",   "NC_CHAR", "NC_SHORT", "NC_INT",    "NC_FLOAT", "NC_DOUBLE",
+                                        "NC_UBYTE", "NC_USHORT", "NC_UINT", "NC_INT64", "NC_UINT64", "NC_STRING"};
+    return type >= 0 && type < (int)(sizeof names / sizeof *names) ? names[type] : NULL;
+}
+
+/* Bytes of an element of a type in memory; NC_STRING: of its pointer. */
+static inline int64_t netcdf_width_of(int ncid, int type, const void *caller) {
+    int64_t width = external_width(type);
+    netcdf_inq_type ask = width ? NULL : NETCDF_ASK(netcdf_symbol_type, netcdf_inq_type);
+    size_t size = 0;
+    if (ask) {
+        iotide_self.quiet = true;
+        width = ask(ncid, type, NULL, &size) == 0 ? (int64_t)size : 0;
+        iotide_self.quiet = false;
+    }
+    return width;
+}
+
+static inline const struct variable *netcdf_variable(int ncid, int varid, const void *caller) {
+    struct variable *place = variable_place(ncid, varid, caller);
+    if (likely(place->generation != 0))
+        return place;
+    netcdf_inq_var ask = NETCDF_ASK(netcdf_symbol_var, netcdf_inq_var);
+    int type = 0, dimensions = 0;
+    iotide_self.quiet = true;
+    bool known = ask && ask(ncid, varid, NULL, &type, &dimensions, NULL, NULL) == 0;
+    iotide_self.quiet = false;
+    if (known)
+        variable_remember(place, dimensions, netcdf_width_of(ncid, type, caller));
+    return place;
+}
+
+/* Elements of the arrays that tell where a call that moved data began and ended; 0 when it moved none. */
+static inline int netcdf_dimensions(bool failed, int ncid, int varid, const void *caller) {
+    return !failed ? netcdf_variable(ncid, varid, caller)->dimensions : 0;
+}
+
+static inline int64_t netcdf_width(bool failed, int ncid, int varid, const void *caller) {
+    return !failed ? netcdf_variable(ncid, varid, caller)->width : 0;
+}
+
+/* Elements from start on (NULL: from the first), each stride-th (NULL: each), to the variable's end as it is now. */
+static inline int64_t netcdf_rest(int ncid, int varid, const size_t *start, const ptrdiff_t *stride, const void *caller) {
+    netcdf_inq_var ask = NETCDF_ASK(netcdf_symbol_var, netcdf_inq_var);
+    netcdf_inq_dimlen ask_length = NETCDF_ASK(netcdf_symbol_dimlen, netcdf_inq_dimlen);
+    int dimensions = netcdf_variable(ncid, varid, caller)->dimensions, dimension[MOST_DIMENSIONS];
+    if (!ask || !ask_length || dimensions > MOST_DIMENSIONS)
+        return 0;
+    iotide_self.quiet = true;
+    int64_t count = ask(ncid, varid, NULL, NULL, NULL, dimension, NULL) == 0;
+    for (int i = 0; i < dimensions && count > 0; i++) {
+        size_t length = 0, from = start ? start[i] : 0, step = stride && stride[i] > 0 ? (size_t)stride[i] : 1;
+        if (ask_length(ncid, dimension[i], &length) != 0 || from >= length)
+            count = 0;
+        else
+            count = times(count, (int64_t)((length - from + step - 1) / step));
+    }
+    iotide_self.quiet = false;
+    return count;
+}
+
+/* Elements of a whole variable. */
+static inline int64_t netcdf_all(bool failed, int ncid, int varid, const void *caller) {
+    return !failed ? netcdf_rest(ncid, varid, NULL, NULL, caller) : 0;
+}
+
+/* Elements of a part of a variable; its dimensions are those of netcdf_dimensions. */
+static inline int64_t netcdf_part(bool failed, int dimensions, int ncid, int varid, const size_t *start,
+                                  const size_t *count, const ptrdiff_t *stride, const void *caller) {
+    if (failed)
+        return 0;
+    return likely(count || !dimensions) ? product_of(dimensions, (const int64_t *)count)
+                                        : netcdf_rest(ncid, varid, start, stride, caller);
+}
+
+/* Processes that opened a file together. */
+static inline int netcdf_ranks(bool failed, intptr_t comm, const void *caller) {
+    static const char symbol[] = "PMPI_Comm_size";
+    int (*ask)(intptr_t, int *) = failed ? NULL : NETCDF_ASK(symbol, int (*)(intptr_t, int *));
+    int ranks = 0;
+    return ask && ask(comm, &ranks) == 0 ? ranks : 0;
+}
+
+/* Bytes of an attribute that has been read: elements of width bytes; width 0: of its own type's. */
+static inline int64_t netcdf_attribute(bool failed, int ncid, int varid, const char *name, int64_t width,
+                                       const void *caller) {
+    netcdf_inq_att ask = !failed ? NETCDF_ASK(netcdf_symbol_att, netcdf_inq_att) : NULL;
+    int type = 0;
+    size_t length = 0;
+    if (!ask)
+        return 0;
+    iotide_self.quiet = true;
+    bool known = ask(ncid, varid, name, &type, &length) == 0;
+    iotide_self.quiet = false;
+    return known ? times((int64_t)length, width ? width : netcdf_width_of(ncid, type, caller)) : 0;
+}
+
+/* ---- groups ---- */
+
+/* A group's number is its file's with the group's place in the low 16 bits. Up to which place groups of a file may be
+ * known to us, so that all are forgotten with it. */
+static _Atomic uint16_t netcdf_highest_group[UINT16_MAX + 1];
+
+static inline void netcdf_note_group(int group) {
+    _Atomic uint16_t *highest = &netcdf_highest_group[(uint32_t)group >> 16];
+    uint16_t place = (uint16_t)group, seen = atomic_load_explicit(highest, memory_order_relaxed);
+    while (place > seen && !atomic_compare_exchange_weak(highest, &seen, place)) {
+    }
+}
+
+/* A group has got a handle of its own. */
+static inline void netcdf_named_group(bool failed, const int *group) {
+    if (!failed && group)
+        netcdf_note_group(*group);
+}
+
+/* The library has told a group's number: until the group has a handle of its own, it goes by that of the group asked. */
+static inline void netcdf_told_group(bool failed, int ncid, const int *group) {
+    if (failed || !group || iotide_object(LAYER_NETCDF, (uint64_t)(int64_t)*group).handle)
+        return;
+    struct iotide_target target = iotide_object(LAYER_NETCDF, (uint64_t)(int64_t)ncid);
+    if (target.handle) {
+        iotide_bind(LAYER_NETCDF, (uint64_t)(int64_t)*group, target);
+        netcdf_note_group(*group);
+    }
+}
+
+static inline void netcdf_told_groups(bool failed, int ncid, const int *count, const int *groups) {
+    for (int i = 0; !failed && count && groups && i < *count; i++)
+        netcdf_told_group(false, ncid, &groups[i]);
+}
+
+/* Its file is closed: numbers of its groups will stand for those of another. */
+static inline void netcdf_closed(bool failed, int ncid) {
+    if (failed)
+        return;
+    uint32_t file = (uint32_t)ncid >> 16;
+    uint16_t highest = atomic_exchange(&netcdf_highest_group[file], 0);
+    for (uint32_t place = 1; place <= highest; place++)
+        iotide_unbind(LAYER_NETCDF, (uint64_t)(int64_t)(int32_t)(file << 16 | place));
+}
+
+/* ---- collective access, chosen by variable ---- */
+
+#define NETCDF_GLOBAL (-1) /* as a variable: all of the file's */
+#define NETCDF_ACCESS (LAYER_NETCDF + 64)
+static _Atomic bool netcdf_any_collective;
+
+static inline uint64_t netcdf_access_key(int ncid, int varid) {
+    return (uint64_t)(uint32_t)ncid << 32 | (uint32_t)varid;
+}
+
+/* Kept with the file's handle, as another file may get the same number. */
+static inline void netcdf_chosen_access(bool failed, int ncid, int varid, int access) {
+    struct iotide_target file = iotide_object(LAYER_NETCDF, (uint64_t)(int64_t)ncid);
+    if (failed)
+        return;
+    if (!access) {
+        iotide_unbind(NETCDF_ACCESS, netcdf_access_key(ncid, varid));
+        return;
+    }
+    iotide_bind(NETCDF_ACCESS, netcdf_access_key(ncid, varid), file);
+    atomic_store_explicit(&netcdf_any_collective, true, memory_order_relaxed);
+}
+
+static inline int netcdf_flags(int ncid, int varid) {
+    if (likely(!atomic_load_explicit(&netcdf_any_collective, memory_order_relaxed)))
+        return FLAG_BLOCKING;
+    uint32_t file = iotide_object(LAYER_NETCDF, (uint64_t)(int64_t)ncid).handle;
+    bool collective = file && (iotide_object(NETCDF_ACCESS, netcdf_access_key(ncid, varid)).handle == file ||
+                               iotide_object(NETCDF_ACCESS, netcdf_access_key(ncid, NETCDF_GLOBAL)).handle == file);
+    return collective ? FLAG_BLOCKING | FLAG_COLLECTIVE : FLAG_BLOCKING;
+}
+
+/* ---- the interface of version 2, where -1 means failed ---- */
+
+static inline int netcdf_v2_error(const void *caller) {
+    static const char symbol[] = "ncerr";
+    const int *error = iotide_helper(&iotide_library_netcdf, symbol, caller);
+    return error ? netcdf_error(*error) : 0;
+}
+
+_Static_assert(sizeof(long) == sizeof(size_t), "version 2 counts in longs");
+static inline int64_t netcdf_part_v2(bool failed, int dimensions, int ncid, int varid, const long *start,
+                                     const long *count, const long *stride, const void *caller) {
+    return netcdf_part(failed, dimensions, ncid, varid, (const size_t *)start, (const size_t *)count,
+                       (const ptrdiff_t *)stride, caller);
+}
+
+/* Bytes of a record: those of the variables that there is a buffer for. */
+static inline int64_t netcdf_record(bool failed, int ncid, void *const *buffers, const void *caller) {
+    static const char symbol[] = "ncrecinq";
+    int (*ask)(int, int *, int *, long *) = failed ? NULL : NETCDF_ASK(symbol, int (*)(int, int *, int *, long *));
+    int count = 0;
+    long bytes[MOST_DIMENSIONS];
+    int64_t sum = 0;
+    if (!ask || !buffers)
+        return 0;
+    iotide_self.quiet = true;
+    bool known = ask(ncid, &count, NULL, NULL) != -1 && count <= MOST_DIMENSIONS && ask(ncid, NULL, NULL, bytes) != -1;
+    iotide_self.quiet = false;
+    for (int i = 0; known && i < count; i++)
+        sum += buffers[i] ? bytes[i] : 0;
+    return sum;
+}
+
+#endif

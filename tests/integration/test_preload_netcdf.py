@@ -1,0 +1,160 @@
+"""NetCDF's calls: what they move and where, and the chain from them through HDF5 to the system."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from iotide.events import Flag, Kind, Layer
+from support.building import built
+from support.programs import need, need_header
+from support.tracing import Row, Tracing
+
+CELLS = 2 * 4 * 5
+DATA = """netcdf small {
+dimensions: row = 3 ; column = 4 ;
+variables: double field(row, column) ; field:units = "m" ; int count(row) ;
+data: field = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ; count = 1, 2, 3 ;
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    need_header("netcdf.h")
+    return built(tmp_path_factory, "netcdf_chain.c", "-lnetcdf")
+
+
+@pytest.fixture
+def tracing(tmp_path: Path) -> Iterator[Tracing]:
+    with Tracing(tmp_path) as made:
+        yield made
+
+
+def ncdump(path: Path) -> str:
+    """Returns a file's content as text."""
+    return subprocess.run([need("ncdump"), path], capture_output=True, text=True, check=True).stdout
+
+
+def moved(rows: list[Row]) -> list[tuple[str, int, int]]:
+    """Returns signature, bytes asked for and bytes moved of the reads and writes."""
+    return [(row.signature, row.requested, row.bytes) for row in rows if row.kind in (Kind.READ, Kind.WRITE)]
+
+
+@pytest.mark.parametrize("form", ["classic", "netcdf4"])
+def test_program_that_uses_netcdf_does_not_notice(program: Path, tracing: Tracing, tmp_path: Path, form: str) -> None:
+    alone, traced = tmp_path / "alone" / "file.nc", tmp_path / "traced" / "file.nc"
+    alone.parent.mkdir()
+    traced.parent.mkdir()
+    expected = subprocess.run([program, form, alone], capture_output=True, text=True, check=True)
+    done = tracing.run([program, form, traced])
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected.stdout, "")
+    assert ncdump(traced) == ncdump(alone)
+    assert form == "netcdf4" or traced.read_bytes() == alone.read_bytes()
+    assert not any(count for reason, count in tracing.source.counters.items() if "dropped" in reason)
+
+
+@pytest.mark.parametrize("form", ["classic", "netcdf4"])
+def test_calls_say_how_many_bytes_they_move_and_where(
+    program: Path, tracing: Tracing, tmp_path: Path, form: str
+) -> None:
+    path = tmp_path / "file.nc"
+    tracing.run([program, form, path])
+    rows = tracing.rows(layer=Layer.NETCDF, path=path)
+    written = [
+        ("nc_put_att_text(ncid=65536, varid=0, name=units, len=6)", 6, 6),
+        ("nc_put_vara_double(ncid=65536, varid=0, startp=[0, 0, 0], countp=[2, 4, 5])", CELLS * 8, CELLS * 8),
+        ("nc_put_var1_double(ncid=65536, varid=0, indexp=[1, 2, 3])", 8, 8),
+        ("nc_put_vars_float(ncid=65536, varid=0, startp=[0, 0, 0], countp=[1, 2, 5], stridep=[1, 2, 1])", 40, 40),
+        ("nc_put_var_int(ncid=65536, varid=1)", 80, 80),
+    ]
+    read = [
+        ("nc_get_vara_double(ncid=65536, varid=0, startp=[0, 0, 0], countp=[1, 4, 5])", 160, 160),
+        ("nc_get_var_double(ncid=65536, varid=0)", CELLS * 8, CELLS * 8),
+        ("nc_get_vara(ncid=65536, varid=1, startp=[1, 0], countp=[3, 5])", 60, 60),
+        ("nc_get_att_text(ncid=65536, varid=0, name=units)", 6, 6),
+        ("nc_get_vara_double(ncid=65536, varid=0, startp=[], countp=[])", 0, 0),  # beyond the end
+    ]
+    group_written = [("nc_put_vara_longlong(ncid=65537, varid=0, startp=[0], countp=[3])", 24, 24)]
+    group_read = [("nc_get_var_longlong(ncid=65537, varid=0)", 24, 24)]
+    in_groups = form == "netcdf4"
+    assert moved(rows) == [*written, *group_written * in_groups, *read, *group_read * in_groups]
+    assert [row.signature for row in rows if row.kind == Kind.SYNC] == ["nc_sync(ncid=65536)"]
+
+
+def test_failed_calls_have_the_librarys_error(program: Path, tracing: Tracing, tmp_path: Path) -> None:
+    path = tmp_path / "file.nc"
+    tracing.run([program, "classic", path])
+    failed = [row for row in tracing.rows(layer=Layer.NETCDF) if row.flags & Flag.FAILED]
+    assert [(row.call, row.path, row.errno) for row in failed] == [
+        ("nc_get_vara_double", str(path), 40),
+        ("nc_inq_vartype", str(path), 49),
+        ("nc_open", f"{path}.absent", 2),
+    ]
+
+
+def test_a_classic_file_is_followed_from_netcdf_to_the_system(program: Path, tracing: Tracing, tmp_path: Path) -> None:
+    path = tmp_path / "file.nc"
+    tracing.run([program, "classic", path])
+    opened = [row for row in tracing.rows(layer=Layer.NETCDF, path=path) if row.kind == Kind.CREATE]
+    assert [(row.call, row.depth, row.parent) for row in opened] == [("nc_create", 0, 0), ("nc_open", 0, 0)]
+    below = tracing.rows(layer=Layer.POSIX, path=path)
+    assert below
+    for row in below:
+        (above,) = [each for each in opened if each.start <= row.start][-1:]
+        assert (row.depth, row.parent) == (1, above.handle)
+
+
+def test_what_the_library_calls_of_itself_is_left_out(program: Path, tracing: Tracing, tmp_path: Path) -> None:
+    tracing.run([program, "netcdf4", tmp_path / "file.nc"])
+    assert {row.depth for row in tracing.rows(layer=Layer.NETCDF)} == {0}
+
+
+def test_a_netcdf4_file_is_followed_through_hdf5(program: Path, tracing: Tracing, tmp_path: Path) -> None:
+    path = tmp_path / "file.nc"
+    tracing.run([program, "netcdf4", path])
+    made = {row.handle: row for row in tracing.rows() if row.kind == Kind.CREATE and not row.flags & Flag.FAILED}
+    descriptors = [row for row in tracing.rows(layer=Layer.POSIX, path=path) if row.kind == Kind.CREATE]
+    chains = []
+    for row in descriptors:
+        chain = [row]
+        while chain[-1].parent:
+            chain.append(made[chain[-1].parent])
+        chains.append([(each.layer, each.call, each.depth) for each in reversed(chain)])
+    assert [(Layer.NETCDF, "nc_create", 0), (Layer.HDF5, "H5Fcreate", 1), (Layer.POSIX, "open", 2)] in chains
+    assert [(Layer.NETCDF, "nc_open", 0), (Layer.HDF5, "H5Fopen", 1), (Layer.POSIX, "open", 2)] in chains
+    writes = [row for row in tracing.rows("H5Dwrite") if row.bytes]
+    assert sum(row.bytes for row in writes) == CELLS * 8 + 8 + 10 * 8 + 80 + 24
+    assert {row.depth for row in writes} == {1}
+
+
+def test_a_group_is_a_handle_of_its_file(program: Path, tracing: Tracing, tmp_path: Path) -> None:
+    path = tmp_path / "file.nc"
+    tracing.run([program, "netcdf4", path])
+    rows = tracing.rows(layer=Layer.NETCDF, path=path)
+    handle = {row.call: row.handle for row in rows if row.kind == Kind.CREATE}
+    parent = {row.call: row.parent for row in rows if row.kind == Kind.CREATE}
+    assert parent == {
+        "nc_create": 0, "nc_def_grp": handle["nc_create"], "nc_open": 0, "nc_inq_grp_ncid": handle["nc_open"],
+    }  # fmt: skip
+    users = {row.call: row.handle for row in rows if row.call.endswith("longlong")}
+    assert users == {"nc_put_vara_longlong": handle["nc_def_grp"], "nc_get_var_longlong": handle["nc_inq_grp_ncid"]}
+
+
+def test_ncgen_nccopy_and_ncdump_are_seen_and_do_not_notice(tracing: Tracing, tmp_path: Path) -> None:
+    text, classic, newer = tmp_path / "small.cdl", tmp_path / "small.nc", tmp_path / "small.nc4"
+    text.write_text(DATA)
+    for command in ([need("ncgen"), "-o", classic, text], [need("nccopy"), "-k", "nc4", classic, newer]):
+        done = tracing.run(command)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    shown = tracing.run([need("ncdump"), "-n", "small", newer])
+    assert (shown.returncode, shown.stdout) == (0, ncdump(classic))
+    amounts = {
+        (path.name, kind): sum(
+            row.bytes for row in tracing.rows(layer=Layer.NETCDF, path=path) if row.kind == kind and "_var" in row.call
+        )
+        for path, kind in ((classic, Kind.WRITE), (classic, Kind.READ), (newer, Kind.WRITE), (newer, Kind.READ))
+    }
+    assert set(amounts.values()) == {12 * 8 + 3 * 4}

@@ -1,0 +1,88 @@
+/* Writes a file through PnetCDF by all processes, and reads it again: pnetcdf_chain FILE. The first prints sums. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <mpi.h>
+#include <pnetcdf.h>
+
+#define CHECK(call)                                                        \
+    do {                                                                   \
+        int status = (call);                                               \
+        if (status != NC_NOERR) {                                          \
+            fprintf(stderr, "%s: %s\n", #call, ncmpi_strerror(status));    \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                  \
+        }                                                                  \
+    } while (0)
+
+enum { COLUMNS = 1000 };
+
+static int rank, ranks;
+static double line[COLUMNS];
+static int numbers[COLUMNS];
+
+static void write_file(const char *path) {
+    int file, dimensions[2], lines, counts, requests[3], statuses[2];
+    CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER, MPI_INFO_NULL, &file));
+    CHECK(ncmpi_def_dim(file, "rank", ranks, &dimensions[0]));
+    CHECK(ncmpi_def_dim(file, "column", COLUMNS, &dimensions[1]));
+    CHECK(ncmpi_def_var(file, "line", NC_DOUBLE, 2, dimensions, &lines));
+    CHECK(ncmpi_def_var(file, "count", NC_INT, 2, dimensions, &counts));
+    CHECK(ncmpi_put_att_text(file, lines, "units", 5, "metre"));
+    CHECK(ncmpi_enddef(file));
+    MPI_Offset start[2] = {rank, 0}, count[2] = {1, COLUMNS}, half[2] = {1, COLUMNS / 2}, other[2] = {rank, COLUMNS / 2};
+    CHECK(ncmpi_put_vara_double_all(file, lines, start, count, line));
+    CHECK(ncmpi_begin_indep_data(file));
+    CHECK(ncmpi_put_var1_double(file, lines, start, line));
+    CHECK(ncmpi_end_indep_data(file));
+    CHECK(ncmpi_iput_vara_int(file, counts, start, half, numbers, &requests[0]));
+    CHECK(ncmpi_iput_vara(file, counts, other, half, numbers + COLUMNS / 2, COLUMNS / 2, MPI_INT, &requests[1]));
+    CHECK(ncmpi_iput_var1_int(file, counts, start, numbers, &requests[2]));
+    CHECK(ncmpi_cancel(file, 1, &requests[2], NULL));
+    CHECK(ncmpi_wait_all(file, 2, requests, statuses));
+    CHECK(ncmpi_buffer_attach(file, 64));
+    CHECK(ncmpi_bput_var1_int(file, counts, start, numbers, &requests[0]));
+    CHECK(ncmpi_wait_all(file, NC_REQ_ALL, NULL, NULL));
+    CHECK(ncmpi_buffer_detach(file));
+    CHECK(ncmpi_sync(file));
+    CHECK(ncmpi_close(file));
+}
+
+static double read_file(const char *path) {
+    int file, lines, counts, requests[2];
+    double sum = 0;
+    char units[6] = "";
+    CHECK(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &file));
+    CHECK(ncmpi_inq_varid(file, "line", &lines));
+    CHECK(ncmpi_inq_varid(file, "count", &counts));
+    MPI_Offset start[2] = {rank, 0}, count[2] = {1, COLUMNS}, one[2] = {1, 1}, last[2] = {rank, COLUMNS - 1};
+    MPI_Offset *starts[2] = {start, last}, *both[2] = {one, one};
+    double whole[COLUMNS], two[2];
+    int cells[COLUMNS];
+    CHECK(ncmpi_get_vara_all(file, lines, start, count, whole, COLUMNS, MPI_DOUBLE));
+    CHECK(ncmpi_get_vara_all(file, lines, start, count, whole, 0, MPI_DATATYPE_NULL));
+    CHECK(ncmpi_get_varn_double_all(file, lines, 2, starts, both, two));
+    CHECK(ncmpi_iget_vara_int(file, counts, start, count, cells, &requests[0]));
+    CHECK(ncmpi_wait_all(file, 1, requests, NULL));
+    CHECK(ncmpi_get_att_text(file, lines, "units", units));
+    for (int i = 0; i < COLUMNS; i++)
+        sum += whole[i] + cells[i];
+    CHECK(ncmpi_close(file));
+    return sum + two[0] + two[1];
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0; i < COLUMNS; i++) {
+        line[i] = rank + i;
+        numbers[i] = i;
+    }
+    write_file(argv[1]);
+    double mine = read_file(argv[1]), all = 0;
+    MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%g\n", all);
+    MPI_Finalize();
+    return 0;
+}
