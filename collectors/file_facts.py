@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -18,7 +19,7 @@ from .mounts import Mount, MountTable, parse_mountinfo
 from .striping import LayoutReader, Question, Striping
 
 _FRESH_S: Final = 1.0
-"""How long a look at a process's namespace, and at a namespace's mounts, holds."""
+"""How long a look at a process's namespace holds, and at its mounts where the kernel does not tell of news."""
 _MOST_VIEWS: Final = 64
 _MOST_BYTES: Final = 16 << 20
 _PIECE: Final = 1 << 20
@@ -45,6 +46,11 @@ class _View:
     content: bytes = b""
     table: MountTable | None = None
     read_s: float | None = None
+    changes: select.poll = field(default_factory=select.poll)
+    """Says once after each change that there was one; says nothing of files that are none of the kernel's."""
+
+    def __post_init__(self) -> None:
+        self.changes.register(self.descriptor, select.POLLPRI)
 
 
 class NodeFiles:
@@ -97,12 +103,12 @@ class NodeFiles:
         return key == self._own
 
     def table(self, key: _Key) -> MountTable | None:
-        """Returns mounts as they are now, or were a second ago; None where they are not known."""
+        """Returns mounts as they are now; None where they are not known."""
         view = self._view(key)
         if view is None:
             return None
         now_s = self.clock()
-        if view.read_s is None or now_s - view.read_s >= _FRESH_S:
+        if view.read_s is None or view.changes.poll(0) or now_s - view.read_s >= _FRESH_S:
             view.read_s = now_s
             content = _read(view.descriptor)
             if content != view.content:
@@ -162,8 +168,9 @@ class ProcessFiles:
         self._pid = pid
         self._claimed = claimed_namespace
         self._key: _Key | None = None
-        self._looked_s: float | None = None
+        self._looked_s = 0.0
         self._questions: list[Question] = []
+        self._look()  # before the process is gone
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
         """Returns what is known of a file; never waits for another machine."""
@@ -196,13 +203,15 @@ class ProcessFiles:
         return self._key is not None and self._node.is_own(self._key)
 
     def _mount(self, path: str) -> Mount | None:
-        now_s = self._node.clock()
-        if self._looked_s is None or now_s - self._looked_s >= _FRESH_S:
-            self._looked_s = now_s
-            # What was seen last holds for a process that has gone since.
-            self._key = self._node.key_of(self._pid, self._claimed if self._key is None else self._key[0]) or self._key
+        if self._node.clock() - self._looked_s >= _FRESH_S:
+            self._look()
         table = None if self._key is None else self._node.table(self._key)
         return None if table is None else table.find(path)
+
+    def _look(self) -> None:
+        self._looked_s = self._node.clock()
+        # What was seen last holds for a process that has gone since.
+        self._key = self._node.key_of(self._pid, self._claimed if self._key is None else self._key[0]) or self._key
 
 
 def _type_of(path: str, otherwise: FileType) -> FileType:

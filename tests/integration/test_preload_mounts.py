@@ -1,0 +1,86 @@
+"""Files of programs that see other mounts than the collector: what they lie on is told in the program's own eyes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from iotide.collectors.file_facts import NodeFiles
+from iotide.events import FileType
+from support.programs import need
+from support.tracing import Tracing
+from support.waiting import wait_for
+
+
+@pytest.fixture
+def tracing(tmp_path: Path) -> Iterator[Tracing]:
+    with Tracing(tmp_path) as made:
+        yield made
+
+
+def need_mounts() -> list[str]:
+    """Returns a command that runs a program with mounts of its own, where that is allowed."""
+    command = [need("unshare"), *([] if os.getuid() == 0 else ["--user", "--map-root-user"]), "--mount"]
+    if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine allows no mount namespaces of one's own")
+    return command
+
+
+def test_file_on_a_mount_that_only_the_program_sees(tracing: Tracing, tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    script = f"read go; mount -t tmpfs none {inner}; echo inside >{inner}/file; echo outside >{tmp_path}/file"
+    with subprocess.Popen(
+        [*need_mounts(), "sh", "-c", script], env=tracing.environment(), stdin=subprocess.PIPE, text=True
+    ) as running:
+        wait_for(
+            lambda: tracing.poll() or any(info.command.startswith("sh -c") for info in tracing.info.values()), 20, "sh"
+        )
+        running.communicate("go\n")
+    tracing.settle()
+    files = tracing.files()
+    assert (files[f"{inner}/file"].mount_point, files[f"{inner}/file"].filesystem) == (str(inner), "tmpfs")
+    outside = files[f"{tmp_path}/file"]
+    mine = NodeFiles()
+    expected = mine.of_process(os.getpid())(f"{tmp_path}/file", FileType.REGULAR)
+    mine.close()
+    assert outside == expected
+    assert not (inner / "file").exists()
+
+
+def test_file_of_a_program_in_a_jail(tracing: Tracing, tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root may call chroot")
+    script = """
+import os, sys
+os.chroot(sys.argv[1])
+os.chdir("/")
+descriptor = os.open("/data", os.O_CREAT | os.O_WRONLY)
+os.write(descriptor, b"x" * 10)
+os.close(descriptor)
+"""
+    done = tracing.run([shutil.which("python3") or "python3", "-c", script, tmp_path])
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "data").unlink()
+    info = tracing.files()["/data"]
+    mine = NodeFiles()
+    expected = mine.of_process(os.getpid())(str(tmp_path), FileType.DIRECTORY)
+    mine.close()
+    assert info.type is FileType.REGULAR
+    assert info.filesystem in (expected.filesystem, "")
+
+
+def test_types_of_files_are_those_of_the_files(tracing: Tracing, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    script = f"cat {tmp_path}/fifo & echo through > {tmp_path}/fifo; wait; ls {tmp_path} >{tmp_path}/list; :</dev/null"
+    done = tracing.run(["sh", "-c", script])
+    assert done.returncode == 0, done.stderr
+    types = {path: info.type for path, info in tracing.files().items()}
+    assert types[f"{tmp_path}/fifo"] is FileType.PIPE
+    assert types[f"{tmp_path}/list"] is FileType.REGULAR
+    assert types[str(tmp_path)] is FileType.DIRECTORY
+    assert types["/dev/null"] is FileType.DEVICE
