@@ -1,0 +1,58 @@
+/* Two copies of a library in one process, as Python wheels bring them. Built three ways: as a copy of the library
+ * (PROVIDER), as an extension that is linked with one copy (CONSUMER), and as the program that loads two extensions. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int64_t H5Fcreate(const char *filename, unsigned int flags, int64_t fcpl_id, int64_t fapl_id);
+int H5Fclose(int64_t file_id);
+int H5open(void);
+
+#if defined PROVIDER
+static int descriptor;
+
+int H5open(void) {
+    return 0;
+}
+
+/* Each copy numbers its files alike. */
+int64_t H5Fcreate(const char *filename, unsigned int flags, int64_t fcpl_id, int64_t fapl_id) {
+    (void)flags, (void)fcpl_id, (void)fapl_id;
+    descriptor = open(filename, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    printf("%s creates\n", PROVIDER);
+    return INT64_C(1) << 56;
+}
+
+int H5Fclose(int64_t file_id) {
+    (void)file_id;
+    printf("%s closes\n", PROVIDER);
+    return close(descriptor);
+}
+#elif defined CONSUMER
+int64_t create(const char *path) {
+    H5open();
+    return H5Fcreate(path, 2, 0, 0);
+}
+
+int finish(int64_t file) {
+    return H5Fclose(file);
+}
+#else
+int main(int count, char **arguments) {
+    int64_t files[2];
+    void *extensions[2];
+    if (count != 5)
+        return 2;
+    for (int i = 0; i < 2; i++) {
+        extensions[i] = dlopen(arguments[1 + i], RTLD_NOW | RTLD_LOCAL);
+        if (!extensions[i])
+            return 3;
+        files[i] = ((int64_t(*)(const char *))dlsym(extensions[i], "create"))(arguments[3 + i]);
+    }
+    for (int i = 0; i < 2; i++)
+        ((int (*)(int64_t))dlsym(extensions[i], "finish"))(files[i]);
+    return files[0] != files[1];
+}
+#endif
