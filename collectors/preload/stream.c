@@ -5,13 +5,17 @@
 
 static const struct iotide_target nothing = {0, 0};
 
-/* words: where the signature has the mode; a call that failed may not have read it. */
-static FILE *opened(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path, const char *mode) {
+/* mode: NULL where the call has none; a call that failed may not have read it. */
+static FILE *opened(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path,
+                    const char *mode) {
     if (span.start_ns) {
         int fd = iotide_stream_number(stream);
         struct iotide_target target = !stream || fd >= 0 ? iotide_stream_opened(fd, path) : nothing;
+        struct iotide_facts facts = iotide_facts(site, target, fd, !stream);
+        if (stream && mode && *mode == 'a')
+            facts.flags |= FLAG_APPEND;
         uint64_t words[] = {stream && mode ? iotide_define_string(mode) : 0};
-        iotide_leave(span, site, iotide_facts(site, target, fd, !stream), words, mode ? 1 : 0);
+        iotide_leave(span, site, facts, words, mode ? 1 : 0);
     }
     return stream;
 }

@@ -141,10 +141,10 @@ WRITE ssize_t pwritev2|pwritev64v2(int fd: fd, const struct iovec *parts, int pa
     requested = failed ? 0 : iotide_sum_of_parts(parts, (uint64_t)parts_count)
 READ int eventfd_read(int fd: fd, eventfd_t *value)
     requested = 8
-    bytes = 8
+    bytes = requested
 WRITE int eventfd_write(int fd: fd, eventfd_t value: uint)
     requested = 8
-    bytes = 8
+    bytes = requested
 
 # ---- from one descriptor to another: a read here and a write there ----
 

@@ -57,15 +57,15 @@ READ char *__gets_chk(char *to: opaque, size_t room: opaque)
     custom
 READ ssize_t getline(char **line, size_t *room, FILE *stream: stream)
     requested = result < 0 ? 0 : result
-    bytes = result < 0 ? 0 : result
+    bytes = requested
     failed = iotide_stream_failed(result < 0, stream)
 READ ssize_t getdelim|__getdelim(char **line, size_t *room, int delimiter: int, FILE *stream: stream)
     requested = result < 0 ? 0 : result
-    bytes = result < 0 ? 0 : result
+    bytes = requested
     failed = iotide_stream_failed(result < 0, stream)
 WRITE int fputs|fputs_unlocked(const char *text: opaque, FILE *stream: stream)
     requested = iotide_length(text)
-    bytes = iotide_length(text)
+    bytes = requested
 WRITE int puts(const char *text: opaque)
     custom
 
@@ -161,7 +161,7 @@ READ wchar_t *__fgetws_chk|__fgetws_unlocked_chk(wchar_t *to: opaque, size_t roo
     failed = iotide_stream_failed(result == NULL, stream)
 WRITE int fputws|fputws_unlocked(const wchar_t *text: opaque, FILE *stream: stream)
     requested = iotide_wide_length(text)
-    bytes = iotide_wide_length(text)
+    bytes = requested
 
 # ---- one character: off unless IOTIDE_CALLS has char ----
 
@@ -181,11 +181,11 @@ READ int getchar|getchar_unlocked(void)
 WRITE int fputc|fputc_unlocked(int character: int, FILE *stream: stream)
     class = char
     requested = 1
-    bytes = 1
+    bytes = requested
 WRITE int putc|putc_unlocked|_IO_putc(int character: int, FILE *stream: stream)
     class = char
     requested = 1
-    bytes = 1
+    bytes = requested
 WRITE int putchar|putchar_unlocked(int character: int)
     class = char
     custom
@@ -197,7 +197,7 @@ READ int getw(FILE *stream: stream)
 WRITE int putw(int word: int, FILE *stream: stream)
     class = char
     requested = sizeof(int)
-    bytes = sizeof(int)
+    bytes = requested
 OTHER int ungetc(int character: int, FILE *stream: stream)
     class = char
 READ wint_t fgetwc|fgetwc_unlocked(FILE *stream: stream)
@@ -216,12 +216,12 @@ READ wint_t getwchar|getwchar_unlocked(void)
 WRITE wint_t fputwc|fputwc_unlocked(wchar_t character: int, FILE *stream: stream)
     class = char
     requested = iotide_wide_size((wint_t)character)
-    bytes = iotide_wide_size((wint_t)character)
+    bytes = requested
     failed = result == WEOF
 WRITE wint_t putwc|putwc_unlocked(wchar_t character: int, FILE *stream: stream)
     class = char
     requested = iotide_wide_size((wint_t)character)
-    bytes = iotide_wide_size((wint_t)character)
+    bytes = requested
     failed = result == WEOF
 WRITE wint_t putwchar|putwchar_unlocked(wchar_t character: int)
     class = char
