@@ -93,6 +93,12 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_events_dropped_total": Family(
         CounterMetricFamily, "Events lost on the way and counted, by where and why.", ("reason",)
     ),
+    "iotide_events_left_out_total": Family(
+        CounterMetricFamily, "Calls that tracers were told not to record, by the switch that said so.", ("switch",)
+    ),
+    "iotide_bytes_sampled_out_total": Family(
+        CounterMetricFamily, "Bytes of calls that tracers left out as samples are taken."
+    ),
     "iotide_input_malformed_total": Family(
         CounterMetricFamily, "Malformed pieces of input skipped by collectors, by kind.", ("kind",)
     ),
@@ -109,6 +115,9 @@ _MALFORMED: Final = (
     "intervals_malformed",
     "definitions_malformed",
     "definitions_dropped",
+    "rings_malformed",
+    "signatures_malformed",
+    "signatures_dropped",
     "processes_refused",
 )
 
@@ -185,6 +194,9 @@ class AggregatorCollector(Collector):
             add("iotide_events_dropped_total", dropped.pop(reason), reason)
         if dropped:
             add("iotide_events_dropped_total", sum(dropped.values()), "(other)")
+        for switch, counter in (("path", "events_left_out"), ("sample", "events_sampled_out")):
+            add("iotide_events_left_out_total", counters[counter], switch)
+        add("iotide_bytes_sampled_out_total", counters["bytes_sampled_out"])
         for name in _MALFORMED:
             add("iotide_input_malformed_total", counters[name], name)
 

@@ -102,6 +102,16 @@ def test_events_of_refused_jobs_show_as_dropped() -> None:
     assert samples["iotide_events_dropped_total", (("reason", "no_job"),)] == 120
 
 
+def test_calls_left_out_on_purpose_are_no_drops() -> None:
+    aggregator = aggregator_with()
+    aggregator.heartbeat("c", "node", {"events_left_out": 3, "events_sampled_out": 5, "bytes_sampled_out": 7})
+    samples = scrape(aggregator)
+    assert samples["iotide_events_left_out_total", (("switch", "path"),)] == 3
+    assert samples["iotide_events_left_out_total", (("switch", "sample"),)] == 5
+    assert samples["iotide_bytes_sampled_out_total", ()] == 7
+    assert not [name for name in samples if name[0] == "iotide_events_dropped_total" and samples[name]]
+
+
 def test_ingest_is_shown_as_it_counts() -> None:
     stats = IngestStats(batches=2, events=3, bytes=5, duplicates=7, malformed=11, streams=13, collectors=17)
     stats.rejected["gap"] = 19
