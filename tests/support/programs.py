@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -23,6 +24,13 @@ def need_header(header: str) -> None:
     check = [need("gcc"), "-fsyntax-only", "-include", header, "-x", "c", os.devnull]
     if subprocess.run(check, capture_output=True, check=False).returncode:
         _absent(header)
+
+
+def need_file(path: Path) -> Path:
+    """Does the same for a file or folder that a package brings."""
+    if not path.exists():
+        _absent(str(path))
+    return path
 
 
 def _absent(what: str) -> NoReturn:
