@@ -12,7 +12,8 @@ struct caller {
     const struct iotide_library *library;
     uintptr_t low, high;
     uint64_t identity; /* of the object at low: another may be loaded there later */
-    bool inner;        /* it is a copy of the library itself, or ours: then the library ended in a jump to the call */
+    bool inner;        /* it is a copy of the library itself */
+    bool own;          /* it is our library: a function that we called ended in a jump to the call */
     int copy;          /* below IOTIDE_COPIES: place in the sites' real[]; -1: look each function up */
 };
 static struct caller callers[MOST_CALLERS];
@@ -24,6 +25,12 @@ static struct {
     const void *base;
 } copies[MOST_CALLERS];
 static int copy_count;
+
+/* What the thread called last: a jump to another function of the library is within that. */
+static __thread struct {
+    const struct iotide_library *library;
+    int copy;
+} last;
 
 struct span {
     uintptr_t address, low, high;
@@ -74,6 +81,8 @@ static void *find_for(const struct iotide_library *library, const char *symbol, 
             found = dlsym(handle, symbol);
             dlclose(handle);
         }
+        if (found && is_ours(library, found))
+            found = NULL;
     }
     /* Asked for by name from the main program or by an object that is not linked with it: any copy there is. */
     for (const struct link_map *map = found ? NULL : _r_debug.r_map; map && !found; map = map->l_next) {
@@ -126,6 +135,26 @@ static const struct caller *known_caller(const struct iotide_library *library, c
     return NULL;
 }
 
+static int copy_of(const struct iotide_library *library, const struct caller *caller) {
+    if (likely(caller && !caller->own))
+        return caller->copy;
+    return caller && last.library == library ? last.copy : -1;
+}
+
+/* A function of one copy; NULL: not there. */
+static void *in_copy(const struct iotide_library *library, int copy, const char *symbol) {
+    int i = 0;
+    for (int place = copy; i < copy_count && (copies[i].library != library || place-- > 0); i++) {
+    }
+    void *found = NULL;
+    for (const struct link_map *map = i < copy_count ? _r_debug.r_map : NULL; map && !found; map = map->l_next) {
+        found = iotide_defined_in(map, symbol);
+        if (found && base_of(found) != copies[i].base)
+            found = NULL;
+    }
+    return found;
+}
+
 static bool covered(const struct span *span, const void *address) {
     return (uintptr_t)address >= span->low && (uintptr_t)address < span->high;
 }
@@ -134,14 +163,16 @@ static const struct caller *learn(const struct iotide_library *library, const st
     const struct caller *made = NULL;
     if (!span->high || atomic_exchange(&learning, true))
         return NULL;
+    bool own = covered(span, (const void *)library->next);
     int count = atomic_load(&caller_count);
     if (count < MOST_CALLERS) {
         callers[count] = (struct caller){.library = library,
                                          .low = span->low,
                                          .high = span->high,
                                          .identity = identity_of(span->low),
-                                         .inner = covered(span, anchor) || covered(span, (const void *)library->next),
-                                         .copy = copy_number(library, anchor)};
+                                         .inner = covered(span, anchor),
+                                         .own = own,
+                                         .copy = own ? -1 : copy_number(library, anchor)};
         made = &callers[count];
         atomic_store_explicit(&caller_count, count + 1, memory_order_release);
     }
@@ -151,10 +182,14 @@ static const struct caller *learn(const struct iotide_library *library, const st
 
 void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *address) {
     const struct caller *caller = known_caller(library, address);
-    if (likely(caller && caller->copy >= 0)) {
-        void *real = atomic_load_explicit(&site->real[caller->copy], memory_order_relaxed);
-        if (likely(real != NULL))
+    int copy = copy_of(library, caller);
+    if (likely(copy >= 0)) {
+        void *real = atomic_load_explicit(&site->real[copy], memory_order_relaxed);
+        if (likely(real != NULL)) {
+            last.library = library;
+            last.copy = copy;
             return real;
+        }
     }
     int error = errno;
     struct span span = span_of(address);
@@ -162,24 +197,29 @@ void *iotide_provided(const struct iotide_library *library, struct iotide_site *
         const void *anchor = find_for(library, library->anchor, span.name);
         if (anchor)
             caller = learn(library, &span, anchor);
+        copy = copy_of(library, caller);
     }
-    void *real = find_for(library, site->symbol, span.name);
-    if (real && caller && caller->copy >= 0) {
+    void *real = caller && caller->own && copy >= 0 ? in_copy(library, copy, site->symbol) : NULL;
+    if (!real)
+        real = find_for(library, site->symbol, span.name);
+    if (real && copy >= 0) {
         pin(real);
-        atomic_store_explicit(&site->real[caller->copy], real, memory_order_relaxed);
+        atomic_store_explicit(&site->real[copy], real, memory_order_relaxed);
     }
+    last.library = library;
+    last.copy = copy;
     errno = error;
     return real ? real : (void *)iotide_absent;
 }
 
 bool iotide_is_inner(const struct iotide_library *library, const void *address) {
     const struct caller *caller = iotide_self.depth ? known_caller(library, address) : NULL;
-    return caller && caller->inner;
+    return caller && (caller->inner || caller->own);
 }
 
 uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *address) {
-    const struct caller *caller = known_caller(library, address);
-    return caller && caller->copy > 0 ? space ^ (uint32_t)caller->copy << 16 : space;
+    int copy = copy_of(library, known_caller(library, address));
+    return copy > 0 ? space ^ (uint32_t)copy << 16 : space;
 }
 
 /* ---- helpers: functions of the library that are not wrapped ---- */
@@ -196,20 +236,23 @@ static _Atomic int helper_count;
 
 void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *address) {
     const struct caller *caller = known_caller(library, address);
+    int copy = copy_of(library, caller);
     int count = atomic_load_explicit(&helper_count, memory_order_acquire);
-    for (int i = 0; caller && i < count; i++)
-        if (helpers[i].symbol == symbol && helpers[i].copy == caller->copy && helpers[i].library == library)
+    for (int i = 0; copy >= 0 && i < count; i++)
+        if (helpers[i].symbol == symbol && helpers[i].copy == copy && helpers[i].library == library)
             return helpers[i].function;
     int error = errno;
     struct span span = span_of(address);
-    void *function = find_for(library, symbol, span.name);
-    if (function && caller && caller->copy >= 0 && !atomic_exchange(&learning, true)) {
+    void *function = caller && caller->own && copy >= 0 ? in_copy(library, copy, symbol) : NULL;
+    if (!function)
+        function = find_for(library, symbol, span.name);
+    if (function && copy >= 0 && !atomic_exchange(&learning, true)) {
         count = atomic_load(&helper_count);
         if (count < MOST_HELPERS) {
             pin(function);
             helpers[count].symbol = symbol;
             helpers[count].library = library;
-            helpers[count].copy = caller->copy;
+            helpers[count].copy = copy;
             helpers[count].function = function;
             atomic_store_explicit(&helper_count, count + 1, memory_order_release);
         }
