@@ -70,6 +70,8 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
         struct iotide_facts facts = iotide_facts(&SITE(fdopen), stream ? iotide_stream_on(fd) : under, fd, !stream);
         if (stream)
             facts.parent = under.handle;
+        if (stream && *mode == 'a')
+            facts.flags |= FLAG_APPEND;
         iotide_leave(span, &SITE(fdopen), facts, (uint64_t[]){(uint64_t)fd, stream ? iotide_define_string(mode) : 0}, 2);
     }
     return stream;
