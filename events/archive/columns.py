@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import EventBatch, make_batch
-from ..definitions import Interner
+from ..definitions import DefinitionTable, Interner
 from ..schema import UNKNOWN_ID
 from .templates import Templates, places_in, put_together
 
@@ -19,7 +19,7 @@ INTEGERS: Final = 6
 FIELDS: Final = ("handle", "parent", "file", *(f"integer{i}" for i in range(INTEGERS)), "offset", "requested", "bytes")
 """The fields of a call, in the order in which the coder has them; the last three are coded by handle."""
 FIRST_OF_HANDLE: Final = FIELDS.index("offset")
-STATIC: Final = ("call", "layer", "kind", "rank", "depth", "errno", "flags", "template", "thread")
+STATIC: Final = ("call", "layer", "kind", "depth", "errno", "flags", "template", "thread")
 """The columns of a group."""
 
 
@@ -27,17 +27,24 @@ STATIC: Final = ("call", "layer", "kind", "rank", "depth", "errno", "flags", "te
 class Groups:
     """The groups of one stream, numbered as they come.
 
+    Calls, templates and threads have numbers of their own here, in the order in which they are met, so that processes
+    that do the same have equal groups.
+
     Attributes:
-        rows: the group's STATIC columns, int64[len, 9].
-        threads: (pid, tid) by thread number.
+        rows: the group's STATIC columns, int64[len, 8].
+        calls: names of calls by number; 0 is the call without a name.
+        threads: (pid, tid, rank) by number.
     """
 
     rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, len(STATIC)), np.int64))
-    threads: list[tuple[int, int]] = field(default_factory=list)
+    calls: list[str] = field(default_factory=lambda: [""])
+    threads: list[tuple[int, int, int]] = field(default_factory=list)
     templates: Templates = field(default_factory=lambda: Templates(INTEGERS))
     _hashes: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
     _numbers: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
-    _thread_numbers: dict[tuple[int, int], int] = field(default_factory=dict)
+    _thread_numbers: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    _call_numbers: dict[str, int] = field(default_factory=lambda: {"": 0})
+    _call_of: npt.NDArray[np.int64] = field(default_factory=lambda: np.full(64, -1, np.int64))
     _seeds: npt.NDArray[np.uint64] = field(
         default_factory=lambda: np.array([randbits(63) * 2 + 1 for _ in STATIC], np.uint64)
     )
@@ -46,18 +53,18 @@ class Groups:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def split(self, batch: EventBatch, strings: list[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    def split(self, batch: EventBatch, table: DefinitionTable) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
         """Returns the calls' groups, uint32[n], and fields, int64[n, 12].
 
         Args:
             batch: calls in the stream's numbers.
-            strings: the stream's strings by number.
+            table: what the stream has defined.
         """
         length = len(batch)
-        template, integers = self.templates.of(batch.signature.astype(np.uint32, copy=False), strings)
-        columns = [batch.call, batch.layer, batch.kind, batch.rank, batch.depth, batch.errno, batch.flags]
-        static = [np.asarray(column, np.int64) for column in columns]
-        static += [template, self._threads(batch.pid, batch.tid)]
+        template, integers = self.templates.of(batch.signature.astype(np.int64), table.signature)
+        columns = [batch.layer, batch.kind, batch.depth, batch.errno, batch.flags]
+        static = [self._calls(batch.call, table), *(np.asarray(column, np.int64) for column in columns)]
+        static += [template, self._threads(batch)]
         fields = np.empty((length, len(FIELDS)), np.int64)
         for place, name in enumerate(FIELDS):
             if not name.startswith("integer"):
@@ -71,31 +78,47 @@ class Groups:
         fields: npt.NDArray[np.int64],
         start: npt.NDArray[np.int64],
         duration: npt.NDArray[np.int64],
-        signatures: SignatureNumbers,
+        texts: Texts,
     ) -> EventBatch:
-        """Puts calls together again: the inverse of ``split``, but signatures have the reader's numbers."""
+        """Puts calls together again: the inverse of ``split``, in the reader's numbers."""
         rows = self.rows[groups]
         columns: dict[str, Any] = {name: rows[:, place] for place, name in enumerate(STATIC[:-2])}
         columns.update({name: fields[:, i] for i, name in enumerate(FIELDS) if not name.startswith("integer")})
-        threads = np.array(self.threads, np.int64).reshape(len(self.threads), 2)[rows[:, -1]]
-        columns.update(pid=threads[:, 0], tid=threads[:, 1], start=start, duration=duration)
-        columns["signature"] = signatures.numbers(rows[:, -2], fields[:, 3 : 3 + INTEGERS])
+        threads = np.array(self.threads, np.int64).reshape(len(self.threads), 3)[rows[:, -1]]
+        columns.update(pid=threads[:, 0], tid=threads[:, 1], rank=threads[:, 2], start=start, duration=duration)
+        columns["call"] = texts.calls(rows[:, 0])
+        columns["signature"] = texts.signatures(rows[:, -2], fields[:, 3 : 3 + INTEGERS])
         return make_batch(len(groups), columns)
 
-    def _threads(self, pid: npt.NDArray[Any], tid: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        both = pid.astype(np.int64) << 32 | tid.astype(np.int64) & 0xFFFFFFFF
-        if not len(both):
-            return both
-        change = np.flatnonzero(np.diff(both)) + 1
-        starts = np.concatenate([[0], change])
+    def _calls(self, call: npt.NDArray[Any], table: DefinitionTable) -> npt.NDArray[np.int64]:
+        top = int(call.max(initial=0))
+        if top >= len(self._call_of):
+            grown = np.full(max(top + 1, 2 * len(self._call_of)), -1, np.int64)
+            grown[: len(self._call_of)] = self._call_of
+            self._call_of = grown
+        known = self._call_of[call]
+        if (known < 0).any():
+            for number in first_met(call[known < 0]).tolist():
+                name = table.string(number)
+                self._call_of[number] = place = self._call_numbers.setdefault(name, len(self.calls))
+                if place == len(self.calls):
+                    self.calls.append(name)
+            known = self._call_of[call]
+        return np.asarray(known, np.int64)
+
+    def _threads(self, batch: EventBatch) -> npt.NDArray[np.int64]:
+        if not len(batch):
+            return np.zeros(0, np.int64)
+        pid, tid, rank = (np.asarray(column, np.int64) for column in (batch.pid, batch.tid, batch.rank))
+        changed = (np.diff(pid) != 0) | (np.diff(tid) != 0) | (np.diff(rank) != 0)
+        starts = np.concatenate([[0], np.flatnonzero(changed) + 1])
         numbers = []
-        for at in starts.tolist():
-            key = int(pid[at]), int(tid[at])
+        for key in zip(pid[starts].tolist(), tid[starts].tolist(), rank[starts].tolist(), strict=True):
             number = self._thread_numbers.setdefault(key, len(self.threads))
             if number == len(self.threads):
                 self.threads.append(key)
             numbers.append(number)
-        return np.repeat(np.array(numbers, np.int64), np.diff(np.concatenate([starts, [len(both)]])))
+        return np.repeat(np.array(numbers, np.int64), np.diff(np.concatenate([starts, [len(pid)]])))
 
     def _number(self, static: list[npt.NDArray[np.int64]], length: int) -> npt.NDArray[np.uint32]:
         hashed = np.zeros(length, np.uint64)
@@ -123,24 +146,38 @@ class Groups:
         return self._numbers[place]
 
 
-class SignatureNumbers:
-    """For reading: string numbers of signatures from their templates and integers, given by the reader's interner."""
+class Texts:
+    """For reading: the numbers that calls and signatures have in the reader's interner."""
 
-    def __init__(self, templates: list[str], interner: Interner) -> None:
+    def __init__(self, calls: list[str], templates: list[str], interner: Interner) -> None:
+        self._calls = np.array([interner.string(name) if name else UNKNOWN_ID for name in calls], np.uint32)
         self._templates = templates
         self._places = [places_in(template) for template in templates]
         self._interner = interner
+        self._known: dict[str, int] = {"": UNKNOWN_ID}
         self._seeds = np.array([randbits(63) * 2 + 1 for _ in range(1 + INTEGERS)], np.uint64)
 
-    def numbers(self, template: npt.NDArray[np.int64], integers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
-        """Returns string numbers, uint32[n]."""
+    def calls(self, calls: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+        """Returns string numbers, uint32[n], of the section's calls."""
+        return self._calls[calls]
+
+    def signatures(self, template: npt.NDArray[np.int64], integers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+        """Returns signature numbers, uint32[n], of templates and their integers."""
         rows = np.concatenate([template[:, None], integers], axis=1)
         hashed = (rows.view(np.uint64) * self._seeds).sum(axis=1, dtype=np.uint64)
         _, first, inverse = np.unique(hashed, return_index=True, return_inverse=True)
-        found = [
-            self._interner.string(put_together(self._templates[row[0]], row[1 : 1 + self._places[row[0]]]))
-            if row[0]
-            else UNKNOWN_ID
-            for row in rows[first].tolist()
-        ]
+        found = [self._signature(row[0], row[1:]) for row in rows[first].tolist()]
         return np.array(found, np.uint32)[inverse.reshape(-1)]
+
+    def _signature(self, template: int, integers: list[int]) -> int:
+        text = put_together(self._templates[template], integers[: self._places[template]])
+        number = self._known.get(text)
+        if number is None:
+            number = self._known[text] = self._interner.new_signature(text)
+        return number
+
+
+def first_met(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Returns the distinct numbers in the order in which they are first met."""
+    distinct, first = np.unique(numbers.astype(np.int64), return_index=True)
+    return distinct[np.argsort(first, kind="stable")]

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import EventBatch
-from ..definitions import Interner
+from ..definitions import DefinitionTable, Interner
 from ..errors import InputError
-from . import stamps
+from . import integers
 from .coder import Coder, Terminals
-from .columns import FIELDS, FIRST_OF_HANDLE, Groups, SignatureNumbers
+from .columns import FIELDS, FIRST_OF_HANDLE, Groups, Texts
 from .expansion import Expansion
 from .grammar import Grammar, Rules
 
@@ -33,10 +33,10 @@ class Section:
         calls: how many.
         first_ns: earliest start.
         last_ns: latest end.
-        groups: what of the calls does not change: int64[groups, 9], columns ``columns.STATIC``; calls, templates and
-            threads by number.
-        templates: the signatures without their integers.
-        threads: (pid, tid) by number.
+        groups: what of the calls does not change: int64[groups, 8], columns ``columns.STATIC``.
+        names: of calls, by number.
+        templates: the signatures without their integers, by number.
+        threads: (pid, tid, rank) by number.
         terminals: the call signatures.
         rules: the grammar over them.
         literals: for each field what stands in no terminal, int64.
@@ -47,8 +47,9 @@ class Section:
     first_ns: int
     last_ns: int
     groups: npt.NDArray[np.int64]
+    names: list[str]
     templates: list[str]
-    threads: list[tuple[int, int]]
+    threads: list[tuple[int, int, int]]
     terminals: Terminals
     rules: Rules
     literals: list[npt.NDArray[np.int64]]
@@ -66,12 +67,12 @@ class StreamCompressor:
         self._most_calls = most_calls
         self._begin()
 
-    def update(self, batch: EventBatch, strings: list[str]) -> list[Section]:
+    def update(self, batch: EventBatch, table: DefinitionTable) -> list[Section]:
         """Takes in calls, in the stream's order.
 
         Args:
             batch: the calls, in the stream's numbers.
-            strings: the stream's strings by number.
+            table: what the stream has defined.
 
         Returns:
             The sections that this completed.
@@ -80,7 +81,7 @@ class StreamCompressor:
         for low in range(0, len(batch), _CHUNK):
             part = batch.select(slice(low, low + _CHUNK))
             while len(part):
-                taken = self._take(part.select(slice(0, self._most_calls - self._calls)), strings)
+                taken = self._take(part.select(slice(0, self._most_calls - self._calls)), table)
                 part = part.select(slice(taken, None))
                 full = self._calls >= self._most_calls or self._grammar.symbols >= self._most_symbols
                 if full or len(part):
@@ -100,15 +101,15 @@ class StreamCompressor:
         self._first_ns: int | None = None
         self._last_ns = 0
 
-    def _take(self, batch: EventBatch, strings: list[str]) -> int:
-        groups, fields = self._groups.split(batch, strings)
+    def _take(self, batch: EventBatch, table: DefinitionTable) -> int:
+        groups, fields = self._groups.split(batch, table)
         terminals = self._coder.feed(groups, fields)
         taken = len(terminals)
         if not taken:
             return 0
         self._grammar.feed(terminals)
         start, duration = batch.start[:taken].astype(np.int64), batch.duration[:taken].astype(np.int64)
-        self._stamps.append((taken, stamps.pack(start), stamps.pack(duration)))
+        self._stamps.append((taken, integers.pack(start), integers.pack(duration)))
         first, last = int(start.min()), int((start + duration).max())
         self._first_ns = first if self._first_ns is None else min(self._first_ns, first)
         self._last_ns = max(self._last_ns, last)
@@ -121,6 +122,7 @@ class StreamCompressor:
             self._first_ns or 0,
             self._last_ns,
             self._groups.rows,
+            self._groups.calls,
             self._groups.templates.texts,
             self._groups.threads,
             self._coder.new_terminals(),
@@ -137,14 +139,14 @@ def calls_of(section: Section, interner: Interner, where: str = "section") -> It
 
     Args:
         section: as compressed, or as read from a file that may be hostile.
-        interner: gives the signatures their numbers; ask it for fresh definitions after each batch.
+        interner: gives calls and signatures their numbers; ask it for fresh definitions after each batch.
         where: named in errors.
 
     Raises:
         InputError: the parts of the section contradict each other.
     """
     groups = Groups(rows=section.groups, threads=section.threads)
-    signatures = SignatureNumbers(section.templates, interner)
+    texts = Texts(section.names, section.templates, interner)
     coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
     coder.define(section.terminals)
     for field, values in enumerate(section.literals):
@@ -163,6 +165,6 @@ def calls_of(section: Section, interner: Interner, where: str = "section") -> It
         numbers, fields = coder.decode(part)
         if len(numbers) != count or (count and int(numbers.max()) >= len(section.groups)):
             raise InputError(where, None, "a call is not defined", "terminals, literals and groups for all calls")
-        start = stamps.unpack(starts, count, where)
-        duration = stamps.unpack(durations, count, where)
-        yield groups.join(numbers, fields, start, duration, signatures)
+        start = integers.unpack(starts, count, where)
+        duration = integers.unpack(durations, count, where)
+        yield groups.join(numbers, fields, start, duration, texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -52,7 +53,7 @@ def put_together(template: str, numbers: list[int]) -> str:
 
 @dataclass(slots=True)
 class Templates:
-    """The signatures of one stream, by the stream's string number: template and integers of each."""
+    """The signatures of one stream, by the stream's numbers: template and integers of each."""
 
     most: int
     texts: list[str] = field(default_factory=lambda: [""])
@@ -64,8 +65,10 @@ class Templates:
         self._integers = np.zeros((64, self.most), np.int64)
         self._template[0] = 0
 
-    def of(self, signatures: npt.NDArray[np.uint32], text_of: list[str]) -> tuple[npt.NDArray[np.int64], ...]:
-        """Returns template numbers, int64[n], and integers, int64[n, most], of string numbers, uint32[n]."""
+    def of(
+        self, signatures: npt.NDArray[np.int64], text_of: Callable[[int], str]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Returns template numbers, int64[n], and integers, int64[n, most], of signature numbers, int64[n]."""
         top = int(signatures.max(initial=0))
         if top >= len(self._template):
             room = max(top + 1, 2 * len(self._template))
@@ -74,8 +77,9 @@ class Templates:
             self._template, self._integers = template, integers
         known = self._template[signatures]
         if (known < 0).any():
-            for number in np.unique(signatures[known < 0]).tolist():
-                self._learn(number, text_of[number] if number < len(text_of) else "")
+            fresh, first = np.unique(signatures[known < 0], return_index=True)
+            for number in fresh[np.argsort(first, kind="stable")].tolist():
+                self._learn(number, text_of(number))
             known = self._template[signatures]
         return known, self._integers[signatures]
 

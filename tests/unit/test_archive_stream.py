@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.events import EventBatch, InputError, Interner, concatenate, make_batch
-from iotide.events.archive import stamps
+from iotide.events import Definitions, DefinitionTable, EventBatch, InputError, Interner, concatenate, make_batch
+from iotide.events.archive import integers
 from iotide.events.archive.stream import Section, StreamCompressor, calls_of
 from iotide.events.archive.templates import put_together, take_apart
 from iotide.events.schema import COLUMNS
 
+CALLS = [(number, f"call{number}") for number in range(1, 51)]
 TEXTS = ["", "close(fd=3)", "pwrite64(fd=3, count=64)", "pwrite64(fd=4, count=4096)", "open(mode=0644) = 3", "x\x005"]
+
+
+def table() -> DefinitionTable:
+    made = DefinitionTable()
+    made.apply(Definitions(CALLS, [], [], list(enumerate(TEXTS))[1:]))
+    return made
 
 
 def compress(batch: EventBatch, pieces: int = 1, **bounds: int) -> list[Section]:
     compressor = StreamCompressor(**bounds)
     sections = []
     for rows in np.array_split(np.arange(len(batch)), pieces):
-        sections += compressor.update(batch.select(rows), TEXTS)
+        sections += compressor.update(batch.select(rows), table())
     last = compressor.finish()
     return [*sections, last] if last else sections
 
 
-def read(sections: list[Section]) -> tuple[EventBatch, list[str]]:
-    interner = Interner()
+def read(sections: list[Section]) -> tuple[EventBatch, DefinitionTable]:
+    interner, defined = Interner(), DefinitionTable()
     batch = concatenate([part for section in sections for part in calls_of(section, interner)])
-    return batch, ["", *(text for _, text in interner.take_fresh().strings)]
+    defined.apply(interner.take_fresh())
+    return batch, defined
 
 
 def assert_same(sections: list[Section], batch: EventBatch) -> None:
-    back, texts = read(sections)
+    back, defined = read(sections)
+    written = table()
     assert len(back) == len(batch)
     for name in COLUMNS:
+        ours, theirs = getattr(back, name).tolist(), getattr(batch, name).tolist()
         if name == "signature":
-            wanted = [TEXTS[number] for number in batch.signature.tolist()]
-            assert [texts[number] for number in back.signature.tolist()] == wanted
+            assert [defined.signature(number) for number in ours] == [written.signature(number) for number in theirs]
+        elif name == "call":
+            assert [defined.string(number) for number in ours] == [written.string(number) for number in theirs]
         else:
-            assert getattr(back, name).tolist() == getattr(batch, name).tolist(), name
+            assert ours == theirs, name
 
 
 @st.composite
@@ -53,6 +65,7 @@ def batches(draw: st.DrawFn) -> EventBatch:
         few = st.lists(st.one_of(st.integers(0, 3), odd), min_size=1, max_size=3)
         choices = draw(few)
         columns[name] = [choices[draw(st.integers(0, len(choices) - 1))] for _ in range(length)]
+    columns["call"] = [draw(st.integers(0, 3)) for _ in range(length)]
     columns["signature"] = [draw(st.integers(0, len(TEXTS) - 1)) for _ in range(length)]
     return make_batch(length, columns)
 
@@ -111,32 +124,26 @@ def test_section_knows_when_its_calls_were() -> None:
 
 def test_section_that_contradicts_itself_is_refused() -> None:
     (section,) = compress(looped(2))
-    fewer = Section(
-        section.calls - 1, section.first_ns, section.last_ns, section.groups, section.templates, section.threads,
-        section.terminals, section.rules, section.literals, section.stamps,
-    )  # fmt: skip
+    fewer = replace(section, calls=section.calls - 1)
     with pytest.raises(InputError, match="stands for 204 calls"):
         read([fewer])
-    no_groups = Section(
-        section.calls, section.first_ns, section.last_ns, section.groups[:1], section.templates, section.threads,
-        section.terminals, section.rules, section.literals, section.stamps,
-    )  # fmt: skip
+    no_groups = replace(section, groups=section.groups[:1])
     with pytest.raises(InputError, match="not defined"):
         read([no_groups])
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(-(2**62), 2**62), max_size=50))
-def test_times_come_back(values: list[int]) -> None:
-    packed = stamps.pack(np.array(values, np.int64))
-    assert stamps.unpack(packed, len(values), "test").tolist() == values
+def test_integers_come_back(values: list[int]) -> None:
+    packed = integers.pack(np.array(values, np.int64))
+    assert integers.unpack(packed, len(values), "test").tolist() == values
 
 
-def test_times_that_are_too_many_or_no_times_are_refused() -> None:
-    packed = stamps.pack(np.arange(100))
+def test_integers_that_are_too_many_or_none_are_refused() -> None:
+    packed = integers.pack(np.arange(100))
     for bad, count in ((packed, 99), (packed, 101), (packed[:-5], 100), (b"nonsense", 1)):
         with pytest.raises(InputError):
-            stamps.unpack(bad, count, "test")
+            integers.unpack(bad, count, "test")
 
 
 @settings(deadline=None, max_examples=300)

@@ -1,4 +1,4 @@
-"""Times as bytes: what each differs from the one before, byte by byte, deflated."""
+"""Integers as bytes: what each differs from the one before, byte by byte, deflated."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def unpack(packed: bytes, count: int, where: str) -> npt.NDArray[np.int64]:
     try:
         raw = reader.decompress(packed, 8 * count + 1) if count else b""
     except zlib.error as error:
-        raise InputError(where, None, f"times cannot be inflated: {error}", "what pack made") from None
+        raise InputError(where, None, f"integers cannot be inflated: {error}", "what pack made") from None
     if len(raw) != 8 * count or (count and not reader.eof):
-        raise InputError(where, None, f"times take {len(raw)} bytes or are cut", f"{8 * count} for {count} calls")
+        raise InputError(where, None, f"integers take {len(raw)} bytes or are cut", f"{8 * count} for {count}")
     zigzag = np.frombuffer(raw, np.uint8).reshape(8, count).T.copy().view("<i8").reshape(count)
     grown = (zigzag.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(zigzag & 1)
     return np.cumsum(grown, dtype=np.int64)

@@ -1,0 +1,23 @@
+"""From what a source gives to the bytes of an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO
+
+from ..collectors.source import Changed, Chunk, Closed, Opened, SourceItem
+from ..events.archive.writer import ArchiveWriter
+
+
+def write_items(writer: ArchiveWriter, items: Iterable[SourceItem], out: IO[bytes]) -> int:
+    """Appends a source's streams to an archive; returns how many calls there were."""
+    calls = 0
+    for item in items:
+        if isinstance(item, Opened | Changed):
+            out.write(writer.opened(item.stream, item.info))
+        elif isinstance(item, Chunk):
+            calls += len(item.batch)
+            out.write(writer.batch(item.stream, item.batch, item.definitions))
+        elif isinstance(item, Closed):
+            out.write(writer.closed(item.stream))
+    return calls

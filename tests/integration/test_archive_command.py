@@ -1,0 +1,76 @@
+"""``iotide archive`` on real traces."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.commands import iotide as run_iotide
+from support.programs import need
+
+
+def iotide(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_iotide(*arguments, cwd=Path.cwd())
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    strace = need("strace")
+    path = tmp_path / "ls.st"
+    subprocess.run(
+        [strace, "-f", "-tt", "-T", "-y", "-o", str(path), "ls", "-l", "/usr/lib"], check=True, capture_output=True
+    )
+    return path
+
+
+def test_calls_of_a_real_trace_are_dumped_as_they_were(trace: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "a.iotide"
+    made = iotide("archive", "create", "-o", str(archive), "--job", "ls", str(trace))
+    assert made.returncode == 0, made.stderr
+    assert stat.S_IMODE(archive.stat().st_mode) == 0o600
+    dumped = iotide("archive", "dump", str(archive))
+    again = tmp_path / "again.jsonl"
+    again.write_text(dumped.stdout)
+    rows = [json.loads(line) for line in dumped.stdout.splitlines()]
+    assert {"openat", "read", "close"} <= {row["call"] for row in rows}
+    # Read back and written once more: the same calls.
+    second = tmp_path / "b.iotide"
+    assert iotide("archive", "create", "-o", str(second), str(again)).returncode == 0
+    keys = ("call", "path", "start_ns", "dur_ns", "size", "errno", "pid")
+    once_more = [json.loads(line) for line in iotide("archive", "dump", str(second)).stdout.splitlines()]
+    assert [[row[key] for key in keys] for row in once_more] == [[row[key] for key in keys] for row in rows]
+
+
+def test_info_and_verify_say_what_is_in_it(trace: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "a.iotide"
+    iotide("archive", "create", "-o", str(archive), str(trace))
+    report = json.loads(iotide("archive", "info", "--json", str(archive)).stdout)
+    assert report["complete"]
+    assert report["calls"] == report["streams"][0]["calls"] > 20
+    assert "bytes a call" in iotide("archive", "info", str(archive)).stdout
+    verified = iotide("archive", "verify", str(archive))
+    assert (verified.returncode, "complete" in verified.stdout) == (0, True)
+    assert len(iotide("archive", "dump", "-n", "3", str(archive)).stdout.splitlines()) == 3
+
+
+def test_damaged_archive_is_named_and_what_is_left_is_read(trace: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "a.iotide"
+    iotide("archive", "create", "-o", str(archive), str(trace))
+    data = bytearray(archive.read_bytes())
+    data[-40] ^= 1
+    archive.write_bytes(data)
+    verified = iotide("archive", "verify", str(archive))
+    assert verified.returncode == 1
+    assert "damaged" in verified.stdout
+    assert "at byte" in verified.stderr
+
+
+def test_what_is_no_archive_is_an_error_of_usage(trace: Path, tmp_path: Path) -> None:
+    refused = iotide("archive", "info", str(trace))
+    assert (refused.returncode, "no archive" in refused.stderr) == (2, True)
+    missing = iotide("archive", "create", "-o", str(tmp_path / "x"), str(tmp_path / "nowhere"))
+    assert missing.returncode == 2
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,175 @@
+"""Archives as files: written as calls come in, read whole, cut short, damaged."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.events import Definitions, DefinitionTable, EventBatch, InputError, StreamInfo, make_batch
+from iotide.events.archive.reader import ArchiveReader
+from iotide.events.archive.writer import ArchiveWriter
+from iotide.events.definitions import FileInfo, HandleInfo
+
+BLOCK = 64 * 1024
+
+
+def info(rank: int) -> StreamInfo:
+    return StreamInfo(job="job", source="preload", rank=rank, ranks=4, pid=100 + rank, command="./solver")
+
+
+def strided(rank: int, ranks: int, calls: int) -> tuple[EventBatch, Definitions]:
+    """Each rank writes its blocks of one file; rank and offset are all that differs."""
+    batch = make_batch(
+        calls,
+        {
+            "start": 10**18 + 1000 * np.arange(calls) + rank, "duration": 700, "call": 1, "rank": rank,
+            "pid": 100 + rank, "tid": 100 + rank, "file": 1, "handle": 1, "signature": 1, "kind": 8, "layer": 1,
+            "offset": BLOCK * (rank + ranks * np.arange(calls)), "requested": BLOCK, "bytes": BLOCK,
+        },
+    )  # fmt: skip
+    text = f"pwrite64(fd=3, count={BLOCK})"
+    names = Definitions([(1, "pwrite64")], [(1, FileInfo("/scratch/out"))], [(1, HandleInfo(1))], [(1, text)])
+    return batch, names
+
+
+def archive(ranks: int = 4, calls: int = 200, ended: bool = True) -> bytes:
+    writer = ArchiveWriter()
+    written = writer.begin({"job": "job"})
+    for rank in range(ranks):
+        written += writer.opened(f"rank{rank}", info(rank))
+        written += writer.batch(f"rank{rank}", *strided(rank, ranks, calls))
+        written += writer.closed(f"rank{rank}", {"events_dropped:ring_full": rank})
+    return written + (writer.end() if ended else b"")
+
+
+def opened(data: bytes) -> ArchiveReader:
+    return ArchiveReader(io.BytesIO(data), "test")
+
+
+def calls_in(reader: ArchiveReader) -> Iterator[EventBatch]:
+    for number in reader.streams:
+        for each in reader.calls(number):
+            yield each.batch
+
+
+def test_streams_come_back_with_all_that_is_known_of_them() -> None:
+    reader = opened(archive())
+    assert reader.job == {"job": "job"}
+    assert reader.complete
+    assert not reader.problems
+    assert [stream.name for stream in reader.streams.values()] == [f"rank{rank}" for rank in range(4)]
+    for rank, (number, stream) in enumerate(reader.streams.items()):
+        assert stream.info == info(rank)
+        assert stream.files == {1: FileInfo("/scratch/out")}
+        assert stream.handles == {1: HandleInfo(1)}
+        assert stream.losses == {"events_dropped:ring_full": rank}
+        (part,) = reader.calls(number)
+        batch, names = strided(rank, 4, 200)
+        table = DefinitionTable()
+        table.apply(part.definitions)
+        assert {table.string(each) for each in part.batch.call.tolist()} == {"pwrite64"}
+        assert {table.signature(each) for each in part.batch.signature.tolist()} == {names.signatures[0][1]}
+        for column in ("start", "duration", "rank", "pid", "tid", "offset", "requested", "bytes", "handle", "file"):
+            assert getattr(part.batch, column).tolist() == getattr(batch, column).tolist()
+
+
+def test_ranks_that_do_the_same_share_a_shape() -> None:
+    # Rank 0 begins at offset 0, which is no growth, so its first call is another signature.
+    sizes = [opened(archive(ranks)).bytes["shape"] for ranks in (2, 4, 64)]
+    assert len(set(sizes)) == 1
+
+
+def test_size_but_for_times_does_not_grow_with_the_calls() -> None:
+    def without_times(calls: int) -> int:
+        data = archive(2, calls)
+        stamps = sum(
+            len(starts) + len(durations)
+            for number in opened(data).streams
+            for section in opened(data).sections(number)
+            for _, starts, durations in section.stamps
+        )
+        return len(data) - stamps
+
+    assert abs(without_times(10_000) - without_times(100)) < 40  # numbers that take a byte more
+
+
+def test_stream_that_changes_keeps_its_number() -> None:
+    writer = ArchiveWriter()
+    data = writer.begin({}) + writer.opened("s", info(-1)) + writer.opened("s", info(3)) + writer.end()
+    assert [stream.info.rank for stream in opened(data).streams.values()] == [3]
+
+
+def test_checkpoint_hands_out_what_came_in() -> None:
+    writer = ArchiveWriter()
+    data = writer.begin({}) + writer.opened("s", info(0)) + writer.batch("s", *strided(0, 1, 50))
+    assert sum(map(len, calls_in(opened(data)))) == 0
+    reader = opened(data + writer.checkpoint())
+    assert sum(map(len, calls_in(reader))) == 50
+    assert not reader.complete
+
+
+def test_sections_outside_the_time_asked_for_are_not_unpacked() -> None:
+    reader = opened(archive(1))
+    assert [len(each.batch) for each in reader.calls(1, from_ns=10**18, to_ns=10**18 + 5)] == [200]
+    assert list(reader.calls(1, to_ns=10**18 - 1)) == []
+    assert list(reader.calls(1, from_ns=10**18 + 10**9)) == []
+
+
+def test_archive_cut_short_anywhere_gives_what_stands_before_the_cut() -> None:
+    whole = archive(3, 50)
+    ends = []
+    for length in range(16, len(whole)):
+        reader = opened(whole[:length])
+        assert not reader.complete
+        ends.append(sum(map(len, calls_in(reader))))
+    assert ends == sorted(ends)
+    assert ends[-1] == 150
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+def test_damage_is_told_and_costs_no_more_than_its_block(data: st.DataObject) -> None:
+    whole = bytearray(archive(3, 50))
+    place = data.draw(st.integers(16, len(whole) - 1))
+    whole[place] ^= data.draw(st.integers(1, 255))
+    reader = opened(bytes(whole))
+    assert reader.problems
+    seen = 0
+    for number in reader.streams:
+        try:
+            seen += sum(len(each.batch) for each in reader.calls(number))
+        except InputError:
+            continue
+    assert seen <= 150
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.binary(max_size=300), st.sampled_from([1, 2, 3, 4, 5, 6, 7, 99]), st.integers(0, 3))
+def test_blocks_of_nonsense_end_in_no_more_than_a_problem(payload: bytes, kind: int, stream: int) -> None:
+    start = struct.pack("<4sBxxxII", b"\xf1oT\n", kind, stream, len(payload))
+    block = start + struct.pack("<I", zlib.crc32(payload, zlib.crc32(start))) + payload
+    reader = opened(archive(2, 20, ended=False) + block)
+    for number in reader.streams:
+        try:
+            for _ in reader.calls(number):
+                pass
+        except InputError:
+            continue
+
+
+@pytest.mark.parametrize("data", [b"", b"IOTIDEAR", b"x" * 100, b"IOTIDEAR" + b"\x01\0\0\0" + b"\0\0\0\0"])
+def test_what_is_no_archive_is_refused(data: bytes) -> None:
+    with pytest.raises(InputError):
+        opened(data)
+
+
+def test_archive_of_a_later_version_is_refused_by_name() -> None:
+    start = b"IOTIDEAR" + struct.pack("<HH", 9, 0)
+    with pytest.raises(InputError, match="version 9"):
+        opened(start + struct.pack("<I", zlib.crc32(start)))
