@@ -23,6 +23,8 @@ _FRESH_S: Final = 1.0
 _MOST_VIEWS: Final = 64
 _MOST_BYTES: Final = 16 << 20
 _PIECE: Final = 1 << 20
+_MEMORY: Final = "/memfd:"
+"""How the kernel spells files that lie on no mount."""
 _STRIPED: Final = frozenset({"lustre", "lustre_lite"})
 _TYPE_OF_MODE: Final = {
     stat.S_IFDIR: FileType.DIRECTORY,
@@ -174,7 +176,7 @@ class ProcessFiles:
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
         """Returns what is known of a file; never waits for another machine."""
-        mount = self._mount(path) if path.startswith("/") else None
+        mount = self._mount(path) if path.startswith("/") and not path.startswith(_MEMORY) else None
         if mount is None:
             return FileInfo(path, spelled)
         kind = mount.filesystem

@@ -58,6 +58,7 @@ class PreloadSource:
         self._origin = origin
         self._closed = False
         self._processes: dict[int, TracedProcess] = {}  # by token
+        self._images: dict[int, set[int]] = {}  # tokens by pid
         self._watched: dict[int, int] = {}  # pidfd -> token
         self._allowance = Allowance()
         self._files = files or NodeFiles()
@@ -99,7 +100,7 @@ class PreloadSource:
             ended = process.watch < 0
             self._hand_out(process, ended, items)
             if ended and process.drained and process.until_s <= now_s:
-                del self._processes[token]
+                self._forget(token)
                 self._release(process)
                 items.append(Closed(process.stream))
         return items
@@ -116,6 +117,7 @@ class PreloadSource:
         for process in self._processes.values():
             self._release(process)
         self._processes.clear()
+        self._images.clear()
         self._gate.close()
         self._events.close()
         self._files.close()
@@ -167,9 +169,9 @@ class PreloadSource:
             self.problems,
             self._allowance,
         )
-        for other in self._processes.values():
-            if other.pid == pid:
-                self._replace(other, process)
+        for token in self._images.get(pid, ()):
+            self._replace(self._processes[token], process)
+        self._images.setdefault(pid, set()).add(arrival.token)
         self._processes[arrival.token] = process
         if process.watch >= 0:
             self._watched[process.watch] = arrival.token
@@ -196,6 +198,13 @@ class PreloadSource:
         if events is not None or definitions:
             self.counters["events"] += 0 if events is None else len(events)
             items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))
+
+    def _forget(self, token: int) -> None:
+        process = self._processes.pop(token)
+        images = self._images[process.pid]
+        images.discard(token)
+        if not images:
+            del self._images[process.pid]
 
     def _unwatch(self, process: TracedProcess) -> None:
         """Closes a process's pidfd: it has ended, and is handed out to its end."""
