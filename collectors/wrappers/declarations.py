@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from .model import CType, Machine
@@ -48,6 +49,7 @@ class DeclarationError(ValueError):
     """A declaration that cannot be read; says what was expected."""
 
 
+@lru_cache(maxsize=16_384)  # the functions of a library have much the same parameters
 def squeeze(text: str) -> str:
     """Makes white space single, and puts none around parentheses, stars and commas but where C is written so."""
     text = re.sub(r"\s+", " ", text).strip()
@@ -59,6 +61,7 @@ def squeeze(text: str) -> str:
     return re.sub(r"(\w)\(\*", r"\1 (*", text).strip()
 
 
+@lru_cache(maxsize=16_384)
 def split_declaration(text: str) -> tuple[str, str, str]:
     """Splits a parameter's declaration.
 
@@ -97,17 +100,22 @@ class Types:
     named: dict[str, str] = field(default_factory=dict)
     lenient: bool = False
     opaque: dict[str, None] = field(default_factory=dict)
+    _known: dict[str, CType] = field(default_factory=dict)
 
     def read(self, text: str) -> CType:
         """Says what a type without a name comes to. Raises DeclarationError for one that nobody declares."""
         text = squeeze(text)
+        if text in self._known:
+            return self._known[text]
         machine, pointee, read_only, pointee_text = self._resolve(text, 0)
         if machine is Machine.UNKNOWN and not self.lenient:
             name = _base_name(text)
             raise DeclarationError(f"the type {name!r} is not known: add a line `type {name} = ...`")
-        return CType(
+        found = CType(
             text, machine, pointee, read_only, self._int_sized(text), pointee_text, self._int_sized(pointee_text)
         )
+        self._known[text] = found
+        return found
 
     def _resolve(self, text: str, depth: int) -> tuple[Machine, Machine | None, bool, str]:
         if depth > 20:
