@@ -1,0 +1,126 @@
+/* Which MPI a process runs with, and what it is asked. */
+#include "mpiio.h"
+
+#include "sites_mpiio.h"
+
+static struct mpiio_mpi nobody; /* knows nothing */
+static struct mpiio_mpi found;
+static _Atomic(const struct mpiio_mpi *) known;
+static _Atomic bool asking;
+
+/* Constants of MPICH's binary interface, which Intel MPI, MVAPICH and others share. */
+enum {
+    MPICH_COMM_WORLD = 0x44000000,
+    MPICH_COMM_SELF = 0x44000001,
+    MPICH_BYTE = 0x4c00010d,
+    MPICH_INFO_NULL = 0x1c000000,
+    MPICH_REQUEST_NULL = 0x2c000000
+};
+
+/* A program that is linked with the library may have its variables copied into itself: its copy is the one in use. */
+void *mpiio_variable(const char *symbol, const void *caller) {
+    int error = errno;
+    void *found = dlsym(RTLD_DEFAULT, symbol);
+    if (!found) {
+        dlerror(); /* not the program's to read */
+        found = iotide_helper(&iotide_library_mpiio, symbol, caller);
+    }
+    errno = error;
+    return found;
+}
+
+static void ask(struct mpiio_mpi *mpi, const void *caller) {
+#define VARIABLE(symbol) (mpiio_word) mpiio_variable(symbol, caller)
+#define ASK(member, symbol) mpi->member = (__typeof__(mpi->member))iotide_helper(&iotide_library_mpiio, symbol, caller)
+    mpi->world = VARIABLE("ompi_mpi_comm_world");
+    mpi->addresses = mpi->world != 0;
+    if (mpi->addresses) {
+        mpi->self = VARIABLE("ompi_mpi_comm_self");
+        mpi->byte = VARIABLE("ompi_mpi_byte");
+        mpi->no_info = VARIABLE("ompi_mpi_info_null");
+        mpi->no_request = VARIABLE("ompi_request_null");
+        mpi->status_bytes = 24;
+        mpi->status_error = 8;
+        mpi->in_status = 18;
+        mpi->named = 0;
+    } else {
+        mpi->world = MPICH_COMM_WORLD;
+        mpi->self = MPICH_COMM_SELF;
+        mpi->byte = MPICH_BYTE;
+        mpi->no_info = MPICH_INFO_NULL;
+        mpi->no_request = MPICH_REQUEST_NULL;
+        mpi->status_bytes = 20;
+        mpi->status_error = 16;
+        mpi->in_status = 17;
+        mpi->named = 1;
+    }
+    ASK(initialized, "PMPI_Initialized");
+    ASK(error_class, "PMPI_Error_class");
+    ASK(comm_rank, "PMPI_Comm_rank");
+    ASK(comm_size, "PMPI_Comm_size");
+    ASK(comm_group, "PMPI_Comm_group");
+    ASK(translate_ranks, "PMPI_Group_translate_ranks");
+    ASK(group_free, "PMPI_Group_free");
+    ASK(type_size, "PMPI_Type_size_x");
+    ASK(type_extent, "PMPI_Type_get_extent_x");
+    ASK(type_name, "PMPI_Type_get_name");
+    ASK(type_envelope, "PMPI_Type_get_envelope");
+    ASK(get_elements, "PMPI_Get_elements_x");
+    ASK(info_count, "PMPI_Info_get_nkeys");
+    ASK(info_key, "PMPI_Info_get_nthkey");
+    ASK(info_get, "PMPI_Info_get");
+    ASK(byte_offset, "PMPI_File_get_byte_offset");
+    ASK(position, "PMPI_File_get_position");
+    ASK(position_shared, "PMPI_File_get_position_shared");
+    ASK(file_f2c, "PMPI_File_f2c");
+    ASK(comm_f2c, "PMPI_Comm_f2c");
+    ASK(type_f2c, "PMPI_Type_f2c");
+    ASK(info_f2c, "PMPI_Info_f2c");
+    ASK(request_f2c, "PMPI_Request_f2c");
+}
+
+const struct mpiio_mpi *mpiio_mpi(const void *caller) {
+    const struct mpiio_mpi *mpi = atomic_load_explicit(&known, memory_order_acquire);
+    if (likely(mpi != NULL))
+        return mpi;
+    if (atomic_exchange(&asking, true)) /* another thread's first call: this one goes without details */
+        return &nobody;
+    ask(&found, caller);
+    atomic_store_explicit(&known, &found, memory_order_release);
+    return &found;
+}
+
+void mpiio_know_ranks(const void *caller) {
+    const struct mpiio_mpi *mpi = mpiio_mpi(caller);
+    int initialized = 0, rank = -1, ranks = 0;
+    if (!mpi->initialized || !mpi->comm_rank || !mpi->comm_size || mpi->initialized(&initialized) != 0 || !initialized)
+        return;
+    if (mpi->comm_rank(mpi->world, &rank) == 0 && mpi->comm_size(mpi->world, &ranks) == 0)
+        iotide_set_rank(rank, ranks);
+}
+
+int mpiio_error(int result, const void *caller) {
+    const struct mpiio_mpi *mpi = mpiio_mpi(caller);
+    int class = result;
+    return mpi->error_class && mpi->error_class(result, &class) == 0 ? class : result;
+}
+
+int64_t mpiio_moved(const void *status, const void *caller) {
+    const struct mpiio_mpi *mpi = mpiio_mpi(caller);
+    int64_t bytes = 0;
+    return mpi->get_elements && mpi->get_elements(status, mpi->byte, &bytes) == 0 && bytes > 0 ? bytes : 0;
+}
+
+/* ---- the program's rank, whatever started it ---- */
+
+#define INIT(symbol, parameters, arguments)                      \
+    EXPORT int symbol parameters {                               \
+        const void *caller = __builtin_return_address(0);        \
+        int result = REAL(symbol) arguments;                     \
+        if (result == 0)                                         \
+            mpiio_know_ranks(caller);                            \
+        return result;                                           \
+    }
+INIT(MPI_Init, (int *count, char ***arguments), (count, arguments))
+INIT(MPI_Init_thread, (int *count, char ***arguments, int required, int *provided),
+     (count, arguments, required, provided))

@@ -1,0 +1,56 @@
+/* The calls that complete operations, the same for C and Fortran. Written around the real call:
+ *
+ *     mpiio_await(&wait, ...);                      which of these requests belong to files?
+ *     statuses = mpiio_wait_statuses(&wait, ...);   ours where the program ignores them
+ *     span = iotide_push(...); the real call; iotide_pop(span);
+ *     mpiio_tell(&wait, ...);                       one event for each that has completed
+ */
+#ifndef IOTIDE_HOOKS_MPIIO_WAIT_H
+#define IOTIDE_HOOKS_MPIIO_WAIT_H
+
+#include "mpiio.h"
+
+struct mpiio_begun {
+    uint64_t key;
+    struct mpiio_operation operation;
+    uint16_t number;
+    uint16_t next; /* number of the next with the same hash */
+    /* Of the thread that waits for it: two threads must not wait for one request. */
+    int index;
+    uint64_t request;         /* as it stands in the program's array until it completes */
+    struct mpiio_begun *also; /* the next that the same call waits for */
+};
+struct mpiio_begun *mpiio_find_begun(uint64_t key); /* NULL: none */
+void mpiio_completed(struct mpiio_begun *begun); /* its number is free again */
+
+#define MPIIO_FEW 16
+#define MPIIO_MOST_STATUS 32
+struct mpiio_wait {
+    const struct mpiio_mpi *mpi;
+    const void *caller;
+    struct mpiio_begun *first; /* NULL: none of the requests belongs to a file */
+    uint32_t handle;           /* of its file */
+    const void *requests;
+    bool fortran; /* requests are Fortran's numbers, indices count from 1 */
+    void *mapped; /* room for more statuses than few */
+    size_t mapped_bytes;
+    _Alignas(16) char few[MPIIO_FEW * MPIIO_MOST_STATUS];
+};
+void mpiio_await(struct mpiio_wait *wait, const void *caller, bool fortran, int count, const void *requests);
+/* Statuses that can be read after the call, or NULL where there is no room for any; ignored: the program wants none. */
+void *mpiio_wait_statuses(struct mpiio_wait *wait, void *statuses, bool ignored, int count);
+
+/* Which status belongs to which request. */
+enum mpiio_shape { MPIIO_ONE, MPIIO_ALL, MPIIO_SOME };
+struct mpiio_outcome {
+    int result;
+    enum mpiio_shape shape;
+    const void *statuses; /* NULL: not told */
+    const int *indices;   /* of MPIIO_SOME: as many as completed */
+    int completed;
+};
+void mpiio_tell(struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span, struct mpiio_outcome outcome);
+/* What became of it will not be told. */
+void mpiio_tell_freed(struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span, int result, bool freed);
+
+#endif
