@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,11 @@ from support.programs import need, need_header
 from support.tracing import Row, Tracing
 
 CELLS = 2 * 4 * 5
+CALL_MAIN = """
+import ctypes, sys
+words = [word.encode() for word in sys.argv[1:]]
+sys.exit(ctypes.CDLL(sys.argv[1]).main(len(words), (ctypes.c_char_p * len(words))(*words)))
+"""
 DATA = """netcdf small {
 dimensions: row = 3 ; column = 4 ;
 variables: double field(row, column) ; field:units = "m" ; int count(row) ;
@@ -141,6 +147,20 @@ def test_a_group_is_a_handle_of_its_file(program: Path, tracing: Tracing, tmp_pa
     }  # fmt: skip
     users = {row.call: row.handle for row in rows if row.call.endswith("longlong")}
     assert users == {"nc_put_vara_longlong": handle["nc_def_grp"], "nc_get_var_longlong": handle["nc_inq_grp_ncid"]}
+
+
+def test_a_library_that_came_with_a_plugin_is_seen_alike(
+    program: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    plugin = built(tmp_path_factory, "netcdf_chain.c", "-shared", "-fPIC", "-lnetcdf")
+    path = tmp_path / "file.nc"
+    seen, shown = [], []
+    for command in ([program], [sys.executable, "-c", CALL_MAIN, plugin]):
+        with Tracing(tmp_path) as tracing:
+            shown.append(tracing.run([*command, "netcdf4", path]).stdout)
+            seen.append([(row.call, row.bytes, row.depth) for row in tracing.rows(layer=Layer.NETCDF, path=path)])
+    assert seen[1] == seen[0] != []
+    assert shown[1] == shown[0]
 
 
 def test_ncgen_nccopy_and_ncdump_are_seen_and_do_not_notice(tracing: Tracing, tmp_path: Path) -> None:

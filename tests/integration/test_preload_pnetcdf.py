@@ -102,6 +102,26 @@ def test_a_wait_is_what_it_completes(program: Path, tracing: Tracing, tmp_path: 
     assert [row.kind for row in waits] == [Kind.WRITE, Kind.WRITE, Kind.READ]
 
 
+def test_no_byte_is_lost_when_more_requests_are_under_way_than_are_remembered(
+    program: Path, tracing: Tracing, tmp_path: Path
+) -> None:
+    done = tracing.run(mpirun(program, tmp_path / "file.nc", "many", ranks=1))
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = rows_of(tracing, 0)
+    begun = [row for row in rows if row.call == "ncmpi_iput_var1_int"]
+    waits = [row for row in rows if row.call == "ncmpi_wait_all"]
+    assert len(begun) == 20001
+    assert sum(row.requested for row in begun) == 20001 * 4
+    assert sum(row.bytes for row in begun) == (20000 - 16384) * 4
+    assert (waits[0].kind, waits[0].bytes) == (Kind.WRITE, 16384 * 4)
+    both = {row.kind: (row.signature, row.bytes) for row in waits[1:]}
+    assert both == {
+        Kind.WRITE: ("ncmpi_wait_all(ncid=0, count=2, completed=[1])", 4),
+        Kind.READ: ("ncmpi_wait_all(ncid=0, count=2, completed=[2])", 4),
+    }
+    assert not any(count for reason, count in tracing.source.counters.items() if "dropped" in reason)
+
+
 def test_a_file_is_followed_through_mpi_io_to_the_system(program: Path, tracing: Tracing, tmp_path: Path) -> None:
     path = tmp_path / "file.nc"
     tracing.run(mpirun(program, path))

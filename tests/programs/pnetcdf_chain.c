@@ -1,4 +1,6 @@
-/* Writes a file through PnetCDF by all processes, and reads it again: pnetcdf_chain FILE. The first prints sums. */
+/* Writes a file through PnetCDF by all processes, and reads it again: pnetcdf_chain FILE. The first prints sums.
+ * pnetcdf_chain FILE many: has more requests under way than the tracer remembers, and waits for writes and reads at
+ * once. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,6 +72,27 @@ static double read_file(const char *path) {
     return sum + two[0] + two[1];
 }
 
+static void write_many(const char *path) {
+    enum { MANY = 20000 };
+    int file, dimension, cells, requests[2], statuses[2], back = 0, request;
+    CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER, MPI_INFO_NULL, &file));
+    CHECK(ncmpi_def_dim(file, "cell", (MPI_Offset)MANY * ranks, &dimension));
+    CHECK(ncmpi_def_var(file, "cells", NC_INT, 1, &dimension, &cells));
+    CHECK(ncmpi_enddef(file));
+    for (MPI_Offset i = 0; i < MANY; i++) {
+        MPI_Offset at = rank * (MPI_Offset)MANY + i;
+        CHECK(ncmpi_iput_var1_int(file, cells, &at, &rank, i % 2 ? &request : NULL));
+    }
+    CHECK(ncmpi_wait_all(file, NC_PUT_REQ_ALL, NULL, NULL));
+    MPI_Offset first = rank * (MPI_Offset)MANY, second = first + 1;
+    CHECK(ncmpi_iput_var1_int(file, cells, &second, &ranks, &requests[0]));
+    CHECK(ncmpi_iget_var1_int(file, cells, &first, &back, &requests[1]));
+    CHECK(ncmpi_wait_all(file, 2, requests, statuses));
+    CHECK(ncmpi_close(file));
+    if (back != rank)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -77,6 +100,11 @@ int main(int argc, char **argv) {
     for (int i = 0; i < COLUMNS; i++) {
         line[i] = rank + i;
         numbers[i] = i;
+    }
+    if (argc == 3) {
+        write_many(argv[1]);
+        MPI_Finalize();
+        return 0;
     }
     write_file(argv[1]);
     double mine = read_file(argv[1]), all = 0;

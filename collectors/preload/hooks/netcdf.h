@@ -144,35 +144,45 @@ static inline void netcdf_named_group(bool failed, const int *group) {
 }
 
 /* The library has told a group's number: until the group has a handle of its own, it goes by that of the group asked. */
-static inline void netcdf_told_group(bool failed, int ncid, const int *group) {
-    if (failed || !group || iotide_object(LAYER_NETCDF, (uint64_t)(int64_t)*group).handle)
+static inline void netcdf_told_group(bool failed, int ncid, const int *group, const void *caller) {
+    if (failed || !group || iotide_object(SPACE_netcdf, (uint64_t)(int64_t)*group).handle)
         return;
-    struct iotide_target target = iotide_object(LAYER_NETCDF, (uint64_t)(int64_t)ncid);
+    struct iotide_target target = iotide_object(SPACE_netcdf, (uint64_t)(int64_t)ncid);
     if (target.handle) {
-        iotide_bind(LAYER_NETCDF, (uint64_t)(int64_t)*group, target);
+        iotide_bind(SPACE_netcdf, (uint64_t)(int64_t)*group, target);
         netcdf_note_group(*group);
     }
 }
 
-static inline void netcdf_told_groups(bool failed, int ncid, const int *count, const int *groups) {
-    for (int i = 0; !failed && count && groups && i < *count; i++)
-        netcdf_told_group(false, ncid, &groups[i]);
+/* How many groups there are where count may be NULL, as where only their numbers were asked for. */
+static inline int netcdf_group_count(bool failed, int ncid, const int *count, const int *groups, const void *caller) {
+    static const char symbol[] = "nc_inq_grps";
+    int found = 0;
+    if (failed || !groups || count)
+        return failed || !groups ? 0 : *count;
+    int (*ask)(int, int *, int *) = NETCDF_ASK(symbol, int (*)(int, int *, int *));
+    return ask && ask(ncid, &found, NULL) == 0 ? found : 0;
+}
+
+static inline void netcdf_told_groups(int count, int ncid, const int *groups, const void *caller) {
+    for (int i = 0; i < count; i++)
+        netcdf_told_group(false, ncid, &groups[i], caller);
 }
 
 /* Its file is closed: numbers of its groups will stand for those of another. */
-static inline void netcdf_closed(bool failed, int ncid) {
+static inline void netcdf_closed(bool failed, int ncid, const void *caller) {
     if (failed)
         return;
     uint32_t file = (uint32_t)ncid >> 16;
     uint16_t highest = atomic_exchange(&netcdf_highest_group[file], 0);
     for (uint32_t place = 1; place <= highest; place++)
-        iotide_unbind(LAYER_NETCDF, (uint64_t)(int64_t)(int32_t)(file << 16 | place));
+        iotide_unbind(SPACE_netcdf, (uint64_t)(int64_t)(int32_t)(file << 16 | place));
 }
 
 /* ---- collective access, chosen by variable ---- */
 
 #define NETCDF_GLOBAL (-1) /* as a variable: all of the file's */
-#define NETCDF_ACCESS (LAYER_NETCDF + 64)
+#define NETCDF_ACCESS iotide_space(&iotide_library_netcdf, LAYER_NETCDF + 64, caller)
 static _Atomic bool netcdf_any_collective;
 
 static inline uint64_t netcdf_access_key(int ncid, int varid) {
@@ -180,8 +190,8 @@ static inline uint64_t netcdf_access_key(int ncid, int varid) {
 }
 
 /* Kept with the file's handle, as another file may get the same number. */
-static inline void netcdf_chosen_access(bool failed, int ncid, int varid, int access) {
-    struct iotide_target file = iotide_object(LAYER_NETCDF, (uint64_t)(int64_t)ncid);
+static inline void netcdf_chosen_access(bool failed, int ncid, int varid, int access, const void *caller) {
+    struct iotide_target file = iotide_object(SPACE_netcdf, (uint64_t)(int64_t)ncid);
     if (failed)
         return;
     if (!access) {
@@ -192,10 +202,10 @@ static inline void netcdf_chosen_access(bool failed, int ncid, int varid, int ac
     atomic_store_explicit(&netcdf_any_collective, true, memory_order_relaxed);
 }
 
-static inline int netcdf_flags(int ncid, int varid) {
+static inline int netcdf_flags(int ncid, int varid, const void *caller) {
     if (likely(!atomic_load_explicit(&netcdf_any_collective, memory_order_relaxed)))
         return FLAG_BLOCKING;
-    uint32_t file = iotide_object(LAYER_NETCDF, (uint64_t)(int64_t)ncid).handle;
+    uint32_t file = iotide_object(SPACE_netcdf, (uint64_t)(int64_t)ncid).handle;
     bool collective = file && (iotide_object(NETCDF_ACCESS, netcdf_access_key(ncid, varid)).handle == file ||
                                iotide_object(NETCDF_ACCESS, netcdf_access_key(ncid, NETCDF_GLOBAL)).handle == file);
     return collective ? FLAG_BLOCKING | FLAG_COLLECTIVE : FLAG_BLOCKING;

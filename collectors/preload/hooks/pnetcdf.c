@@ -4,16 +4,18 @@
 
 #include "pnetcdf.h"
 
-#define MOST_PENDING 4096
+#define MOST_PENDING 16384
 #define SET_BITS 64
 #define NO_REQUEST (-1)
-#define SPACE (LAYER_PNETCDF + 64) /* of requests, by file and request */
+/* Of requests, by file and number; another for each copy of the library. */
+#define SPACE_requests iotide_space(&iotide_library_pnetcdf, LAYER_PNETCDF + 64, caller)
 enum { ALL_REQUESTS = -1, ALL_READS = -2, ALL_WRITES = -3 };
 #define SHOWN 16
 
 static struct pending {
     const void *_Atomic waiting; /* the call that waits for it; NULL: none */
     int64_t bytes;
+    uint32_t space; /* SPACE_requests; 0: it is being filled in */
     int ncid;
     int request;
     int place; /* in the arrays of that call; -1: it waits for all */
@@ -43,8 +45,8 @@ static int claim(void) {
 static void release(int number) {
     atomic_store(&pending[number].waiting, NULL);
     if (pending[number].request != NO_REQUEST)
-        iotide_unbind(SPACE, key_of(pending[number].ncid, pending[number].request));
-    pending[number].ncid = -1; /* while it is being filled in again, it is of no file */
+        iotide_unbind(pending[number].space, key_of(pending[number].ncid, pending[number].request));
+    pending[number].space = 0;
     atomic_fetch_and(&used[number / SET_BITS], ~(UINT64_C(1) << number % SET_BITS));
     atomic_fetch_sub(&used_count, 1);
 }
@@ -60,7 +62,7 @@ static int next_used(int number) {
     return number;
 }
 
-uint32_t pnetcdf_begun(bool failed, int ncid, const int *request, int kind, int64_t bytes) {
+uint32_t pnetcdf_begun(bool failed, int ncid, const int *request, int kind, int64_t bytes, const void *caller) {
     if (failed || (request && *request == NO_REQUEST))
         return 0;
     int number = claim();
@@ -71,24 +73,26 @@ uint32_t pnetcdf_begun(bool failed, int ncid, const int *request, int kind, int6
     at->ncid = ncid;
     at->request = request ? *request : NO_REQUEST;
     at->kind = (uint8_t)kind;
+    at->space = SPACE_requests;
     if (request)
-        iotide_bind(SPACE, key_of(ncid, *request), (struct iotide_target){(uint32_t)number + 1, 0});
+        iotide_bind(at->space, key_of(ncid, *request), (struct iotide_target){(uint32_t)number + 1, 0});
     return (uint32_t)number + 1;
 }
 
-void pnetcdf_closed(bool failed, int ncid) {
+void pnetcdf_closed(bool failed, int ncid, const void *caller) {
     if (failed || !atomic_load(&used_count))
         return;
+    uint32_t space = SPACE_requests;
     for (int i = next_used(0); i < MOST_PENDING; i = next_used(i + 1))
-        if (pending[i].ncid == ncid)
+        if (pending[i].ncid == ncid && pending[i].space == space)
             release(i);
 }
 
 /* ---- waiting ---- */
 
-static void wait_for_all(int ncid, int which, const void *call) {
+static void wait_for_all(uint32_t space, int ncid, int which, const void *call) {
     for (int i = next_used(0); i < MOST_PENDING; i = next_used(i + 1)) {
-        if (pending[i].ncid != ncid || (which == ALL_READS && pending[i].kind != KIND_READ) ||
+        if (pending[i].space != space || pending[i].ncid != ncid || (which == ALL_READS && pending[i].kind != KIND_READ) ||
             (which == ALL_WRITES && pending[i].kind != KIND_WRITE))
             continue;
         pending[i].place = -1;
@@ -96,13 +100,14 @@ static void wait_for_all(int ncid, int which, const void *call) {
     }
 }
 
-void pnetcdf_mark(int ncid, int count, const int *requests, const void *call) {
+void pnetcdf_mark(int ncid, int count, const int *requests, const void *call, const void *caller) {
     if (!atomic_load(&used_count))
         return;
+    uint32_t space = SPACE_requests;
     if (count < 0)
-        wait_for_all(ncid, count, call);
+        wait_for_all(space, ncid, count, call);
     for (int i = 0; requests && i < count; i++) {
-        uint32_t number = requests[i] == NO_REQUEST ? 0 : iotide_object(SPACE, key_of(ncid, requests[i])).handle;
+        uint32_t number = requests[i] == NO_REQUEST ? 0 : iotide_object(space, key_of(ncid, requests[i])).handle;
         if (!number)
             continue;
         pending[number - 1].place = i;
@@ -139,6 +144,7 @@ struct wait {
     int ncid, count;
     const int *requests, *statuses;
     int result;
+    struct iotide_target file;
 };
 
 static void collect(const struct wait *wait, struct completed *reads, struct completed *writes) {
@@ -163,7 +169,7 @@ static void record(struct iotide_span span, struct iotide_site *site, const stru
     for (uint32_t i = 0; i < shown; i++)
         words[2 + i] = of->shown[i];
     struct iotide_facts facts = {
-        .target = iotide_object(LAYER_PNETCDF, (uint64_t)(int64_t)wait->ncid),
+        .target = wait->file,
         .offset = -1,
         .requested = of->bytes,
         .bytes = of->bytes,
@@ -177,12 +183,13 @@ static void record(struct iotide_span span, struct iotide_site *site, const stru
 }
 
 static int wait_for(struct iotide_site *site, int (*real)(int, int, int *, int *), int ncid, int count, int *requests,
-                    int *statuses, uint16_t flags) {
-    struct iotide_span span = iotide_push(site, iotide_object(LAYER_PNETCDF, (uint64_t)(int64_t)ncid).handle);
+                    int *statuses, uint16_t flags, const void *caller) {
+    struct iotide_target file = iotide_object(SPACE_pnetcdf, (uint64_t)(int64_t)ncid);
+    struct iotide_span span = iotide_push(site, file.handle);
     if (!span.start_ns)
         return real(ncid, count, requests, statuses);
-    struct wait wait = {ncid, count, requests, statuses, 0};
-    pnetcdf_mark(ncid, count, requests, &wait);
+    struct wait wait = {ncid, count, requests, statuses, 0, file};
+    pnetcdf_mark(ncid, count, requests, &wait, caller);
     wait.result = real(ncid, count, requests, statuses);
     iotide_pop(span);
     struct completed reads = {0}, writes = {0};
@@ -196,11 +203,12 @@ static int wait_for(struct iotide_site *site, int (*real)(int, int, int *, int *
 
 EXPORT int ncmpi_wait(int ncid, int count, int *requests, int *statuses) {
     const void *caller = __builtin_return_address(0);
-    return wait_for(&SITE(ncmpi_wait), REAL(ncmpi_wait), ncid, count, requests, statuses, FLAG_BLOCKING);
+    return wait_for(&SITE(ncmpi_wait), REAL(ncmpi_wait), ncid, count, requests, statuses, FLAG_BLOCKING,
+                    caller);
 }
 
 EXPORT int ncmpi_wait_all(int ncid, int count, int *requests, int *statuses) {
     const void *caller = __builtin_return_address(0);
     return wait_for(&SITE(ncmpi_wait_all), REAL(ncmpi_wait_all), ncid, count, requests, statuses,
-                    FLAG_BLOCKING | FLAG_COLLECTIVE);
+                    FLAG_BLOCKING | FLAG_COLLECTIVE, caller);
 }

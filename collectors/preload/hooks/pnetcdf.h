@@ -197,10 +197,10 @@ static inline const char *pnetcdf_type_name(intptr_t datatype, bool failed, cons
 
 /* Remembers what a call has begun, until it is waited for. Returns its number, from 1, the lowest that is free; 0: there
  * is nothing to wait for, or no room, and the bytes count as moved now. */
-uint32_t pnetcdf_begun(bool failed, int ncid, const int *request, int kind, int64_t bytes);
-void pnetcdf_closed(bool failed, int ncid); /* what was not waited for is dropped with its file */
+uint32_t pnetcdf_begun(bool failed, int ncid, const int *request, int kind, int64_t bytes, const void *caller);
+void pnetcdf_closed(bool failed, int ncid, const void *caller); /* what was not waited for is dropped with its file */
 /* Marks what a call is about, ahead of it: it overwrites the requests that it completes. call: an address of its own. */
-void pnetcdf_mark(int ncid, int count, const int *requests, const void *call);
+void pnetcdf_mark(int ncid, int count, const int *requests, const void *call, const void *caller);
 void pnetcdf_cancelled(bool failed, const int *requests, const void *call);
 
 #endif

@@ -43,9 +43,10 @@ CREATE int nc_open(const char *path: path, int mode: hex, int *ncidp: new_handle
 OTHER int nc_inq_path(int ncid: handle, size_t *pathlen: uint, char *path: text)
     class = memory
 OTHER int nc_inq_ncid(int ncid: handle, const char *name, int *grp_ncid: int)
-    after = netcdf_told_group(failed, ncid, grp_ncid)
-OTHER int nc_inq_grps(int ncid: handle, int *numgrps: int, int *ncids: array(numgrps ? *numgrps : 0))
-    after = netcdf_told_groups(failed, ncid, numgrps, ncids)
+    after = netcdf_told_group(failed, ncid, grp_ncid, caller)
+OTHER int nc_inq_grps(int ncid: handle, int *numgrps: int, int *ncids: array(groups))
+    after = int groups = netcdf_group_count(failed, ncid, numgrps, ncids, caller)
+    after = netcdf_told_groups(groups, ncid, ncids, caller)
 OTHER int nc_inq_grpname(int ncid: handle, char *name: text)
     class = memory
 OTHER int nc_inq_grpname_full(int ncid: handle, size_t *lenp: uint, char *full_name: text)
@@ -53,11 +54,11 @@ OTHER int nc_inq_grpname_full(int ncid: handle, size_t *lenp: uint, char *full_n
 OTHER int nc_inq_grpname_len(int ncid: handle, size_t *lenp: uint)
     class = memory
 OTHER int nc_inq_grp_parent(int ncid: handle, int *parent_ncid: int)
-    after = netcdf_told_group(failed, ncid, parent_ncid)
+    after = netcdf_told_group(failed, ncid, parent_ncid, caller)
 CREATE int nc_inq_grp_ncid(int ncid: handle, const char *grp_name, int *grp_ncid: new_handle)
     after = netcdf_named_group(failed, grp_ncid)
 OTHER int nc_inq_grp_full_ncid(int ncid: handle, const char *full_name, int *grp_ncid: int)
-    after = netcdf_told_group(failed, ncid, grp_ncid)
+    after = netcdf_told_group(failed, ncid, grp_ncid, caller)
 OTHER int nc_inq_varids(int ncid: handle, int *nvars: int, int *varids: array(nvars ? *nvars : 0))
     class = memory
 OTHER int nc_inq_dimids(int ncid: handle, int *ndims: int, int *dimids: array(ndims ? *ndims : 0),
@@ -145,35 +146,35 @@ OTHER int nc_inq_opaque(int ncid: handle, nc_type xtype: datatype, char *name: t
 WRITE int nc_put_var(int ncid: handle, int varid, const void *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), netcdf_width(failed, ncid, varid, caller))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var(int ncid: handle, int varid, void *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), netcdf_width(failed, ncid, varid, caller))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1(int ncid: handle, int varid, const size_t *indexp: array(dimensions), const void *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = netcdf_width(failed, ncid, varid, caller)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1(int ncid: handle, int varid, const size_t *indexp: array(dimensions), void *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = netcdf_width(failed, ncid, varid, caller)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                       const size_t *countp: array(dimensions), const void *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                      const size_t *countp: array(dimensions), void *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                       const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                       const void *op: buffer)
@@ -181,7 +182,7 @@ WRITE int nc_put_vars(int ncid: handle, int varid, const size_t *startp: array(d
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                      const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                      void *ip: buffer)
@@ -189,7 +190,7 @@ READ int nc_get_vars(int ncid: handle, int varid, const size_t *startp: array(di
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                       const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                       const ptrdiff_t *imapp: array(dimensions), const void *op: buffer)
@@ -197,7 +198,7 @@ WRITE int nc_put_varm(int ncid: handle, int varid, const size_t *startp: array(d
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                      const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                      const ptrdiff_t *imapp: array(dimensions), void *ip: buffer)
@@ -205,7 +206,7 @@ READ int nc_get_varm(int ncid: handle, int varid, const size_t *startp: array(di
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 OTHER int nc_def_var_quantize(int ncid: handle, int varid, int quantize_mode, int nsd)
 OTHER int nc_inq_var_quantize(int ncid: handle, int varid, int *quantize_modep: int, int *nsdp: int)
 OTHER int nc_def_var_deflate(int ncid: handle, int varid, int shuffle, int deflate, int deflate_level)
@@ -244,9 +245,9 @@ OTHER int nc__enddef(int ncid: handle, size_t h_minfree, size_t v_align, size_t 
 OTHER int nc_enddef(int ncid: handle)
 SYNC int nc_sync(int ncid: handle)
 DESTROY int nc_abort(int ncid: handle)
-    after = netcdf_closed(failed, ncid)
+    after = netcdf_closed(failed, ncid, caller)
 DESTROY int nc_close(int ncid: handle)
-    after = netcdf_closed(failed, ncid)
+    after = netcdf_closed(failed, ncid, caller)
 OTHER int nc_inq(int ncid: handle, int *ndimsp: int, int *nvarsp: int, int *nattsp: int, int *unlimdimidp: int)
 OTHER int nc_inq_ndims(int ncid: handle, int *ndimsp: int)
     class = memory
@@ -388,331 +389,331 @@ WRITE int nc_put_var1_text(int ncid: handle, int varid, const size_t *indexp: ar
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(char)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_text(int ncid: handle, int varid, const size_t *indexp: array(dimensions), char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(char)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_uchar(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                             const unsigned char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned char)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_uchar(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                            unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned char)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_schar(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                             const signed char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(signed char)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_schar(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                            signed char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(signed char)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_short(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                             const short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(short)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_short(int ncid: handle, int varid, const size_t *indexp: array(dimensions), short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(short)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_int(int ncid: handle, int varid, const size_t *indexp: array(dimensions), const int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(int)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_int(int ncid: handle, int varid, const size_t *indexp: array(dimensions), int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(int)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_long(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                            const long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(long)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_long(int ncid: handle, int varid, const size_t *indexp: array(dimensions), long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(long)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_float(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                             const float *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(float)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_float(int ncid: handle, int varid, const size_t *indexp: array(dimensions), float *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(float)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_double(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                              const double *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(double)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_double(int ncid: handle, int varid, const size_t *indexp: array(dimensions), double *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(double)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_ushort(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                              const unsigned short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned short)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_ushort(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                             unsigned short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned short)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_uint(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                            const unsigned int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned int)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_uint(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                           unsigned int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned int)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_longlong(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                                const long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(long long)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_longlong(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                               long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(long long)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_ulonglong(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                                 const unsigned long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned long long)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_ulonglong(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                                unsigned long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned long long)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1_string(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                              const char **op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(char *)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_string(int ncid: handle, int varid, const size_t *indexp: array(dimensions), char **ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(char *)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_text(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_text(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_uchar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_uchar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_schar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const signed char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_schar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), signed char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_short(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_short(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_int(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_int(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                          const size_t *countp: array(dimensions), int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_long(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_long(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_float(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const float *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_float(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), float *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_double(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const double *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_double(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), double *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_ushort(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const unsigned short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_ushort(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), unsigned short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_uint(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const unsigned int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_uint(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), unsigned int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_longlong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                const size_t *countp: array(dimensions), const long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_longlong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                               const size_t *countp: array(dimensions), long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_ulonglong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                 const size_t *countp: array(dimensions), const unsigned long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_ulonglong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                const size_t *countp: array(dimensions), unsigned long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_string(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const char **op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_string(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), char **ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_text(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const char *op: buffer)
@@ -720,7 +721,7 @@ WRITE int nc_put_vars_text(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_text(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           char *ip: buffer)
@@ -728,7 +729,7 @@ READ int nc_get_vars_text(int ncid: handle, int varid, const size_t *startp: arr
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_uchar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const unsigned char *op: buffer)
@@ -736,7 +737,7 @@ WRITE int nc_put_vars_uchar(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_uchar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            unsigned char *ip: buffer)
@@ -744,7 +745,7 @@ READ int nc_get_vars_uchar(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_schar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const signed char *op: buffer)
@@ -752,7 +753,7 @@ WRITE int nc_put_vars_schar(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_schar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            signed char *ip: buffer)
@@ -760,7 +761,7 @@ READ int nc_get_vars_schar(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_short(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const short *op: buffer)
@@ -768,7 +769,7 @@ WRITE int nc_put_vars_short(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_short(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            short *ip: buffer)
@@ -776,7 +777,7 @@ READ int nc_get_vars_short(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_int(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const int *op: buffer)
@@ -784,7 +785,7 @@ WRITE int nc_put_vars_int(int ncid: handle, int varid, const size_t *startp: arr
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_int(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                          const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                          int *ip: buffer)
@@ -792,7 +793,7 @@ READ int nc_get_vars_int(int ncid: handle, int varid, const size_t *startp: arra
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_long(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const long *op: buffer)
@@ -800,7 +801,7 @@ WRITE int nc_put_vars_long(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_long(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           long *ip: buffer)
@@ -808,7 +809,7 @@ READ int nc_get_vars_long(int ncid: handle, int varid, const size_t *startp: arr
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_float(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const float *op: buffer)
@@ -816,7 +817,7 @@ WRITE int nc_put_vars_float(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_float(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            float *ip: buffer)
@@ -824,7 +825,7 @@ READ int nc_get_vars_float(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_double(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const double *op: buffer)
@@ -832,7 +833,7 @@ WRITE int nc_put_vars_double(int ncid: handle, int varid, const size_t *startp: 
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_double(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             double *ip: buffer)
@@ -840,7 +841,7 @@ READ int nc_get_vars_double(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_ushort(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const unsigned short *op: buffer)
@@ -848,7 +849,7 @@ WRITE int nc_put_vars_ushort(int ncid: handle, int varid, const size_t *startp: 
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_ushort(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             unsigned short *ip: buffer)
@@ -856,7 +857,7 @@ READ int nc_get_vars_ushort(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_uint(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const unsigned int *op: buffer)
@@ -864,7 +865,7 @@ WRITE int nc_put_vars_uint(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_uint(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           unsigned int *ip: buffer)
@@ -872,7 +873,7 @@ READ int nc_get_vars_uint(int ncid: handle, int varid, const size_t *startp: arr
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_longlong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                const long long *op: buffer)
@@ -880,7 +881,7 @@ WRITE int nc_put_vars_longlong(int ncid: handle, int varid, const size_t *startp
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_longlong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                               const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                               long long *ip: buffer)
@@ -888,7 +889,7 @@ READ int nc_get_vars_longlong(int ncid: handle, int varid, const size_t *startp:
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_ulonglong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                 const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                 const unsigned long long *op: buffer)
@@ -896,7 +897,7 @@ WRITE int nc_put_vars_ulonglong(int ncid: handle, int varid, const size_t *start
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_ulonglong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                unsigned long long *ip: buffer)
@@ -904,7 +905,7 @@ READ int nc_get_vars_ulonglong(int ncid: handle, int varid, const size_t *startp
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_string(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const char **op: buffer)
@@ -912,7 +913,7 @@ WRITE int nc_put_vars_string(int ncid: handle, int varid, const size_t *startp: 
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_string(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             char **ip: buffer)
@@ -920,7 +921,7 @@ READ int nc_get_vars_string(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_text(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), const char *op: buffer)
@@ -928,7 +929,7 @@ WRITE int nc_put_varm_text(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_text(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const ptrdiff_t *imapp: array(dimensions), char *ip: buffer)
@@ -936,7 +937,7 @@ READ int nc_get_varm_text(int ncid: handle, int varid, const size_t *startp: arr
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_uchar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const unsigned char *op: buffer)
@@ -944,7 +945,7 @@ WRITE int nc_put_varm_uchar(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_uchar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), unsigned char *ip: buffer)
@@ -952,7 +953,7 @@ READ int nc_get_varm_uchar(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_schar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const signed char *op: buffer)
@@ -960,7 +961,7 @@ WRITE int nc_put_varm_schar(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_schar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), signed char *ip: buffer)
@@ -968,7 +969,7 @@ READ int nc_get_varm_schar(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_short(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const short *op: buffer)
@@ -976,7 +977,7 @@ WRITE int nc_put_varm_short(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_short(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), short *ip: buffer)
@@ -984,7 +985,7 @@ READ int nc_get_varm_short(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_int(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const ptrdiff_t *imapp: array(dimensions), const int *op: buffer)
@@ -992,7 +993,7 @@ WRITE int nc_put_varm_int(int ncid: handle, int varid, const size_t *startp: arr
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_int(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                          const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                          const ptrdiff_t *imapp: array(dimensions), int *ip: buffer)
@@ -1000,7 +1001,7 @@ READ int nc_get_varm_int(int ncid: handle, int varid, const size_t *startp: arra
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_long(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), const long *op: buffer)
@@ -1008,7 +1009,7 @@ WRITE int nc_put_varm_long(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_long(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const ptrdiff_t *imapp: array(dimensions), long *ip: buffer)
@@ -1016,7 +1017,7 @@ READ int nc_get_varm_long(int ncid: handle, int varid, const size_t *startp: arr
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_float(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const float *op: buffer)
@@ -1024,7 +1025,7 @@ WRITE int nc_put_varm_float(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_float(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), float *ip: buffer)
@@ -1032,7 +1033,7 @@ READ int nc_get_varm_float(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_double(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const ptrdiff_t *imapp: array(dimensions), const double *op: buffer)
@@ -1040,7 +1041,7 @@ WRITE int nc_put_varm_double(int ncid: handle, int varid, const size_t *startp: 
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_double(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), double *ip: buffer)
@@ -1048,7 +1049,7 @@ READ int nc_get_varm_double(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_ushort(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const ptrdiff_t *imapp: array(dimensions), const unsigned short *op: buffer)
@@ -1056,7 +1057,7 @@ WRITE int nc_put_varm_ushort(int ncid: handle, int varid, const size_t *startp: 
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_ushort(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), unsigned short *ip: buffer)
@@ -1064,7 +1065,7 @@ READ int nc_get_varm_ushort(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_uint(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), const unsigned int *op: buffer)
@@ -1072,7 +1073,7 @@ WRITE int nc_put_varm_uint(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_uint(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const ptrdiff_t *imapp: array(dimensions), unsigned int *ip: buffer)
@@ -1080,7 +1081,7 @@ READ int nc_get_varm_uint(int ncid: handle, int varid, const size_t *startp: arr
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_longlong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                const ptrdiff_t *imapp: array(dimensions), const long long *op: buffer)
@@ -1088,7 +1089,7 @@ WRITE int nc_put_varm_longlong(int ncid: handle, int varid, const size_t *startp
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_longlong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                               const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                               const ptrdiff_t *imapp: array(dimensions), long long *ip: buffer)
@@ -1096,7 +1097,7 @@ READ int nc_get_varm_longlong(int ncid: handle, int varid, const size_t *startp:
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_ulonglong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                 const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                 const ptrdiff_t *imapp: array(dimensions), const unsigned long long *op: buffer)
@@ -1104,7 +1105,7 @@ WRITE int nc_put_varm_ulonglong(int ncid: handle, int varid, const size_t *start
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_ulonglong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                const ptrdiff_t *imapp: array(dimensions), unsigned long long *ip: buffer)
@@ -1112,7 +1113,7 @@ READ int nc_get_varm_ulonglong(int ncid: handle, int varid, const size_t *startp
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_string(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const ptrdiff_t *imapp: array(dimensions), const char **op: buffer)
@@ -1120,7 +1121,7 @@ WRITE int nc_put_varm_string(int ncid: handle, int varid, const size_t *startp: 
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_string(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), char **ip: buffer)
@@ -1128,111 +1129,111 @@ READ int nc_get_varm_string(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_text(int ncid: handle, int varid, const char *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_text(int ncid: handle, int varid, char *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_uchar(int ncid: handle, int varid, const unsigned char *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_uchar(int ncid: handle, int varid, unsigned char *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_schar(int ncid: handle, int varid, const signed char *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(signed char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_schar(int ncid: handle, int varid, signed char *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(signed char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_short(int ncid: handle, int varid, const short *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_short(int ncid: handle, int varid, short *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_int(int ncid: handle, int varid, const int *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_int(int ncid: handle, int varid, int *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_long(int ncid: handle, int varid, const long *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_long(int ncid: handle, int varid, long *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_float(int ncid: handle, int varid, const float *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(float))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_float(int ncid: handle, int varid, float *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(float))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_double(int ncid: handle, int varid, const double *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(double))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_double(int ncid: handle, int varid, double *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(double))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_ushort(int ncid: handle, int varid, const unsigned short *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_ushort(int ncid: handle, int varid, unsigned short *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_uint(int ncid: handle, int varid, const unsigned int *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_uint(int ncid: handle, int varid, unsigned int *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_longlong(int ncid: handle, int varid, const long long *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_longlong(int ncid: handle, int varid, long long *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_ulonglong(int ncid: handle, int varid, const unsigned long long *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_ulonglong(int ncid: handle, int varid, unsigned long long *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_string(int ncid: handle, int varid, const char **op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(char *))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_string(int ncid: handle, int varid, char **ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(char *))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 OTHER int nc_reclaim_data(int ncid: handle, nc_type xtypeid: datatype, void *memory, size_t count)
     class = memory
 OTHER int nc_reclaim_data_all(int ncid: handle, nc_type xtypeid: datatype, void *memory, size_t count)
@@ -1256,27 +1257,27 @@ WRITE int nc_put_var1_ubyte(int ncid: handle, int varid, const size_t *indexp: a
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned char)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var1_ubyte(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                            unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     requested = failed ? 0 : sizeof(unsigned char)
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_ubyte(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_ubyte(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vars_ubyte(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const unsigned char *op: buffer)
@@ -1284,7 +1285,7 @@ WRITE int nc_put_vars_ubyte(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vars_ubyte(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            unsigned char *ip: buffer)
@@ -1292,7 +1293,7 @@ READ int nc_get_vars_ubyte(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_varm_ubyte(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const unsigned char *op: buffer)
@@ -1300,7 +1301,7 @@ WRITE int nc_put_varm_ubyte(int ncid: handle, int varid, const size_t *startp: a
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_varm_ubyte(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), unsigned char *ip: buffer)
@@ -1308,15 +1309,15 @@ READ int nc_get_varm_ubyte(int ncid: handle, int varid, const size_t *startp: ar
     after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_ubyte(int ncid: handle, int varid, const unsigned char *op: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_ubyte(int ncid: handle, int varid, unsigned char *ip: buffer)
     requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
-    flags = netcdf_flags(ncid, varid)
+    flags = netcdf_flags(ncid, varid, caller)
 OTHER int nc_set_log_level(int new_level)
     class = memory
 OTHER int nc_show_metadata(int ncid: handle)
@@ -1359,11 +1360,11 @@ SYNC int ncsync(int ncid: handle)
 DESTROY int ncabort(int ncid: handle)
     failed = result == -1
     error = netcdf_v2_error(caller)
-    after = netcdf_closed(failed, ncid)
+    after = netcdf_closed(failed, ncid, caller)
 DESTROY int ncclose(int ncid: handle)
     failed = result == -1
     error = netcdf_v2_error(caller)
-    after = netcdf_closed(failed, ncid)
+    after = netcdf_closed(failed, ncid, caller)
 OTHER int ncinquire(int ncid: handle, int *ndimsp: int, int *nvarsp: int, int *nattsp: int, int *unlimdimp: int)
     failed = result == -1
     error = netcdf_v2_error(caller)
@@ -1509,7 +1510,7 @@ CREATE int nc_create_mem(const char *path: path, int mode: hex, size_t initialsi
 CREATE int nc_open_memio(const char *path: path, int mode: hex, void *info: opaque, int *ncidp: new_handle)
     after = variables_forget()
 DESTROY int nc_close_memio(int ncid: handle, void *info)
-    after = netcdf_closed(failed, ncid)
+    after = netcdf_closed(failed, ncid, caller)
 
 # ---- netcdf_filter.h ----
 
@@ -1540,7 +1541,7 @@ CREATE int nc_open_par(const char *path: path, int mode: hex, MPI_Comm comm: opa
     flags = collective
     extra ranks: int = netcdf_ranks(failed, comm, caller)
 OTHER int nc_var_par_access(int ncid: handle, int varid, int par_access: enum{NC_INDEPENDENT/NC_COLLECTIVE})
-    after = netcdf_chosen_access(failed, ncid, varid, par_access)
+    after = netcdf_chosen_access(failed, ncid, varid, par_access, caller)
     flags = collective
 CREATE int nc_create_par_fortran(const char *path: path, int cmode: hex, int comm, int info, int *ncidp: new_handle)
     after = variables_forget()

@@ -59,14 +59,14 @@ SYNC int ncmpi_flush(int ncid: handle)
 SYNC int ncmpi_sync_numrecs(int ncid: handle)
     flags = collective
 DESTROY int ncmpi_abort(int ncid: handle)
-    after = pnetcdf_closed(failed, ncid)
+    after = pnetcdf_closed(failed, ncid, caller)
     flags = collective
 OTHER int ncmpi_begin_indep_data(int ncid: handle)
     flags = collective
 OTHER int ncmpi_end_indep_data(int ncid: handle)
     flags = collective
 DESTROY int ncmpi_close(int ncid: handle)
-    after = pnetcdf_closed(failed, ncid)
+    after = pnetcdf_closed(failed, ncid, caller)
     flags = collective
 OTHER int ncmpi_set_fill(int ncid: handle, int fillmode: hex, int *old_modep: int)
     flags = collective
@@ -2113,7 +2113,7 @@ OTHER int ncmpi_wait_all(int ncid: handle, int count: int, int *completed: array
     flags = collective
     custom
 OTHER int ncmpi_cancel(int ncid: handle, int num, int *reqs, int *statuses)
-    before = pnetcdf_mark(ncid, num, reqs, &ncid)
+    before = pnetcdf_mark(ncid, num, reqs, &ncid, caller)
     after = pnetcdf_cancelled(failed, reqs, &ncid)
 OTHER int ncmpi_buffer_attach(int ncid: handle, MPI_Offset bufsize)
 OTHER int ncmpi_buffer_detach(int ncid: handle)
@@ -2128,7 +2128,7 @@ WRITE int ncmpi_iput_var1(int ncid: handle, int varid, const MPI_Offset *start: 
                           int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2137,7 +2137,7 @@ WRITE int ncmpi_iput_var1_text(int ncid: handle, int varid, const MPI_Offset *st
                                const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2146,7 +2146,7 @@ WRITE int ncmpi_iput_var1_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const signed char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(signed char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2155,7 +2155,7 @@ WRITE int ncmpi_iput_var1_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2164,7 +2164,7 @@ WRITE int ncmpi_iput_var1_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2173,7 +2173,7 @@ WRITE int ncmpi_iput_var1_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(float)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2182,7 +2182,7 @@ WRITE int ncmpi_iput_var1_double(int ncid: handle, int varid, const MPI_Offset *
                                  const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(double)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2191,7 +2191,7 @@ WRITE int ncmpi_iput_var1_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2200,7 +2200,7 @@ READ int ncmpi_iget_var1(int ncid: handle, int varid, const MPI_Offset *start: a
                          MPI_Offset bufcount: count, MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2209,7 +2209,7 @@ READ int ncmpi_iget_var1_schar(int ncid: handle, int varid, const MPI_Offset *st
                                signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(signed char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2218,7 +2218,7 @@ READ int ncmpi_iget_var1_text(int ncid: handle, int varid, const MPI_Offset *sta
                               char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2227,7 +2227,7 @@ READ int ncmpi_iget_var1_short(int ncid: handle, int varid, const MPI_Offset *st
                                short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2236,7 +2236,7 @@ READ int ncmpi_iget_var1_int(int ncid: handle, int varid, const MPI_Offset *star
                              int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2245,7 +2245,7 @@ READ int ncmpi_iget_var1_float(int ncid: handle, int varid, const MPI_Offset *st
                                float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(float)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2254,7 +2254,7 @@ READ int ncmpi_iget_var1_double(int ncid: handle, int varid, const MPI_Offset *s
                                 double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(double)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2263,7 +2263,7 @@ READ int ncmpi_iget_var1_longlong(int ncid: handle, int varid, const MPI_Offset 
                                   long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2273,7 +2273,7 @@ WRITE int ncmpi_bput_var1(int ncid: handle, int varid, const MPI_Offset *start: 
                           int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2282,7 +2282,7 @@ WRITE int ncmpi_bput_var1_text(int ncid: handle, int varid, const MPI_Offset *st
                                const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2291,7 +2291,7 @@ WRITE int ncmpi_bput_var1_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const signed char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(signed char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2300,7 +2300,7 @@ WRITE int ncmpi_bput_var1_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2309,7 +2309,7 @@ WRITE int ncmpi_bput_var1_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2318,7 +2318,7 @@ WRITE int ncmpi_bput_var1_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(float)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2327,7 +2327,7 @@ WRITE int ncmpi_bput_var1_double(int ncid: handle, int varid, const MPI_Offset *
                                  const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(double)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2336,7 +2336,7 @@ WRITE int ncmpi_bput_var1_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2345,7 +2345,7 @@ WRITE int ncmpi_iput_var1_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const unsigned char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2354,7 +2354,7 @@ WRITE int ncmpi_iput_var1_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const unsigned short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2363,7 +2363,7 @@ WRITE int ncmpi_iput_var1_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2372,7 +2372,7 @@ WRITE int ncmpi_iput_var1_long(int ncid: handle, int varid, const MPI_Offset *st
                                const long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2381,7 +2381,7 @@ WRITE int ncmpi_iput_var1_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const unsigned long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2390,7 +2390,7 @@ READ int ncmpi_iget_var1_uchar(int ncid: handle, int varid, const MPI_Offset *st
                                unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2399,7 +2399,7 @@ READ int ncmpi_iget_var1_ushort(int ncid: handle, int varid, const MPI_Offset *s
                                 unsigned short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2408,7 +2408,7 @@ READ int ncmpi_iget_var1_uint(int ncid: handle, int varid, const MPI_Offset *sta
                               unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2417,7 +2417,7 @@ READ int ncmpi_iget_var1_long(int ncid: handle, int varid, const MPI_Offset *sta
                               long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2426,7 +2426,7 @@ READ int ncmpi_iget_var1_ulonglong(int ncid: handle, int varid, const MPI_Offset
                                    unsigned long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2435,7 +2435,7 @@ WRITE int ncmpi_bput_var1_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const unsigned char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2444,7 +2444,7 @@ WRITE int ncmpi_bput_var1_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const unsigned short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2453,7 +2453,7 @@ WRITE int ncmpi_bput_var1_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2462,7 +2462,7 @@ WRITE int ncmpi_bput_var1_long(int ncid: handle, int varid, const MPI_Offset *st
                                const long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2471,7 +2471,7 @@ WRITE int ncmpi_bput_var1_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const unsigned long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2480,56 +2480,56 @@ WRITE int ncmpi_iput_var(int ncid: handle, int varid, const void *op: buffer, MP
                          MPI_Datatype buftype: datatype, int *req: int)
     after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_schar(int ncid: handle, int varid, const signed char *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_text(int ncid: handle, int varid, const char *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_short(int ncid: handle, int varid, const short *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_int(int ncid: handle, int varid, const int *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_float(int ncid: handle, int varid, const float *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_double(int ncid: handle, int varid, const double *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_longlong(int ncid: handle, int varid, const long long *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2538,56 +2538,56 @@ READ int ncmpi_iget_var(int ncid: handle, int varid, void *ip: buffer, MPI_Offse
                         MPI_Datatype buftype: datatype, int *req: int)
     after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_schar(int ncid: handle, int varid, signed char *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_text(int ncid: handle, int varid, char *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_short(int ncid: handle, int varid, short *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_int(int ncid: handle, int varid, int *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_float(int ncid: handle, int varid, float *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_double(int ncid: handle, int varid, double *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_longlong(int ncid: handle, int varid, long long *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2596,161 +2596,161 @@ WRITE int ncmpi_bput_var(int ncid: handle, int varid, const void *op: buffer, MP
                          MPI_Datatype buftype: datatype, int *req: int)
     after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_schar(int ncid: handle, int varid, const signed char *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_text(int ncid: handle, int varid, const char *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_short(int ncid: handle, int varid, const short *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_int(int ncid: handle, int varid, const int *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_float(int ncid: handle, int varid, const float *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_double(int ncid: handle, int varid, const double *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_longlong(int ncid: handle, int varid, const long long *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_uchar(int ncid: handle, int varid, const unsigned char *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_ushort(int ncid: handle, int varid, const unsigned short *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_uint(int ncid: handle, int varid, const unsigned int *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_long(int ncid: handle, int varid, const long *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_ulonglong(int ncid: handle, int varid, const unsigned long long *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_uchar(int ncid: handle, int varid, unsigned char *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_ushort(int ncid: handle, int varid, unsigned short *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_uint(int ncid: handle, int varid, unsigned int *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_long(int ncid: handle, int varid, long *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_ulonglong(int ncid: handle, int varid, unsigned long long *ip: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_uchar(int ncid: handle, int varid, const unsigned char *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_ushort(int ncid: handle, int varid, const unsigned short *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_uint(int ncid: handle, int varid, const unsigned int *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_long(int ncid: handle, int varid, const long *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_ulonglong(int ncid: handle, int varid, const unsigned long long *op: buffer, int *req: int)
     after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2761,7 +2761,7 @@ WRITE int ncmpi_iput_vara(int ncid: handle, int varid, const MPI_Offset *start: 
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_part(failed, dimensions, count)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2771,7 +2771,7 @@ WRITE int ncmpi_iput_vara_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2780,7 +2780,7 @@ WRITE int ncmpi_iput_vara_text(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2789,7 +2789,7 @@ WRITE int ncmpi_iput_vara_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2798,7 +2798,7 @@ WRITE int ncmpi_iput_vara_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2807,7 +2807,7 @@ WRITE int ncmpi_iput_vara_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2816,7 +2816,7 @@ WRITE int ncmpi_iput_vara_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *count: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2826,7 +2826,7 @@ WRITE int ncmpi_iput_vara_longlong(int ncid: handle, int varid, const MPI_Offset
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2837,7 +2837,7 @@ READ int ncmpi_iget_vara(int ncid: handle, int varid, const MPI_Offset *start: a
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_part(failed, dimensions, count)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2846,7 +2846,7 @@ READ int ncmpi_iget_vara_schar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2855,7 +2855,7 @@ READ int ncmpi_iget_vara_text(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2864,7 +2864,7 @@ READ int ncmpi_iget_vara_short(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2873,7 +2873,7 @@ READ int ncmpi_iget_vara_int(int ncid: handle, int varid, const MPI_Offset *star
                              const MPI_Offset *count: array(dimensions), int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2882,7 +2882,7 @@ READ int ncmpi_iget_vara_float(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2891,7 +2891,7 @@ READ int ncmpi_iget_vara_double(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2900,7 +2900,7 @@ READ int ncmpi_iget_vara_longlong(int ncid: handle, int varid, const MPI_Offset 
                                   const MPI_Offset *count: array(dimensions), long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2911,7 +2911,7 @@ WRITE int ncmpi_bput_vara(int ncid: handle, int varid, const MPI_Offset *start: 
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_part(failed, dimensions, count)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2921,7 +2921,7 @@ WRITE int ncmpi_bput_vara_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2930,7 +2930,7 @@ WRITE int ncmpi_bput_vara_text(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2939,7 +2939,7 @@ WRITE int ncmpi_bput_vara_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2948,7 +2948,7 @@ WRITE int ncmpi_bput_vara_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2957,7 +2957,7 @@ WRITE int ncmpi_bput_vara_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2966,7 +2966,7 @@ WRITE int ncmpi_bput_vara_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *count: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2976,7 +2976,7 @@ WRITE int ncmpi_bput_vara_longlong(int ncid: handle, int varid, const MPI_Offset
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2986,7 +2986,7 @@ WRITE int ncmpi_iput_vara_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2996,7 +2996,7 @@ WRITE int ncmpi_iput_vara_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3006,7 +3006,7 @@ WRITE int ncmpi_iput_vara_uint(int ncid: handle, int varid, const MPI_Offset *st
                                int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3015,7 +3015,7 @@ WRITE int ncmpi_iput_vara_long(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3025,7 +3025,7 @@ WRITE int ncmpi_iput_vara_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3034,7 +3034,7 @@ READ int ncmpi_iget_vara_uchar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3043,7 +3043,7 @@ READ int ncmpi_iget_vara_ushort(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), unsigned short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3052,7 +3052,7 @@ READ int ncmpi_iget_vara_uint(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3061,7 +3061,7 @@ READ int ncmpi_iget_vara_long(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3071,7 +3071,7 @@ READ int ncmpi_iget_vara_ulonglong(int ncid: handle, int varid, const MPI_Offset
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3081,7 +3081,7 @@ WRITE int ncmpi_bput_vara_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3091,7 +3091,7 @@ WRITE int ncmpi_bput_vara_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3101,7 +3101,7 @@ WRITE int ncmpi_bput_vara_uint(int ncid: handle, int varid, const MPI_Offset *st
                                int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3110,7 +3110,7 @@ WRITE int ncmpi_bput_vara_long(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3120,7 +3120,7 @@ WRITE int ncmpi_bput_vara_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3132,7 +3132,7 @@ WRITE int ncmpi_iput_vars(int ncid: handle, int varid, const MPI_Offset *start: 
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_part(failed, dimensions, count)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3143,7 +3143,7 @@ WRITE int ncmpi_iput_vars_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3153,7 +3153,7 @@ WRITE int ncmpi_iput_vars_text(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3163,7 +3163,7 @@ WRITE int ncmpi_iput_vars_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3173,7 +3173,7 @@ WRITE int ncmpi_iput_vars_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3183,7 +3183,7 @@ WRITE int ncmpi_iput_vars_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3193,7 +3193,7 @@ WRITE int ncmpi_iput_vars_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *stride: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3204,7 +3204,7 @@ WRITE int ncmpi_iput_vars_longlong(int ncid: handle, int varid, const MPI_Offset
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3215,7 +3215,7 @@ READ int ncmpi_iget_vars(int ncid: handle, int varid, const MPI_Offset *start: a
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_part(failed, dimensions, count)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3225,7 +3225,7 @@ READ int ncmpi_iget_vars_schar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3235,7 +3235,7 @@ READ int ncmpi_iget_vars_text(int ncid: handle, int varid, const MPI_Offset *sta
                               char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3245,7 +3245,7 @@ READ int ncmpi_iget_vars_short(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3255,7 +3255,7 @@ READ int ncmpi_iget_vars_int(int ncid: handle, int varid, const MPI_Offset *star
                              int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3265,7 +3265,7 @@ READ int ncmpi_iget_vars_float(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3275,7 +3275,7 @@ READ int ncmpi_iget_vars_double(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3285,7 +3285,7 @@ READ int ncmpi_iget_vars_longlong(int ncid: handle, int varid, const MPI_Offset 
                                   const MPI_Offset *stride: array(dimensions), long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3297,7 +3297,7 @@ WRITE int ncmpi_bput_vars(int ncid: handle, int varid, const MPI_Offset *start: 
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_part(failed, dimensions, count)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3308,7 +3308,7 @@ WRITE int ncmpi_bput_vars_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3318,7 +3318,7 @@ WRITE int ncmpi_bput_vars_text(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3328,7 +3328,7 @@ WRITE int ncmpi_bput_vars_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3338,7 +3338,7 @@ WRITE int ncmpi_bput_vars_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3348,7 +3348,7 @@ WRITE int ncmpi_bput_vars_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3358,7 +3358,7 @@ WRITE int ncmpi_bput_vars_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *stride: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3369,7 +3369,7 @@ WRITE int ncmpi_bput_vars_longlong(int ncid: handle, int varid, const MPI_Offset
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3380,7 +3380,7 @@ WRITE int ncmpi_iput_vars_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3391,7 +3391,7 @@ WRITE int ncmpi_iput_vars_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3402,7 +3402,7 @@ WRITE int ncmpi_iput_vars_uint(int ncid: handle, int varid, const MPI_Offset *st
                                int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3412,7 +3412,7 @@ WRITE int ncmpi_iput_vars_long(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3423,7 +3423,7 @@ WRITE int ncmpi_iput_vars_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3433,7 +3433,7 @@ READ int ncmpi_iget_vars_uchar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3444,7 +3444,7 @@ READ int ncmpi_iget_vars_ushort(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3454,7 +3454,7 @@ READ int ncmpi_iget_vars_uint(int ncid: handle, int varid, const MPI_Offset *sta
                               unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3464,7 +3464,7 @@ READ int ncmpi_iget_vars_long(int ncid: handle, int varid, const MPI_Offset *sta
                               long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3475,7 +3475,7 @@ READ int ncmpi_iget_vars_ulonglong(int ncid: handle, int varid, const MPI_Offset
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3486,7 +3486,7 @@ WRITE int ncmpi_bput_vars_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3497,7 +3497,7 @@ WRITE int ncmpi_bput_vars_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3508,7 +3508,7 @@ WRITE int ncmpi_bput_vars_uint(int ncid: handle, int varid, const MPI_Offset *st
                                int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3518,7 +3518,7 @@ WRITE int ncmpi_bput_vars_long(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3529,7 +3529,7 @@ WRITE int ncmpi_bput_vars_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3541,7 +3541,7 @@ WRITE int ncmpi_iput_varm(int ncid: handle, int varid, const MPI_Offset *start: 
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_part(failed, dimensions, count)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3553,7 +3553,7 @@ WRITE int ncmpi_iput_varm_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3564,7 +3564,7 @@ WRITE int ncmpi_iput_varm_text(int ncid: handle, int varid, const MPI_Offset *st
                                const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3575,7 +3575,7 @@ WRITE int ncmpi_iput_varm_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3585,7 +3585,7 @@ WRITE int ncmpi_iput_varm_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *imap: array(dimensions), const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3596,7 +3596,7 @@ WRITE int ncmpi_iput_varm_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3607,7 +3607,7 @@ WRITE int ncmpi_iput_varm_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *imap: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3619,7 +3619,7 @@ WRITE int ncmpi_iput_varm_longlong(int ncid: handle, int varid, const MPI_Offset
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3631,7 +3631,7 @@ READ int ncmpi_iget_varm(int ncid: handle, int varid, const MPI_Offset *start: a
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_part(failed, dimensions, count)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3642,7 +3642,7 @@ READ int ncmpi_iget_varm_schar(int ncid: handle, int varid, const MPI_Offset *st
                                signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3652,7 +3652,7 @@ READ int ncmpi_iget_varm_text(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *imap: array(dimensions), char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3663,7 +3663,7 @@ READ int ncmpi_iget_varm_short(int ncid: handle, int varid, const MPI_Offset *st
                                short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3673,7 +3673,7 @@ READ int ncmpi_iget_varm_int(int ncid: handle, int varid, const MPI_Offset *star
                              const MPI_Offset *imap: array(dimensions), int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3684,7 +3684,7 @@ READ int ncmpi_iget_varm_float(int ncid: handle, int varid, const MPI_Offset *st
                                float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3695,7 +3695,7 @@ READ int ncmpi_iget_varm_double(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3706,7 +3706,7 @@ READ int ncmpi_iget_varm_longlong(int ncid: handle, int varid, const MPI_Offset 
                                   const MPI_Offset *imap: array(dimensions), long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3718,7 +3718,7 @@ WRITE int ncmpi_bput_varm(int ncid: handle, int varid, const MPI_Offset *start: 
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_part(failed, dimensions, count)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3730,7 +3730,7 @@ WRITE int ncmpi_bput_varm_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3741,7 +3741,7 @@ WRITE int ncmpi_bput_varm_text(int ncid: handle, int varid, const MPI_Offset *st
                                const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3752,7 +3752,7 @@ WRITE int ncmpi_bput_varm_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3762,7 +3762,7 @@ WRITE int ncmpi_bput_varm_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *imap: array(dimensions), const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3773,7 +3773,7 @@ WRITE int ncmpi_bput_varm_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3784,7 +3784,7 @@ WRITE int ncmpi_bput_varm_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *imap: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3796,7 +3796,7 @@ WRITE int ncmpi_bput_varm_longlong(int ncid: handle, int varid, const MPI_Offset
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3808,7 +3808,7 @@ WRITE int ncmpi_iput_varm_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3820,7 +3820,7 @@ WRITE int ncmpi_iput_varm_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3831,7 +3831,7 @@ WRITE int ncmpi_iput_varm_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3842,7 +3842,7 @@ WRITE int ncmpi_iput_varm_long(int ncid: handle, int varid, const MPI_Offset *st
                                const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3854,7 +3854,7 @@ WRITE int ncmpi_iput_varm_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3865,7 +3865,7 @@ READ int ncmpi_iget_varm_uchar(int ncid: handle, int varid, const MPI_Offset *st
                                unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3876,7 +3876,7 @@ READ int ncmpi_iget_varm_ushort(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), unsigned short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3886,7 +3886,7 @@ READ int ncmpi_iget_varm_uint(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *imap: array(dimensions), unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3896,7 +3896,7 @@ READ int ncmpi_iget_varm_long(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *imap: array(dimensions), long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3908,7 +3908,7 @@ READ int ncmpi_iget_varm_ulonglong(int ncid: handle, int varid, const MPI_Offset
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3920,7 +3920,7 @@ WRITE int ncmpi_bput_varm_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3932,7 +3932,7 @@ WRITE int ncmpi_bput_varm_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3943,7 +3943,7 @@ WRITE int ncmpi_bput_varm_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3954,7 +3954,7 @@ WRITE int ncmpi_bput_varm_long(int ncid: handle, int varid, const MPI_Offset *st
                                const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3966,7 +3966,7 @@ WRITE int ncmpi_bput_varm_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3977,7 +3977,7 @@ WRITE int ncmpi_iput_varn(int ncid: handle, int varid, int num: count, MPI_Offse
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3988,7 +3988,7 @@ READ int ncmpi_iget_varn(int ncid: handle, int varid, int num: count, MPI_Offset
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3997,7 +3997,7 @@ WRITE int ncmpi_iput_varn_text(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4006,7 +4006,7 @@ WRITE int ncmpi_iput_varn_schar(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, const signed char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4015,7 +4015,7 @@ WRITE int ncmpi_iput_varn_short(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4024,7 +4024,7 @@ WRITE int ncmpi_iput_varn_int(int ncid: handle, int varid, int num: count, MPI_O
                               MPI_Offset *const *counts, const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4033,7 +4033,7 @@ WRITE int ncmpi_iput_varn_float(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4042,7 +4042,7 @@ WRITE int ncmpi_iput_varn_double(int ncid: handle, int varid, int num: count, MP
                                  MPI_Offset *const *counts, const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4051,7 +4051,7 @@ WRITE int ncmpi_iput_varn_longlong(int ncid: handle, int varid, int num: count, 
                                    MPI_Offset *const *counts, const long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4060,7 +4060,7 @@ WRITE int ncmpi_iput_varn_uchar(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, const unsigned char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4069,7 +4069,7 @@ WRITE int ncmpi_iput_varn_ushort(int ncid: handle, int varid, int num: count, MP
                                  MPI_Offset *const *counts, const unsigned short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4078,7 +4078,7 @@ WRITE int ncmpi_iput_varn_uint(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4087,7 +4087,7 @@ WRITE int ncmpi_iput_varn_long(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4096,7 +4096,7 @@ WRITE int ncmpi_iput_varn_ulonglong(int ncid: handle, int varid, int num: count,
                                     MPI_Offset *const *counts, const unsigned long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4105,7 +4105,7 @@ READ int ncmpi_iget_varn_text(int ncid: handle, int varid, int num: count, MPI_O
                               MPI_Offset *const *counts, char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4114,7 +4114,7 @@ READ int ncmpi_iget_varn_schar(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4123,7 +4123,7 @@ READ int ncmpi_iget_varn_short(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4132,7 +4132,7 @@ READ int ncmpi_iget_varn_int(int ncid: handle, int varid, int num: count, MPI_Of
                              MPI_Offset *const *counts, int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4141,7 +4141,7 @@ READ int ncmpi_iget_varn_float(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4150,7 +4150,7 @@ READ int ncmpi_iget_varn_double(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4159,7 +4159,7 @@ READ int ncmpi_iget_varn_longlong(int ncid: handle, int varid, int num: count, M
                                   MPI_Offset *const *counts, long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4168,7 +4168,7 @@ READ int ncmpi_iget_varn_uchar(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4177,7 +4177,7 @@ READ int ncmpi_iget_varn_ushort(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, unsigned short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4186,7 +4186,7 @@ READ int ncmpi_iget_varn_uint(int ncid: handle, int varid, int num: count, MPI_O
                               MPI_Offset *const *counts, unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4195,7 +4195,7 @@ READ int ncmpi_iget_varn_long(int ncid: handle, int varid, int num: count, MPI_O
                               MPI_Offset *const *counts, long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4204,7 +4204,7 @@ READ int ncmpi_iget_varn_ulonglong(int ncid: handle, int varid, int num: count, 
                                    MPI_Offset *const *counts, unsigned long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4215,7 +4215,7 @@ WRITE int ncmpi_bput_varn(int ncid: handle, int varid, int num: count, MPI_Offse
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
     after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4224,7 +4224,7 @@ WRITE int ncmpi_bput_varn_text(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4233,7 +4233,7 @@ WRITE int ncmpi_bput_varn_schar(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, const signed char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4242,7 +4242,7 @@ WRITE int ncmpi_bput_varn_short(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4251,7 +4251,7 @@ WRITE int ncmpi_bput_varn_int(int ncid: handle, int varid, int num: count, MPI_O
                               MPI_Offset *const *counts, const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4260,7 +4260,7 @@ WRITE int ncmpi_bput_varn_float(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4269,7 +4269,7 @@ WRITE int ncmpi_bput_varn_double(int ncid: handle, int varid, int num: count, MP
                                  MPI_Offset *const *counts, const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4278,7 +4278,7 @@ WRITE int ncmpi_bput_varn_longlong(int ncid: handle, int varid, int num: count, 
                                    MPI_Offset *const *counts, const long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4287,7 +4287,7 @@ WRITE int ncmpi_bput_varn_uchar(int ncid: handle, int varid, int num: count, MPI
                                 MPI_Offset *const *counts, const unsigned char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4296,7 +4296,7 @@ WRITE int ncmpi_bput_varn_ushort(int ncid: handle, int varid, int num: count, MP
                                  MPI_Offset *const *counts, const unsigned short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4305,7 +4305,7 @@ WRITE int ncmpi_bput_varn_uint(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4314,7 +4314,7 @@ WRITE int ncmpi_bput_varn_long(int ncid: handle, int varid, int num: count, MPI_
                                MPI_Offset *const *counts, const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4323,7 +4323,7 @@ WRITE int ncmpi_bput_varn_ulonglong(int ncid: handle, int varid, int num: count,
                                     MPI_Offset *const *counts, const unsigned long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving)
+    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
