@@ -77,7 +77,7 @@ class Names:
         if entry.type == ENTRY_FILE:
             self._learn_file(entry.number, text[:MAX_TEXT])
         elif entry.type == ENTRY_STRING:
-            if entry.number not in self._strings and self._has_room(text):
+            if self._has_room(text):
                 self._strings[entry.number] = text[:MAX_TEXT]
         elif entry.type == ENTRY_CALL:
             self._learn_call(entry.number, entry.aux, text)

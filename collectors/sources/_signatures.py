@@ -172,7 +172,7 @@ class Signatures:
     def _hashes(self, records: Records, index: U32, *, sized: bool) -> U64:
         rows = records.rows
         count = rows["words"]
-        hashes = self._salt[index] ^ (count.astype(np.uint64) << _SHIFT)
+        hashes = self._salt[index]
         if not sized:
             hashes ^= _UNSIZED
         _mix(hashes, rows["descriptor"].astype(np.int64).view(np.uint64) & self._descriptor[index])

@@ -33,13 +33,11 @@ def need_mounts() -> list[str]:
 def test_file_on_a_mount_that_only_the_program_sees(tracing: Tracing, tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
-    script = f"read go; mount -t tmpfs none {inner}; echo inside >{inner}/file; echo outside >{tmp_path}/file"
+    script = f"echo outside >{tmp_path}/file; read go; mount -t tmpfs none {inner}; echo inside >{inner}/file"
     with subprocess.Popen(
         [*need_mounts(), "sh", "-c", script], env=tracing.environment(), stdin=subprocess.PIPE, text=True
     ) as running:
-        wait_for(
-            lambda: tracing.poll() or any(info.command.startswith("sh -c") for info in tracing.info.values()), 20, "sh"
-        )
+        wait_for(lambda: tracing.poll() or f"{tmp_path}/file" in tracing.files(), 20, "the first file")
         running.communicate("go\n")
     tracing.settle()
     files = tracing.files()

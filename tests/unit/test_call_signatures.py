@@ -236,6 +236,12 @@ def test_texts_are_bounded_first_by_leaving_sizes_out_then_by_having_none() -> N
     assert len(stream.texts) == 8
 
 
+def test_text_without_a_size_is_not_taken_for_a_call_without_parameters() -> None:
+    stream = Stream(["f(count:n,x:i)"], most=1)
+    assert stream.of((1, 0, 7, ())) == [""]
+    assert stream.of((1, 0, 9, (7,))) == ["f(x=7)"]
+
+
 def test_streams_share_an_allowance_and_give_it_back() -> None:
     allowance = Allowance(5)
     first, second = (Stream(["write(count:n)"], allowance=allowance) for _ in range(2))

@@ -102,6 +102,15 @@ def test_record_that_announces_more_words_than_any_call_has_is_malformed() -> No
     assert (len(records), malformed) == (0, 1)
 
 
+def test_words_ahead_of_the_first_record_are_not_taken_for_its_own() -> None:
+    row = np.zeros(1, RECORD)
+    row["words"] = 2
+    lines = [words_lines([1] * 9), row.view(np.uint64).reshape(1, 8), words_lines([5, 6])]
+    records, malformed = split(np.concatenate(lines))
+    assert malformed == 0
+    assert records.words[records.at[0] : records.at[0] + 2].tolist() == [5, 6]
+
+
 def test_words_of_no_record_are_counted_and_the_ring_is_read_on(tracing: Tracing, made: MadeRegion) -> None:
     made.hand_over(tracing.socket)
     made.put_lines(words_lines([1] * 20))

@@ -87,6 +87,7 @@ def test_texts_of_signatures_are_no_calls_of_the_job_and_are_not_kept() -> None:
     }
     session.update("s", make_batch(2, columns), interner.take_fresh(), NOW)
     assert session.names.calls == ["", "write"]
+    assert session.streams["s"].translate(make_batch(2, columns)).signature.tolist() == [0, 0]
     assert session.streams["s"].undefined == 0
     assert "write()" not in pickle.dumps(session).decode("latin1")
 

@@ -94,6 +94,18 @@ def test_last_that_a_stream_says_of_itself_arrives_whatever_the_wire_does(seed: 
     assert (info.rank, info.ranks) == ((said - 1, 4) if said else (-1, 0))
 
 
+def test_news_of_a_stream_travel_once() -> None:
+    shipper, core = pair(RememberingSink(), batch_events=1)
+    link = Link(shipper, core)
+    shipper.take([Opened("s", INFO)], 0.0)
+    link.step()
+    shipper.take([Changed("s", msgspec.structs.replace(INFO, rank=2))], link.now)
+    for at in range(3):
+        shipper.take([Chunk("s", numbered(at, 1), Definitions())], link.now)
+    batches = [message for frames in shipper.outgoing(link.now) if isinstance(message := decode(frames)[0], Batch)]
+    assert [batch.info is not None for batch in batches] == [True, False, False, False]
+
+
 def test_aggregator_that_lost_its_memory_hears_what_the_stream_said_last() -> None:
     shipper, core = pair(RememberingSink())
     link = Link(shipper, core)
