@@ -33,6 +33,14 @@ def need_file(path: Path) -> Path:
     return path
 
 
+def need_module(python: str, module: str, script: str) -> str:
+    """Does the same for a module of an interpreter that is not ours; returns what a script prints there."""
+    done = subprocess.run([need(python), "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode:
+        _absent(f"{module} of {python}")
+    return done.stdout
+
+
 def _absent(what: str) -> NoReturn:
     reason = f"{what} is not installed (make system-deps installs it)"
     if os.environ.get("CI") == "true":
