@@ -94,20 +94,24 @@ BEGIN(aio_read64, aiocb64)
 BEGIN(aio_write, aiocb)
 BEGIN(aio_write64, aiocb64)
 
-#define BEGIN_SYNC(symbol, type)                                                                                   \
-    EXPORT int symbol(int operation, struct type *block) {                                                         \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                                                     \
-        uint32_t number = span.start_ns ? began((struct aiocb *)block, KIND_SYNC) : 0;                             \
-        int result = REAL(symbol)(operation, block);                                                               \
-        if (span.start_ns && iotide_begun()) {                                                                     \
-            struct iotide_target target = iotide_target_of(block->aio_fildes);                                     \
-            iotide_leave(span, &SITE(symbol),                                                                      \
-                         facts_of(&SITE(symbol), (struct aiocb *)block, target, KIND_SYNC, result != 0),           \
-                         (uint64_t[]){(uint64_t)operation, (uint64_t)block->aio_fildes, number}, 3);                                      \
-            if (result != 0)                                                                                       \
-                ended((struct aiocb *)block);                                                                      \
-        }                                                                                                          \
-        return result;                                                                                             \
+static int sync_submitted(struct iotide_span span, struct iotide_site *site, int operation, const struct aiocb *block,
+                          uint32_t number, int result) {
+    if (!span.start_ns || !iotide_begun())
+        return result;
+    struct iotide_target target = iotide_target_of(block->aio_fildes);
+    iotide_leave(span, site, facts_of(site, block, target, KIND_SYNC, result != 0),
+                 (uint64_t[]){(uint64_t)operation, (uint64_t)block->aio_fildes, number}, 3);
+    if (result != 0)
+        ended(block);
+    return result;
+}
+
+#define BEGIN_SYNC(symbol, type)                                                                          \
+    EXPORT int symbol(int operation, struct type *block) {                                                \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                            \
+        uint32_t number = span.start_ns ? began((struct aiocb *)block, KIND_SYNC) : 0;                    \
+        int result = REAL(symbol)(operation, block);                                                      \
+        return sync_submitted(span, &SITE(symbol), operation, (struct aiocb *)block, number, result);     \
     }
 BEGIN_SYNC(aio_fsync, aiocb)
 BEGIN_SYNC(aio_fsync64, aiocb64)

@@ -78,8 +78,8 @@ static int scanned(struct iotide_span span, struct iotide_site *site, FILE *stre
     return result;
 }
 
-/* glibc's headers give these names to other symbols, by the standard that a program is compiled for: ours are told apart
- * by their labels. */
+/* glibc's headers give these names to other symbols, by the standard that a program is compiled for: ours are told
+ * apart by their labels. */
 #define LABELLED(symbol, parameters)                                \
     EXPORT int iotide_##symbol parameters __asm__(#symbol);         \
     EXPORT int iotide_##symbol parameters

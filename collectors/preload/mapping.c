@@ -8,8 +8,8 @@
 #define MAPPINGS 1024
 #define FILLING 1 /* no address */
 
-/* What is mapped where, so that msync and munmap have their file. Written by whoever has claimed the entry; a reader that
- * comes meanwhile finds no mapping, or its file unknown. */
+/* What is mapped where, so that msync and munmap have their file; what finds no room has none. Written by whoever has
+ * claimed the entry; a reader that comes meanwhile finds no mapping, or its file unknown. */
 static struct {
     _Atomic uintptr_t start; /* 0: free */
     _Atomic uintptr_t end;

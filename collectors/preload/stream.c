@@ -72,7 +72,8 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
             facts.parent = under.handle;
         if (stream && *mode == 'a')
             facts.flags |= FLAG_APPEND;
-        iotide_leave(span, &SITE(fdopen), facts, (uint64_t[]){(uint64_t)fd, stream ? iotide_define_string(mode) : 0}, 2);
+        uint64_t words[] = {(uint64_t)fd, stream ? iotide_define_string(mode) : 0};
+        iotide_leave(span, &SITE(fdopen), facts, words, 2);
     }
     return stream;
 }

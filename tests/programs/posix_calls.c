@@ -317,7 +317,8 @@ static void passing(void) {
     SENDFILE(sendfile)
     SENDFILE(sendfile64)
     off64_t there = 5;
-    RUN(ssize_t, copy_file_range, (int, off64_t *, int, off64_t *, size_t, unsigned int), (from, NULL, to, &there, 30, 0));
+    RUN(ssize_t, copy_file_range, (int, off64_t *, int, off64_t *, size_t, unsigned int),
+        (from, NULL, to, &there, 30, 0));
     see("READ", "data", 30, 30, -1, "copy_file_range(from=%d, to=%d, count=30, flags=0x0)", from, to);
     see("WRITE", "copy", 30, 30, 5, "copy_file_range(from=%d, to=%d, count=30, flags=0x0)", from, to);
     int first[2], second[2];
@@ -374,7 +375,8 @@ static void sockets(void) {
     RUN(int, getsockopt, (int, int, int, void *, socklen_t *), (peer, SOL_SOCKET, SO_TYPE, &option, &length));
     SEE(OTHER, "socket:*", "getsockopt(fd=%d, level=1, option=3)", peer);
     option = 1;
-    RUN(int, setsockopt, (int, int, int, const void *, socklen_t), (peer, SOL_SOCKET, SO_KEEPALIVE, &option, sizeof option));
+    RUN(int, setsockopt, (int, int, int, const void *, socklen_t),
+        (peer, SOL_SOCKET, SO_KEEPALIVE, &option, sizeof option));
     SEE(OTHER, "socket:*", "setsockopt(fd=%d, level=1, option=9, length=4)", peer);
     length = sizeof from;
     RUN(int, getsockname, (int, void *, socklen_t *), (peer, &from, &length));
@@ -485,8 +487,8 @@ static void space(void) {
     see("OTHER", "data", 8192, 0, -1, "mremap(length=8192, new_length=4096, flags=0x0)");
     RUN(int, munmap, (void *, size_t), (memory, 4096));
     see("OTHER", "data", 4096, 0, -1, "munmap(length=4096)");
-    memory = RUN_AS(void *, mmap64, (void *, size_t, int, int, int, off_t), (NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 4096),
-                    r != MAP_FAILED, r == MAP_FAILED);
+    memory = RUN_AS(void *, mmap64, (void *, size_t, int, int, int, off_t),
+                    (NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 4096), r != MAP_FAILED, r == MAP_FAILED);
     see("OTHER", "data", 4096, 0, 4096, "mmap(length=4096, protection=0x1, flags=0x2, fd=%d)", fd);
     RUN(int, munmap, (void *, size_t), (memory, 4096));
     see("OTHER", "data", 4096, 0, -1, "munmap(length=4096)");
@@ -578,7 +580,8 @@ static void names(void) {
     ON(OTHER, mkdir, MODED, ("d", 0755), "d", "mkdir(mode=0755)")
     ON(OTHER, mkdirat, (int, const char *, mode_t), (AT_FDCWD, "e", 0700), "e", "mkdirat(directory=*, mode=0700)")
     int folder = (int)syscall(SYS_open, "d", O_RDONLY | O_DIRECTORY);
-    ON(OTHER, mkdirat, (int, const char *, mode_t), (folder, "deep", 0700), "d/deep", "mkdirat(directory=%d, mode=0700)", folder)
+    ON(OTHER, mkdirat, (int, const char *, mode_t), (folder, "deep", 0700), "d/deep",
+       "mkdirat(directory=%d, mode=0700)", folder)
     ON(DELETE, rmdir, PATH, ("e"), "e", "rmdir()")
     ON(DELETE, unlinkat, (int, const char *, int), (folder, "deep", AT_REMOVEDIR), "d/deep",
        "unlinkat(directory=%d, flags=0x200)", folder)
@@ -591,8 +594,8 @@ static void names(void) {
     ON(OTHER, rename, PATHS, ("b", "c"), "b", "rename(to=*/c)")
     ON(OTHER, renameat, (int, const char *, int, const char *), (folder, "b", AT_FDCWD, "b"), "d/b",
        "renameat(directory=%d, to_directory=*, to=*/b)", folder)
-    ON(OTHER, renameat2, (int, const char *, int, const char *, unsigned int), (AT_FDCWD, "b", folder, "b", RENAME_NOREPLACE),
-       "b", "renameat2(directory=*, to_directory=%d, to=*/d/b, flags=0x1)", folder)
+    ON(OTHER, renameat2, (int, const char *, int, const char *, unsigned int),
+       (AT_FDCWD, "b", folder, "b", RENAME_NOREPLACE), "b", "renameat2(directory=*, to_directory=%d, to=*/d/b, flags=0x1)", folder)
     ON(OTHER, rename, PATHS, ("nothing", "c"), "nothing", "rename(*)")
     ON(OTHER, rename, PATHS, ("", (const char *)8), "-", "rename(*)")
     ON(DELETE, unlink, PATH, ("c"), "c", "unlink()")
@@ -624,11 +627,13 @@ static void names(void) {
     ON(OTHER, mknod, (const char *, mode_t, dev_t), ("f1", S_IFIFO | 0600, 0), "f1", "mknod(mode=010600, device=0x0)")
     ON(OTHER, mknodat, (int, const char *, mode_t, dev_t), (AT_FDCWD, "f2", S_IFIFO | 0600, 0), "f2",
        "mknodat(directory=*, mode=010600, device=0x0)")
-    ON(OTHER, __xmknod, (int, const char *, mode_t, dev_t *), (0, "f3", S_IFIFO | 0600, &device), "f3", "mknod(mode=010600)")
+    ON(OTHER, __xmknod, (int, const char *, mode_t, dev_t *), (0, "f3", S_IFIFO | 0600, &device), "f3",
+       "mknod(mode=010600)")
     ON(OTHER, __xmknodat, (int, int, const char *, mode_t, dev_t *), (0, AT_FDCWD, "f4", S_IFIFO | 0600, &device), "f4",
        "mknodat(directory=*, mode=010600)")
     ON(OTHER, mkfifo, MODED, ("f5", 0600), "f5", "mkfifo(mode=0600)")
-    ON(OTHER, mkfifoat, (int, const char *, mode_t), (folder, "f6", 0600), "d/f6", "mkfifoat(directory=%d, mode=0600)", folder)
+    ON(OTHER, mkfifoat, (int, const char *, mode_t), (folder, "f6", 0600), "d/f6",
+       "mkfifoat(directory=%d, mode=0600)", folder)
     syscall(SYS_close, folder);
 }
 
@@ -652,7 +657,9 @@ static void facts(void) {
     BY_PATH(lstat64, "lstat")
     BY_NUMBER(fstat, "fstat")
     BY_NUMBER(fstat64, "fstat")
-#define AT(symbol) ON(OTHER, symbol, (int, const char *, void *, int), (AT_FDCWD, "a", &to, 0), "a", "fstatat(directory=*, flags=0x0)")
+#define AT(symbol)                                                                           \
+    ON(OTHER, symbol, (int, const char *, void *, int), (AT_FDCWD, "a", &to, 0), "a",        \
+       "fstatat(directory=*, flags=0x0)")
     AT(fstatat)
     AT(fstatat64)
 #define OLD(symbol, shown) ON(OTHER, symbol, (int, const char *, void *), (1, "a", &to), "a", shown "()")
@@ -662,8 +669,9 @@ static void facts(void) {
     OLD(__lxstat64, "lstat")
     ON(OTHER, __fxstat, (int, int, void *), (1, fd, &to), "a", "fstat(fd=%d)", fd)
     ON(OTHER, __fxstat64, (int, int, void *), (1, fd, &to), "a", "fstat(fd=%d)", fd)
-#define OLD_AT(symbol) \
-    ON(OTHER, symbol, (int, int, const char *, void *, int), (1, AT_FDCWD, "a", &to, 0), "a", "fstatat(directory=*, flags=0x0)")
+#define OLD_AT(symbol)                                                                       \
+    ON(OTHER, symbol, (int, int, const char *, void *, int), (1, AT_FDCWD, "a", &to, 0), "a", \
+       "fstatat(directory=*, flags=0x0)")
     OLD_AT(__fxstatat)
     OLD_AT(__fxstatat64)
     ON(OTHER, statx, (int, const char *, int, unsigned int, void *), (AT_FDCWD, "a", 0, STATX_SIZE, &to), "a",
@@ -765,8 +773,7 @@ static void directories(void) {
     free(text);
 
     DIR *directory = RUN_POINTER(DIR *, opendir, (const char *), ("d"));
-    int fd = (int)syscall(SYS_dup, 0) - 1; /* the number that opendir has taken */
-    syscall(SYS_close, fd + 1);
+    int fd;
     SEE(CREATE, "d", "opendir()");
     for (int i = 0; i < 3; i++) {
         RUN_POINTER(struct dirent *, readdir, (DIR *), (directory));

@@ -1,4 +1,4 @@
-/* What programs that call every function of a signature file share: each step says what a tracer should have seen of it.
+/* What programs that call every function of a signature file share: each step says what a tracer should have seen.
  * The transcript goes to standard output at the end, past libc, so that nothing here adds calls to what is looked at.
  *
  *   call SYMBOL RESULT ERRNO

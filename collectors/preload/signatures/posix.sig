@@ -104,7 +104,10 @@ DUPLICATE int dup2|__dup2(int fd: fd, int to: int) -> id
 DUPLICATE int dup3(int fd: fd, int to: int, int flags: flags) -> id
     custom
 CHANGE_FLAGS int fcntl|fcntl64|__fcntl(int fd: fd,
-                            int command: enum{F_DUPFD/F_GETFD/F_SETFD/F_GETFL/F_SETFL/F_GETLK/F_SETLK/F_SETLKW/F_SETOWN/F_GETOWN/F_SETSIG/F_GETSIG////F_SETOWN_EX/F_GETOWN_EX/F_OFD_GETLK/F_OFD_SETLK/F_OFD_SETLKW/F_SETLEASE/F_GETLEASE/F_NOTIFY/F_DUPFD_CLOEXEC/F_SETPIPE_SZ/F_GETPIPE_SZ/F_ADD_SEALS/F_GET_SEALS},
+                            int command: enum{F_DUPFD/F_GETFD/F_SETFD/F_GETFL/F_SETFL/F_GETLK/F_SETLK/F_SETLKW/
+                            F_SETOWN/F_GETOWN/F_SETSIG/F_GETSIG////F_SETOWN_EX/F_GETOWN_EX/F_OFD_GETLK/F_OFD_SETLK/
+                            F_OFD_SETLKW/F_SETLEASE/F_GETLEASE/F_NOTIFY/F_DUPFD_CLOEXEC/F_SETPIPE_SZ/F_GETPIPE_SZ/
+                            F_ADD_SEALS/F_GET_SEALS},
                             ...) -> id
     extra argument: hex = 0
     class = meta
@@ -208,7 +211,8 @@ OTHER int posix_fallocate|posix_fallocate64(int fd: fd, off_t offset: offset, of
     failed = result != 0
     error = result
 CHANGE_FLAGS int posix_fadvise|posix_fadvise64(int fd: fd, off_t offset: offset, off_t length: int,
-                                        int advice: enum{POSIX_FADV_NORMAL/POSIX_FADV_RANDOM/POSIX_FADV_SEQUENTIAL/POSIX_FADV_WILLNEED/POSIX_FADV_DONTNEED/POSIX_FADV_NOREUSE})
+                                        int advice: enum{POSIX_FADV_NORMAL/POSIX_FADV_RANDOM/POSIX_FADV_SEQUENTIAL/
+                            POSIX_FADV_WILLNEED/POSIX_FADV_DONTNEED/POSIX_FADV_NOREUSE})
     failed = result != 0
     error = result
 OTHER ssize_t readahead(int fd: fd, off64_t offset: offset, size_t count: uint)
@@ -295,12 +299,14 @@ OTHER int aio_cancel64(int fd: fd, struct aiocb64 *block) -> id
     name = aio_cancel
     extra id: uint = 0
     custom
-OTHER int lio_listio(int mode: enum{LIO_WAIT/LIO_NOWAIT}, struct aiocb *const *blocks, int count: int, struct sigevent *event)
+OTHER int lio_listio(int mode: enum{LIO_WAIT/LIO_NOWAIT}, struct aiocb *const *blocks, int count: int,
+                            struct sigevent *event)
     extra fd: int = 0
     extra size: uint = 0
     extra id: uint = 0
     custom
-OTHER int lio_listio64(int mode: enum{LIO_WAIT/LIO_NOWAIT}, struct aiocb64 *const *blocks, int count: int, struct sigevent *event)
+OTHER int lio_listio64(int mode: enum{LIO_WAIT/LIO_NOWAIT}, struct aiocb64 *const *blocks, int count: int,
+                            struct sigevent *event)
     name = lio_listio
     extra fd: int = 0
     extra size: uint = 0
