@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-Text = TypeVar("Text", str, bytes)
+Text = TypeVar("Text", bound=Hashable)
 
 
 class Numbering(Generic[Text]):
@@ -25,10 +25,14 @@ class Numbering(Generic[Text]):
     def of(self, texts: Sequence[Text]) -> npt.NDArray[np.uint32]:
         """Returns the number of each text, uint32."""
         known = self._known
-        try:
-            return np.fromiter([known[text] for text in texts], np.uint32, len(texts))
-        except KeyError:
-            for text in dict.fromkeys(texts):
-                if text not in known and ((number := self._number(text)) or not text):
-                    known[text] = number
-            return np.fromiter([known.get(text, 0) for text in texts], np.uint32, len(texts))
+        numbers = list(map(known.get, texts))
+        if None in numbers:
+            for at in [at for at, number in enumerate(numbers) if number is None]:
+                text = texts[at]
+                number = known.get(text)
+                if number is None:
+                    number = self._number(text)
+                    if number or not text:
+                        known[text] = number
+                numbers[at] = number
+        return np.fromiter(numbers, np.uint32, len(numbers))

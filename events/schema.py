@@ -125,8 +125,10 @@ def file_type_of(path: str) -> FileType:
     >>> file_type_of("/scratch/out.h5"), file_type_of("pipe:[81]"), file_type_of("/dev/null")
     (<FileType.REGULAR: 1>, <FileType.PIPE: 3>, <FileType.DEVICE: 5>)
     """
-    if path.startswith("/dev/") and not path.startswith("/dev/shm/"):  # noqa: S108  (a path to compare with)
-        return FileType.DEVICE
+    if path.startswith("/"):
+        if path.startswith("/dev/") and not path.startswith("/dev/shm/"):  # noqa: S108  (a path to compare with)
+            return FileType.DEVICE
+        return FileType.PSEUDO if path.startswith(_PSEUDO_PREFIXES) else FileType.REGULAR
     if path.startswith(_PSEUDO_PREFIXES):
         return FileType.PSEUDO
     for prefix, file_type in _TYPE_OF_PREFIX:

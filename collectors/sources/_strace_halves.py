@@ -132,11 +132,11 @@ def rest_of_call(line: Line, before: Line) -> Line | None:
 
     With ``-z`` and the like, strace leaves out what begins a second half.
     """
-    if not before.event.endswith(UNFINISHED) or not _REST.search(line.unstamped):
+    if not (before.event or before.tail).endswith(UNFINISHED) or not _REST.search(line.unstamped):
         return None
-    call = before.event.partition(b"(")[0]
+    call = before.call or before.event.partition(b"(")[0]  # it has a call where its text looks like one with a result
     event = _RESUMED_BEGIN + call + _RESUMED_END + line.unstamped
-    return before._replace(event=event)
+    return Line(*[b""] * len(Line._fields))._replace(pid=before.pid, stamp=before.stamp, event=event)
 
 
 def reason_to_ignore(text: bytes) -> str:
@@ -162,4 +162,5 @@ def _judge(line: Line) -> Line | str:
         return ""
     if line.result == b"?":
         return "no_result"
-    return line._replace(duration=tail[3]) if tail[3] else line
+    more = {"duration": tail[3], "error": line.error or tail[2]}
+    return line._replace(**{name: text for name, text in more.items() if text})

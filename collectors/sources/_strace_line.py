@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os.path
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _ANNOTATION: Final = rb"([^<>\n]*(?:(?:->|<[^<>\n]*>)[^<>\n]*)*)"
@@ -15,7 +16,8 @@ _LEADER: Final = (
 )
 _CALL: Final = (
     rb"([\w?]{1,64}+)\((?:\d++<([^<>\n]*+)>(?=[,)(])(?:\(deleted\))?+)?+([^\n]*)\) ++= "
-    rb"(0x[0-9a-f]{1,16}+|-?\d{1,20}+|\?)(?: <(\d{1,9}+\.\d{1,9}+)>(?=\n))?+([^\n]*+)\n"
+    rb"(0x[0-9a-f]{1,16}+|-?\d{1,20}+|\?)(?:<([^<>\n]*+)>(?=[ \n]))?+(?: (E(?!RESTART)[A-Z0-9_]++ \([^()\n]*+\)))?+"
+    rb"(?: <(\d{1,9}+\.\d{1,9}+)>(?=\n))?+([^\n]*+)\n"
 )
 
 LINES: Final = re.compile(rb"(?:" + _LEADER + rb"(?:" + _CALL + rb"|([^\n]*+)\n)|([^\n]*+)\n)")
@@ -36,10 +38,14 @@ class Line(NamedTuple):
     arguments: bytes
     """Those after the annotation, or all of them."""
     result: bytes
+    returned: bytes
+    """Path of the descriptor that was returned, if it is a plain one."""
+    error: bytes
+    """Name of the error and what it means, in brackets."""
     duration: bytes
-    """Where it directly follows the result, else it stands in the tail."""
+    """Where nothing else stands before it; else it is in the tail."""
     tail: bytes
-    """What else follows the result: path of a new descriptor, error, flags."""
+    """What else follows the result, from the first thing on that is not as usual."""
     event: bytes
     """The line after its stamp, where it is not a whole call: a half, an exit, a signal."""
     unstamped: bytes
@@ -48,8 +54,12 @@ class Line(NamedTuple):
     def whole_event(self) -> bytes:
         """Returns what stood after the stamp of a line that only looked like a call."""
         annotation = b"0<" + self.annotation + b">" if self.annotation else b""
+        returned = b"<" + self.returned + b">" if self.returned else b""
+        error = b" " + self.error if self.error else b""
         took = b" <" + self.duration + b">" if self.duration else b""
-        return b"".join((self.call, b"(", annotation, self.arguments, b") = ", self.result, took, self.tail))
+        return b"".join(
+            (self.call, b"(", annotation, self.arguments, b") = ", self.result, returned, error, took, self.tail)
+        )
 
 
 TAIL: Final = re.compile(
@@ -60,7 +70,7 @@ TAIL: Final = re.compile(
 UNFINISHED: Final = b" <unfinished ...>"
 
 _STRING = re.compile(
-    rb"(?:(?:AT_FDCWD|\d+)(?:<" + _ANNOTATION + rb'>(?:\(deleted\))?)?, )?"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
+    rb"(?:, )?+(?:(?:AT_FDCWD|\d+)(?:<" + _ANNOTATION + rb'>(?:\(deleted\))?)?, )?"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
 )
 _DESCRIPTOR = re.compile(rb"\d+<" + _ANNOTATION + _ANNOTATION_END)
 _ANY_ANNOTATION = re.compile(rb"\b\d+<" + _ANNOTATION + _ANNOTATION_END)
@@ -80,19 +90,30 @@ def path_text(annotation: bytes) -> str:
     return _unescape(annotation).removesuffix(" (deleted)")
 
 
-def path_argument(annotation: bytes, arguments: bytes) -> str:
-    """Returns the path that a call such as openat or unlink is given, made absolute where strace says from where."""
-    found = _STRING.match(arguments.removeprefix(b", "))
+def path_argument(annotation: bytes, arguments: bytes) -> tuple[bytes, bytes | None]:
+    """Returns folder and name of the path that a call such as openat or unlink is given; None for one without it."""
+    found = _STRING.match(arguments)
     if found is None:
-        return path_text(annotation)
-    folder, name = annotation or found[1] or b"", _unescape(found[2])
-    if not name:
+        return annotation, None
+    return annotation or found[1] or b"", found[2]
+
+
+_folder_text = lru_cache(4096)(path_text)
+
+
+def absolute(folder: bytes, name: bytes | None) -> str:
+    """Makes a path of the parts that ``path_argument`` returned, absolute where strace says from where."""
+    text = _unescape(name) if name else ""
+    if not text:
         return path_text(folder)
-    return os.path.normpath(f"{path_text(folder)}/{name}") if folder and name[0] != "/" else name
+    if text[0] == "/" or not folder:
+        return text
+    whole = f"{_folder_text(folder)}/{text}"
+    return os.path.normpath(whole) if "/." in whole or "//" in whole or whole[-1] == "/" else whole
 
 
 def returned_path(tail: bytes) -> str:
-    """Returns the path of the descriptor that a call returned, "" where there is none."""
+    """Returns the path of the descriptor that a call returned, "" where there is none; of what is no plain path."""
     found = TAIL.fullmatch(tail)
     return path_text(found[1]) if found and found[1] else ""
 

@@ -17,7 +17,16 @@ from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
 from ._strace_calls import CallTable, Numbers, PathIn
 from ._strace_halves import EXPECTED, CallAssembler, Rows, Times, reason_to_ignore, rest_of_call
-from ._strace_line import LINES, Line, first_annotation, last_annotation, path_argument, path_text, returned_path
+from ._strace_line import (
+    LINES,
+    Line,
+    absolute,
+    first_annotation,
+    last_annotation,
+    path_argument,
+    path_text,
+    returned_path,
+)
 from ._strace_time import StampReader, parse_stamps
 
 MAX_LINE_BYTES = 1 << 20
@@ -44,6 +53,7 @@ class StraceParser:
         self._calls = CallTable(self._interner)
         self._codes = Numbering[bytes](self._calls.add)
         self._files = Numbering[bytes](lambda path: self._interner.file(path_text(path)))
+        self._arguments = Numbering[tuple[bytes, bytes | None]](lambda path: self._interner.file(absolute(*path)))
         self._pids = Numbering[bytes](lambda pid: int(pid or b"0"))
 
     def feed(self, data: bytes) -> list[SourceItem]:
@@ -70,8 +80,10 @@ class StraceParser:
         self.counters["lines"] += len(rows)
         numbers: Sequence[int] = range(block.first_line, block.first_line + len(rows))
         last = rows[-1:]
-        if b"" in [row[1] for row in rows]:
+        stamps = [row[1] for row in rows]
+        if b"" in stamps:
             numbers, rows = self._stamped(numbers, rows)
+            stamps = [row[1] for row in rows]
         self._last_row = last[0] if last else self._last_row
         if not rows:
             return []
@@ -79,7 +91,7 @@ class StraceParser:
         if self._stamps is None:
             self._stamps = StampReader(rows[0][1], self._about.modified_ns)
             items.append(self._open(self._stamps))
-        starts = self._stamps.read([row[1] for row in rows])
+        starts = self._stamps.read(stamps)
         rows, starts = self._assembler.completed(numbers, rows, starts)
         if rows and len(batch := self._batch(rows, starts)):
             self.counters["events"] += len(batch)
@@ -119,9 +131,11 @@ class StraceParser:
         return kept_numbers, kept_rows
 
     def _batch(self, rows: Rows, starts: Times) -> EventBatch:
-        pids, _, calls, annotations, arguments, results, durations, tails, _, _ = zip(*rows, strict=True)
+        pids, _, calls, annotations, arguments, results, returned, errors, durations, tails, _, _ = zip(
+            *rows, strict=True
+        )
         codes = self._codes.of(calls)
-        files = self._files_of(codes, annotations, arguments, tails)
+        files = self._files_of(codes, annotations, arguments, returned, tails)
         keep = self._calls.is_io[codes] | (files > 0)
         if not keep.all():
             self.counters["lines_ignored:not_io"] += len(keep) - int(np.count_nonzero(keep))
@@ -145,7 +159,7 @@ class StraceParser:
             "bytes": np.where(moved, result, 0),
         }
         if failed.any():
-            columns["errno"] = _errors(failed, tails)
+            columns["errno"] = _errors(failed, errors)
             columns["flags"] = np.where(failed, int(Flag.FAILED), 0)
         kept = {name: column[keep] for name, column in columns.items()}
         kept["call"] = self._calls.strings(codes[keep])
@@ -156,22 +170,30 @@ class StraceParser:
         codes: npt.NDArray[np.uint32],
         annotations: Sequence[bytes],
         arguments: Sequence[bytes],
+        returned: Sequence[bytes],
         tails: Sequence[bytes],
     ) -> npt.NDArray[np.uint32]:
-        files = self._files.of(annotations)
         ways = self._calls.path_in[codes]
+        files = self._files.of(annotations)
         descriptor = ways == int(PathIn.DESCRIPTOR)
         for at in np.flatnonzero(descriptor & (files == 0)).tolist():  # sockets and devices have more in their brackets
             files[at] = self._interner.file(first_annotation(arguments[at]))
-        elsewhere = np.flatnonzero(~descriptor)
-        result, last = int(PathIn.RESULT), int(PathIn.LAST_DESCRIPTOR)
-        for at, way in zip(elsewhere.tolist(), ways[elsewhere].tolist(), strict=True):
-            if way == last:
-                path = last_annotation(arguments[at]) or path_text(annotations[at])
-            else:
-                path = returned_path(tails[at]) if way == result else ""
-                path = path or path_argument(annotations[at], arguments[at])
-            files[at] = self._interner.file(path)
+        last = ways == int(PathIn.LAST_DESCRIPTOR)
+        for at in np.flatnonzero(last).tolist():
+            files[at] = self._interner.file(last_annotation(arguments[at]) or path_text(annotations[at]))
+        given = []
+        opened = np.flatnonzero(ways == int(PathIn.RESULT)).tolist()
+        files[opened] = self._files.of([returned[at] for at in opened])
+        for at in opened:
+            if not returned[at]:
+                path = returned_path(tails[at]) if tails[at] else ""
+                if path:
+                    files[at] = self._interner.file(path)
+                else:
+                    given.append(at)
+        given += np.flatnonzero(ways == int(PathIn.ARGUMENT)).tolist()
+        paths = [path_argument(annotations[at], arguments[at]) for at in given]
+        files[given] = self._arguments.of(paths)
         return files
 
     def _last_numbers(self, codes: npt.NDArray[np.uint32], arguments: Sequence[bytes]) -> tuple[Times, Times]:
@@ -188,6 +210,7 @@ class StraceParser:
         return requested, offset
 
 
+_NUMBER_OF = {name.encode(): getattr(errno, name) for name in dir(errno) if name.startswith("E")}
 _COLUMNS_OF = {
     Numbers.COUNT: ("requested",),
     Numbers.OFFSET: ("offset",),
@@ -221,9 +244,8 @@ def _whole_numbers(results: Sequence[bytes]) -> Times:
     return np.array([0 if text.startswith(b"0x") or len(text) > 18 else int(text) for text in results], np.int64)
 
 
-def _errors(failed: npt.NDArray[np.bool_], tails: Sequence[bytes]) -> npt.NDArray[np.uint16]:
-    numbers = np.zeros(len(tails), np.uint16)
-    for at in np.flatnonzero(failed).tolist():
-        name = tails[at].lstrip().partition(b" ")[0].decode("ascii", "replace")
-        numbers[at] = getattr(errno, name, 0) if name.startswith("E") else 0
+def _errors(failed: npt.NDArray[np.bool_], errors: Sequence[bytes]) -> npt.NDArray[np.uint16]:
+    numbers = np.zeros(len(errors), np.uint16)
+    rows = np.flatnonzero(failed).tolist()
+    numbers[rows] = [_NUMBER_OF.get(errors[at].partition(b" ")[0], 0) for at in rows]
     return numbers

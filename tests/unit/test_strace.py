@@ -209,6 +209,23 @@ def test_second_half_that_strace_did_not_stamp_is_joined_to_the_line_before_it(p
     assert about.counters["lines"] == accounted(about.counters) == 6
 
 
+@pytest.mark.parametrize("data", ['"a"', '"a) = 3"', '"x) = -1 ENOENT (z)"', '"b) = 4</y> <0.1>"'])
+def test_second_half_without_its_beginning_belongs_to_the_line_before(data: str) -> None:
+    text = text_of(
+        "18 1795229276.1 close(3</y>) = 0 <0.1>",
+        f"17 1795229276.2 write(3</x>, {data}, 5 <unfinished ...>",
+        ") = 5 <0.000300>",
+    )
+    streams, about = parse(StraceParser, text)
+    rows = one(streams).rows()
+    assert [(row["call"], row["pid"], row["bytes"], row["duration"]) for row in rows] == [
+        ("close", 18, 0, 10**8),
+        ("write", 17, 5, 300_000),
+    ]
+    assert about.problems.total == 0
+    assert about.counters["lines"] == accounted(about.counters) == 3
+
+
 def test_process_that_ends_between_the_halves_of_a_call_has_no_result() -> None:
     text = text_of(
         "17 1795229276.1 close(3</y>) = 0 <0.1>",
