@@ -49,7 +49,7 @@ import sys, h5py, numpy
 block = numpy.ones((1 << 20) // 8)
 for step in range(4):
     with h5py.File(sys.argv[1], "w") as file:
-        field = file.create_dataset("field", (400, block.size), chunks=(1, block.size))
+        field = file.create_dataset("field", (400, block.size), dtype="f8", chunks=(1, block.size))
         for row in range(400):
             field[row] = block
 """

@@ -225,12 +225,13 @@ def test_valgrind_finds_nothing_in_the_library(hostile: Path, tracing: Tracing, 
     assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
 
 
-@pytest.mark.parametrize("name", ["threads", "forks", "stdio", "errors", "signals"])
+@pytest.mark.parametrize("name", ["threads", "forks", "stdio", "errors", "signals", "close-everything"])
 def test_sanitizers_find_nothing_in_the_library(
     hostile: Path, tracing: Tracing, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, name: str
 ) -> None:
-    library = sanitized_core(tmp_path_factory, "undefined")
-    environment = tracing.environment(IOTIDE_TRACER=str(library))
+    library, runtime = sanitized_core(tmp_path_factory)
+    environment = tracing.environment(ASAN_OPTIONS="detect_leaks=0")
+    environment["LD_PRELOAD"] = f"{runtime}:{library}"
     done = tracing.run([hostile, name, tmp_path / "out"], env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
     assert tracing.source.counters["events"] > 0

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from iotide.events import Kind
 from support.building import built
+from support.commands import plain_environment
 from support.tracing import Tracing
 from support.waiting import wait_for
 
@@ -82,3 +83,17 @@ def test_child_that_returns_into_its_parents_call_does_not_write_to_its_parents_
     tracing.run([edges, "quiet-fork-in-handler", tmp_path / "out"])
     interrupted = sum(int((batch.errno == errno.EINTR).sum()) for batch in tracing.events().values())
     assert interrupted == 1
+
+
+def test_calls_with_arguments_that_make_no_sense_end_as_ever(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    program = built(tmp_path_factory, "odd_arguments.c", "-w")
+    untraced = subprocess.run(
+        [program, tmp_path], env=plain_environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert untraced.returncode == 7
+    assert len(untraced.stdout.splitlines()) > 500
+    done = tracing.run([program, tmp_path])
+    assert (done.returncode, done.stderr) == (7, "")
+    assert done.stdout.splitlines() == untraced.stdout.splitlines()

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from iotide.collectors.wrappers.build import PRELOAD
 from iotide.events import Kind
 from support.accounting import account, run_both
-from support.building import built
+from support.building import built, core_sources
+from support.programs import need_header
 from support.tracing import Tracing
 
 
@@ -61,3 +63,29 @@ def test_call_that_is_jumped_out_of_leaves_nothing_on_the_stack_of_calls(
     (batch,) = tracing.events().values()
     assert set(batch.depth.tolist()) == {0}
     assert set(batch.parent[batch.kind == Kind.WRITE].tolist()) == {0}
+
+
+def test_call_of_a_higher_layer_that_is_jumped_out_of_encloses_nothing_later(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    need_header("hdf5/serial/hdf5.h")
+    program = built(tmp_path_factory, "jumps_hdf5.c", "-I/usr/include/hdf5/serial", "-lhdf5_serial")
+    done = run_both(tracing, [program, tmp_path / "in.h5", tmp_path / "out"], tmp_path / "out")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
+    assert {row.depth for row in tracing.rows("H5Fflush")} == {0}
+    written = [row for row in tracing.rows("write") if row.path == str(tmp_path / "out")]
+    assert {row.depth for row in written if row.bytes == len("outside")} == {0}
+    assert sorted({row.depth for row in written if row.bytes == len("inside")}) == [1, 2, 3]
+
+
+def test_thread_sanitizer_finds_nothing_in_the_core(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    flags = ["-std=gnu11", "-fsanitize=thread", "-ftls-model=initial-exec", f"-I{PRELOAD}", "-lm", "-ldl"]
+    program = built(tmp_path_factory, "core_threads.c", *map(str, core_sources()), *flags)
+    environment = tracing.environment(TSAN_OPTIONS="exitcode=66")
+    del environment["LD_PRELOAD"]
+    done = tracing.run([program, tmp_path], env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
+    dropped = sum(count for name, count in tracing.source.counters.items() if name.startswith("events_dropped"))
+    assert tracing.calls()["work"] + dropped == 4 * 8 * 400

@@ -34,15 +34,23 @@ def built(tmp_path_factory: pytest.TempPathFactory, source: str, *flags: str, na
 
 
 @cache
-def _sanitized(folder: Path, check: str) -> Path:
+def _sanitized(folder: Path) -> Path:
     made = [generate(PRELOAD / "signatures" / f"{name}.sig", folder / "wrappers") for name in CORE]
-    checks = ["-O1", "-g", f"-fsanitize={check}", "-fno-sanitize-recover=all", *CORE_LINK_FLAGS]
-    library = folder / check / CORE_LIBRARY
+    checks = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *CORE_LINK_FLAGS]
+    library = folder / CORE_LIBRARY
     link(made, sorted(PRELOAD.glob("*.c")), library, checks)
     return library
 
 
-def sanitized_core(tmp_path_factory: pytest.TempPathFactory, check: str) -> Path:
-    """Returns the core library built with a sanitizer (``undefined``, ``address``, ``thread``), for IOTIDE_TRACER."""
-    need("gcc")
-    return _sanitized(tmp_path_factory.getbasetemp() / "sanitized", check)
+def sanitized_core(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Returns the core library with checks of addresses and undefined behaviour, and what to preload ahead of it."""
+    runtime = subprocess.run(
+        [need("gcc"), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    return _sanitized(tmp_path_factory.getbasetemp() / "sanitized"), runtime
+
+
+def core_sources() -> list[Path]:
+    """Returns the core's files that wrap nothing."""
+    names = "tracer region definitions lookup objects descriptors switches scratch copies"
+    return [PRELOAD / f"{name}.c" for name in names.split()]
