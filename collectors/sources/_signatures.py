@@ -25,6 +25,7 @@ _MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(32)
 _UNSIZED: Final = np.uint64(0x5851F42D4C957F2D)
 _ALL: Final = 2**64 - 1
+_NO_ROOM: Final = np.uint32(2**32 - 1)
 _GROWTH: Final = 64
 
 
@@ -103,15 +104,11 @@ class Signatures:
         new[0] = True
         np.not_equal(hashes[1:], hashes[:-1], out=new[1:])
         first = new.nonzero()[0]
-        numbers = self._numbers(records, index, hashes, first)
-        if len(first) == len(rows):
-            return numbers
-        if len(first) == 1:
-            return np.full(len(rows), numbers[0], np.uint32)
-        lengths = np.empty_like(first)
-        np.subtract(first[1:], first[:-1], out=lengths[:-1])
-        lengths[-1] = len(rows) - first[-1]
-        return np.repeat(numbers, lengths)
+        numbers = _repeated(self._numbers(records, index, hashes, first), first, len(rows))
+        if dropped := int(np.count_nonzero(numbers == _NO_ROOM)):
+            self._counters["signatures_dropped"] += dropped
+            numbers[numbers == _NO_ROOM] = 0
+        return numbers
 
     def close(self) -> None:
         """Gives the texts back to the allowance."""
@@ -120,32 +117,39 @@ class Signatures:
 
     def _numbers(self, records: Records, index: U32, hashes: U64, rows: npt.NDArray[np.intp]) -> U32:
         numbers, found = self._known.look_up(hashes[rows])
-        if found.all():
-            return numbers
-        missing = np.flatnonzero(~found & (index[rows] != 0))
-        wanted, first, which = np.unique(hashes[rows[missing]], return_index=True, return_inverse=True)
-        room = max(0, min(self._most - self._texts, self._allowance.left, len(wanted)))
-        made = np.zeros(len(wanted), np.uint32)
-        made[:room] = self._write(records, index, rows[missing[first[:room]]], sized=True)
-        self._known.add(wanted[:room], made[:room])
-        numbers[missing] = made[which]
-        if room < len(wanted):
-            late = missing[which >= room]
-            numbers[late] = self._unsized(records, index, rows[late])
+        if not found.all():
+            missing = np.flatnonzero(~found & (index[rows] != 0))
+            of_missing, left = self._made(records, index, hashes[rows[missing]], rows[missing], sized=True)
+            numbers[missing] = of_missing
+            if len(left):
+                numbers[missing[left]] = self._unsized(records, index, rows[missing[left]])
         return numbers
 
     def _unsized(self, records: Records, index: U32, rows: npt.NDArray[np.intp]) -> U32:
         hashes = self._hashes(_at(records, rows), index[rows], sized=False)
         numbers, found = self._known.look_up(hashes)
-        missing = np.flatnonzero(~found)
-        wanted, first, which = np.unique(hashes[missing], return_index=True, return_inverse=True)
-        room = max(0, min(2 * self._most - self._texts, self._allowance.left, len(wanted)))
-        made = np.zeros(len(wanted), np.uint32)
-        made[:room] = self._write(records, index, rows[missing[first[:room]]], sized=False)
-        self._known.add(wanted[:room], made[:room])
-        numbers[missing] = made[which]
-        self._counters["signatures_dropped"] += int(np.count_nonzero(which >= room))
+        if not found.all():
+            missing = np.flatnonzero(~found)
+            numbers[missing], left = self._made(records, index, hashes[missing], rows[missing], sized=False)
+            numbers[missing[left]] = _NO_ROOM
         return numbers
+
+    def _made(
+        self, records: Records, index: U32, hashes: U64, rows: npt.NDArray[np.intp], *, sized: bool
+    ) -> tuple[U32, npt.NDArray[np.intp]]:
+        """Writes the texts of hashes that are not known.
+
+        Returns:
+            The number of each, and the places of those for which there was no room.
+        """
+        room = min((1 if sized else 2) * self._most - self._texts, self._allowance.left)
+        if room <= 0:
+            return np.zeros(len(rows), np.uint32), np.arange(len(rows))
+        wanted, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+        made = np.zeros(len(wanted), np.uint32)
+        made[:room] = self._write(records, index, rows[first[:room]], sized=sized)
+        self._known.add(wanted[:room], made[:room])
+        return made[which], np.flatnonzero(which >= room)
 
     def _write(self, records: Records, index: U32, rows: npt.NDArray[np.intp], *, sized: bool) -> list[int]:
         """Writes and numbers the texts of rows that are all different."""
@@ -211,6 +215,18 @@ def _mix(hashes: U64, values: U64) -> None:
     hashes ^= values
     hashes *= _MULTIPLIER
     hashes ^= hashes >> _SHIFT
+
+
+def _repeated(values: U32, first: npt.NDArray[np.intp], length: int) -> U32:
+    """Repeats each value from its place to the next, up to ``length`` in all."""
+    if len(first) == length:
+        return values
+    if len(first) == 1:
+        return np.full(length, values[0], np.uint32)
+    lengths = np.empty_like(first)
+    np.subtract(first[1:], first[:-1], out=lengths[:-1])
+    lengths[-1] = length - first[-1]
+    return np.repeat(values, lengths)
 
 
 def _salted(index: int) -> int:

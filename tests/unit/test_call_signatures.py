@@ -233,6 +233,8 @@ def test_texts_are_bounded_first_by_leaving_sizes_out_then_by_having_none() -> N
     assert stream.of(*rows) == first
     assert stream.of(*((1, fd, 1, ()) for fd in range(7, 14))).count("") == 4
     assert stream.counters["signatures_dropped"] == 4
+    stream.of(*[(1, 99, 1, ())] * 3, (1, 98, 1, ()))
+    assert stream.counters["signatures_dropped"] == 8
     assert len(stream.texts) == 8
 
 
