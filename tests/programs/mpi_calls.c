@@ -99,6 +99,7 @@ static void nonblocking(void) {
     CHECK(MPI_File_iread(file, in, COUNT, MPI_INT, &requests[0]));
     for (flag = 0; !flag;)
         CHECK(MPI_Testany(1, requests, &index, &flag, statuses));
+    CHECK(MPI_File_seek(file, place(6), MPI_SEEK_SET));
     CHECK(MPI_File_iwrite(file, in, COUNT, MPI_INT, &requests[0]));
     for (int completed = 0, indices[1]; completed < 1;)
         CHECK(MPI_Testsome(1, requests, &completed, indices, statuses));
