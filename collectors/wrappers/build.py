@@ -31,8 +31,8 @@ COMPILE_FLAGS: Final = (
 )
 LINK_FLAGS: Final = ("-Wl,-z,now",)
 """What wrappers call is looked up at the start: at a first call that takes kilobytes of a stack that may be small."""
-CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst",)
-"""Its constructor runs ahead of those of the other libraries, which may do I/O."""
+CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst", "-Wl,-Bsymbolic")
+"""Its constructor runs ahead of those of the other libraries, which may do I/O; it calls itself without detours."""
 CORE: Final = ("posix", "stdio")
 """The signature files that go into the core library."""
 CORE_LIBRARY: Final = "libiotide_preload.so"

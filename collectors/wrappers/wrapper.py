@@ -40,7 +40,8 @@ class Wrapper:
         """Returns the function's C text."""
         rows = self._libc(symbol) if self._file.is_libc else self._layer(symbol)
         body = "\n".join(f"    {row}" for row in rows)
-        return f"EXPORT {signature_of(self._statement, symbol)} {{\n{body}\n}}\n"
+        hot = "HOT " if self._file.is_libc and self._statement.group == "data" else ""
+        return f"EXPORT {hot}{signature_of(self._statement, symbol)} {{\n{body}\n}}\n"
 
     # ---- the two shapes ----
 
