@@ -22,7 +22,7 @@ configured.
 
 In a terminal, the last three rows show bandwidth, period and a countdown to the next I/O phase. Elsewhere each
 prediction is one line. At the end come a summary and a report: a folder with report.html (open it in a browser),
-summary.json, predictions.jsonl and signal.json.
+summary.json, predictions.jsonl and signal.json, and an archive of every call with its parameters (`iotide archive`).
 
 \b
 Examples:
@@ -59,7 +59,8 @@ Statically linked, Go and set-user-ID programs cannot be traced this way: iotide
     metavar="DIR",
     help="Folder for the report. Default: ./iotide-JOB.",
 )
-@click.option("--no-report", is_flag=True, help="Leave no report behind.")
+@click.option("--no-report", is_flag=True, help="Leave no report and no archive behind.")
+@click.option("--no-archive", is_flag=True, help="Do not keep every call in an archive beside the report.")
 @click.option(
     "--json",
     "json_file",
@@ -87,6 +88,7 @@ def command(
     job: str | None,
     output: Path | None,
     no_report: bool,
+    no_archive: bool,
     json_file: Path | None,
     interval: float,
     listen: str | None,
@@ -111,6 +113,7 @@ def command(
         listen=listen,
         publish=publish,
         tracer=settings_of(tracer),
+        archive=not no_archive,
         detect=DetectSettings(**detection),
     )
     try:

@@ -29,6 +29,7 @@ from ..collectors.source import Origin
 from ..collectors.sources.preload import PreloadSource
 from ..collectors.traceable import obstacle_to_tracing
 from ..daemon.aggregator import clean_job
+from ..daemon.archives import ArchiveSettings
 from ..daemon.server import Server
 from ..daemon.session import JobSession
 from ..daemon.settings import AggregatorSettings
@@ -57,6 +58,8 @@ class RunPlan:
     publish: str | None
     tracer: TracerSettings
     detect: DetectSettings
+    archive: bool = True
+    """Keep every call, in the folder of the report."""
 
 
 def run_traced(plan: RunPlan) -> int:
@@ -110,7 +113,10 @@ async def _observe(plan: RunPlan, folder: Path, server: Server) -> int:
             if not await agent.drain(_DRAIN_S):
                 _say("the last events did not reach the aggregator in time and are lost")
             view.close()
-            _finish(plan, _last_word(plan, server, started), agent, started, ended, returncode)
+            archive = server.archives.path_of(plan.job) if server.archives is not None else None
+            if server.aggregator.counters["archives_failed"]:
+                _say(f"the archive of all calls could not be written to {plan.output}")
+            _finish(plan, _last_word(plan, server, started), agent, started, ended, returncode, archive)
         except Exception as error:
             _say(f"the run could not be summed up: {error!r}")
         return returncode
@@ -127,7 +133,15 @@ def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
     return server.aggregator.jobs.get(plan.job) or JobSession(plan.job, _settings_of(plan), started)
 
 
-def _finish(plan: RunPlan, session: JobSession, agent: Agent, started: float, ended: float, returncode: int) -> None:
+def _finish(
+    plan: RunPlan,
+    session: JobSession,
+    agent: Agent,
+    started: float,
+    ended: float,
+    returncode: int,
+    archive: Path | None,
+) -> None:
     dropped = sum(count for name, count in agent.counters().items() if name.startswith("events_dropped"))
     detail = session.detail(ended).model_copy(update={"events_dropped": session.events_skewed + dropped})
     report = plan.output.resolve() / "report.html" if plan.output is not None else None
@@ -140,6 +154,7 @@ def _finish(plan: RunPlan, session: JobSession, agent: Agent, started: float, en
         prediction=session.prediction,
         predictions=session.predictions,
         report=None if report is None else str(report),
+        archive=None if archive is None else str(archive),
     )
     if plan.json_file is not None:
         with _complaint(f"cannot write {plan.json_file}"):
@@ -168,6 +183,9 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
         )
     if report is not None:
         _say(f"report: {report}")
+    if summary.archive is not None and job.events:
+        size = Path(summary.archive).stat().st_size
+        _say(f"every call: {summary.archive} ({byte_text(size)}, {size / job.events:.1f} bytes a call)")
 
 
 def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
@@ -202,6 +220,17 @@ def _aggregator_settings(plan: RunPlan, folder: Path) -> AggregatorSettings:
         end_after_s=float("inf"),
         history=100_000,
         detect=plan.detect,
+        archive=_archive_settings(plan),
+    )
+
+
+def _archive_settings(plan: RunPlan) -> ArchiveSettings:
+    if plan.output is None or not plan.archive:
+        return ArchiveSettings()
+    # The folder is the user's own: nothing in it is removed for its age or for room.
+    unlimited = 2**62
+    return ArchiveSettings(
+        folder=plan.output.resolve(), quota_bytes=unlimited, job_bytes=unlimited, retain_s=float("inf")
     )
 
 

@@ -86,6 +86,8 @@ def command(
 
 
 async def _serve(server: Server, settings: AggregatorSettings) -> None:
+    if server.archives is not None:
+        server.archives.prepare()
     await server.start()
     try:
         async with taking_ftio(server, settings) as ftio:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import zmq
 import zmq.asyncio
 
-from .aggregator import Aggregator
+from .aggregator import Aggregator, clean_job
+from .archives import Archives
 from .ingest import Ingest
 from .settings import AggregatorSettings
 
@@ -29,6 +30,7 @@ class Server:
 
     Attributes:
         aggregator: the jobs.
+        archives: the calls of the jobs in files; None where that is switched off.
         ingest_endpoint, publish_endpoint, http_url: where it really listens, after ``start``; None where switched off.
     """
 
@@ -40,7 +42,8 @@ class Server:
         self._settings = settings
         self._pages = pages
         self._context = zmq.asyncio.Context()
-        self._ingest = Ingest(self._context, settings.ingest, self.aggregator, settings.bounds)
+        self.archives = self._archives(settings)
+        self._ingest = Ingest(self._context, settings.ingest, self.archives or self.aggregator, settings.bounds)
         self._stack = contextlib.AsyncExitStack()
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._ticked_at = 0.0
@@ -53,6 +56,8 @@ class Server:
         """
         self._stack.callback(self._context.term)
         self._stack.callback(self._ingest.close)
+        if self.archives is not None:
+            self._stack.callback(self.archives.close)
         try:
             self.ingest_endpoint = self._ingest.bind()
             if self._settings.publish is not None:
@@ -81,9 +86,20 @@ class Server:
             return "the prediction loop is late"
         return ""
 
+    def _archives(self, settings: AggregatorSettings) -> Archives | None:
+        if settings.archive.folder is None:
+            return None
+        archives = Archives(
+            self.aggregator, settings.archive, lambda info: clean_job(info.job), self.aggregator.counters
+        )
+        self.aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None)
+        return archives
+
     async def _tick(self) -> None:
         while True:
             waiting = self.aggregator.tick()
+            if self.archives is not None:
+                self.archives.tick()
             self._ticked_at = time.monotonic()
             await asyncio.sleep(0 if waiting else self._tick_s)  # in between, what has come in is taken in
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ..analyzers.dfg.settings import DfgSettings
 from ..analyzers.settings import DetectSettings
 from ..events import ConfigError
+from .archives import ArchiveSettings
 from .ingest_core import IngestSettings
 from .job_graph import check
 
@@ -71,6 +72,7 @@ class AggregatorSettings(BaseModel):
     )
     bounds: IngestSettings = Field(default_factory=IngestSettings, description="Bounds of what collectors may send.")
     detect: DetectSettings = Field(default_factory=DetectSettings, description="How periods are looked for.")
+    archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
     dfg: DfgSettings = Field(default_factory=DfgSettings, description="How directly-follows graphs are kept.")
 
     @model_validator(mode="after")

@@ -212,3 +212,5 @@ class RunSummary(Model):
     predictions: int
     report: str | None
     """Path of the HTML report."""
+    archive: str | None = None
+    """Path of the archive of all calls."""

@@ -12,6 +12,7 @@ from ...events import ConfigError, InputError
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
 from ._strace_line import looks_like_strace
+from .archive import ArchiveParser, is_archive
 from .eventlog_csv import HEADER, CsvParser
 from .eventlog_hdf5 import MAGIC as HDF5_MAGIC
 from .eventlog_hdf5 import parse_hdf5
@@ -43,6 +44,7 @@ _TMIO_TEXT = re.compile(
 _MSGPACK_FIRST = re.compile(rb"[\x80-\x9f\xdc-\xdf]")  # a map or an array
 
 FORMATS: Final[dict[str, Format]] = {
+    "archive": Format(ArchiveParser, "an archive of all calls", (".iotide",), is_archive),
     "hdf5": Format(parse_hdf5, "an event log in HDF5", (".h5", ".hdf5"), lambda head: head.startswith(HDF5_MAGIC)),
     "parquet": Format(
         parse_parquet, "an event log in Parquet", (".parquet",), lambda head: head.startswith(PARQUET_MAGIC)

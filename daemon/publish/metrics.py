@@ -102,6 +102,13 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_input_malformed_total": Family(
         CounterMetricFamily, "Malformed pieces of input skipped by collectors, by kind.", ("kind",)
     ),
+    "iotide_archives_total": Family(CounterMetricFamily, "Archives of jobs begun."),
+    "iotide_archive_bytes_total": Family(CounterMetricFamily, "Bytes written to archives."),
+    "iotide_archives_failed_total": Family(CounterMetricFamily, "Archives that could not be made or written on."),
+    "iotide_archives_removed_total": Family(CounterMetricFamily, "Archives removed for their age or for room."),
+    "iotide_archive_dropped_events_total": Family(
+        CounterMetricFamily, "Events that are in no archive though archives are kept, by reason.", ("reason",)
+    ),
     "iotide_listener_errors_total": Family(CounterMetricFamily, "Publishers that raised and were left out."),
     "iotide_ftio_replies_total": Family(
         CounterMetricFamily, "Replies to users of FTIO, by outcome: sent, or dropped as nobody took them.", ("outcome",)
@@ -179,9 +186,19 @@ class AggregatorCollector(Collector):
         add("iotide_ingest_streams", stats.streams)
         add("iotide_collectors", stats.collectors)
         add("iotide_collectors_lost_total", self._aggregator.counters["collectors_lost"])
+        self._add_archives(add)
         add("iotide_listener_errors_total", self._aggregator.counters["listener_errors"])
         for outcome, counter in (("sent", "replies"), ("dropped", "replies_dropped")):
             add("iotide_ftio_replies_total", self._aggregator.counters[counter], outcome)
+
+    def _add_archives(self, add: Callable[..., None]) -> None:
+        counters = self._aggregator.counters
+        add("iotide_archives_total", counters["archives"])
+        add("iotide_archive_bytes_total", counters["archive_bytes"])
+        add("iotide_archives_failed_total", counters["archives_failed"])
+        add("iotide_archives_removed_total", counters["archives_removed"])
+        for reason in ("job_bytes", "failed"):
+            add("iotide_archive_dropped_events_total", counters[f"events_not_archived:{reason}"], reason)
 
     def _add_losses(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.collector_counters() + self._aggregator.counters
