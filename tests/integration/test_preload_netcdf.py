@@ -90,6 +90,55 @@ def test_calls_say_how_many_bytes_they_move_and_where(
     assert [row.signature for row in rows if row.kind == Kind.SYNC] == ["nc_sync(ncid=65536)"]
 
 
+VARIOUS = {
+    "version2": [
+        ("ncattput(ncid=65536, varid=0, name=scale, xtype=NC_DOUBLE, len=2)", 16),
+        ("ncvarput(ncid=65536, varid=0, startp=[0], countp=[4])", 8),
+        ("ncvarput1(ncid=65536, varid=0, indexp=[0])", 2),
+        ("ncvarput(ncid=65536, varid=1, startp=[0, 0], countp=[2, 4])", 32),
+        ("ncvarputs(ncid=65536, varid=1, startp=[0, 0], countp=[1, 2], stridep=[1, 2])", 8),
+        ("ncrecput(ncid=65536, recnum=2)", 16),
+        ("ncvarget(ncid=65536, varid=1, startp=[0, 0], countp=[2, 4])", 32),
+        ("ncrecget(ncid=65536, recnum=2)", 16),
+        ("ncattget(ncid=65536, varid=0, name=scale)", 16),
+        ("ncvarget1(ncid=65536, varid=99, indexp=[])", 0),
+    ],
+    "odd": [
+        ("nc_put_att(ncid=65536, varid=-1, name=pair, xtype=32, len=2)", 2 * 16),
+        ("nc_put_att_text(ncid=65536, varid=-1, name=title, len=3)", 3),
+        ("nc_put_vara_int(ncid=65536, varid=0, startp=[0, 0], countp=[])", 12 * 4),  # to the end
+        ("nc_put_vars_int(ncid=65536, varid=0, startp=[0, 0], countp=[], stridep=[])", 12 * 4),
+        ("nc_put_varm_int(ncid=65536, varid=0, startp=[1, 0], countp=[2, 2], stridep=[1, 2], imapp=[1, 2])", 4 * 4),
+        ("nc_put_var_string(ncid=65536, varid=1)", 4 * 8),
+        ("nc_put_var(ncid=65536, varid=2)", 4 * 16),
+        ("nc_put_vara(ncid=65536, varid=2, startp=[1], countp=[2])", 2 * 16),
+        ("nc_put_var_uchar(ncid=65536, varid=3)", 1),
+        ("nc_put_vara_uchar(ncid=65536, varid=3, startp=[], countp=[])", 1),
+        ("nc_put_var1_longlong(ncid=65536, varid=0, indexp=[1, 0])", 8),  # did not fit, and was moved nevertheless
+        ("nc_copy_var(ncid_in=65536, varid=0, ncid_out=131072)", 12 * 4),
+        ("nc_get_var_int(ncid=65536, varid=0)", 12 * 4),
+        ("nc_get_var_string(ncid=65536, varid=1)", 4 * 8),
+        ("nc_get_att(ncid=65536, varid=-1, name=pair)", 2 * 16),
+    ],
+}
+
+
+@pytest.mark.parametrize("form", VARIOUS)
+def test_rarer_calls_say_it_too(
+    tmp_path_factory: pytest.TempPathFactory, tracing: Tracing, tmp_path: Path, form: str
+) -> None:
+    need_header("netcdf.h")
+    various = built(tmp_path_factory, "netcdf_various.c", "-lnetcdf")
+    alone = subprocess.run([various, form, tmp_path / "alone.nc"], capture_output=True, text=True, check=True)
+    done = tracing.run([various, form, tmp_path / "file.nc"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, alone.stdout, "")
+    assert ncdump(tmp_path / "file.nc").splitlines()[1:] == ncdump(tmp_path / "alone.nc").splitlines()[1:]
+    rows = tracing.rows(layer=Layer.NETCDF)
+    assert [(signature, size) for signature, _, size in moved(rows)] == VARIOUS[form]
+    failed = [(row.call, row.errno) for row in rows if row.flags & Flag.FAILED]
+    assert failed == ([("ncvarget1", 49)] if form == "version2" else [])
+
+
 def test_failed_calls_have_the_librarys_error(program: Path, tracing: Tracing, tmp_path: Path) -> None:
     path = tmp_path / "file.nc"
     tracing.run([program, "classic", path])

@@ -25,11 +25,19 @@ static inline int netcdf_error(int result) {
     return result < -255 ? 255 : result < 0 ? -result : result;
 }
 
-/* A type's name; NULL: the program's own. */
+/* A type's name, of the program's own types the number. Valid until the thread's next one. */
 static inline const char *netcdf_type_name(int type) {
     static const char *const names[] = {"NC_NAT",   "NC_BYTE",   "NC_CHAR", "NC_SHORT", "NC_INT",    "NC_FLOAT", "NC_DOUBLE",
                                         "NC_UBYTE", "NC_USHORT", "NC_UINT", "NC_INT64", "NC_UINT64", "NC_STRING"};
-    return type >= 0 && type < (int)(sizeof names / sizeof *names) ? names[type] : NULL;
+    static __thread char digits[12];
+    char *at = digits + sizeof digits - 1;
+    if (type >= 0 && type < (int)(sizeof names / sizeof *names))
+        return names[type];
+    for (unsigned int left = type < 0 ? -(unsigned int)type : (unsigned int)type; left; left /= 10)
+        *--at = (char)('0' + left % 10);
+    if (type < 0)
+        *--at = '-';
+    return at;
 }
 
 /* Bytes of an element of a type in memory; NC_STRING: of its pointer. */
