@@ -10,31 +10,40 @@ from ..events import Kind, Layer
 
 _POSIX: Final = {
     Kind.CREATE: "open open64 openat openat64 openat2 creat creat64 socket accept accept4 memfd_create pipe pipe2 "
-    "opendir fdopendir open_by_handle_at shm_open",
+    "opendir fdopendir open_by_handle_at shm_open "
+    "mkstemp mkostemp mkstemps mkostemps posix_openpt getpt socketpair eventfd eventfd2 epoll_create epoll_create1 "
+    "timerfd_create signalfd signalfd4 fanotify_init inotify_init inotify_init1 pidfd_open pidfd_getfd",
     Kind.DUPLICATE: "dup dup2 dup3",
-    Kind.DESTROY: "close close_range closedir",
-    Kind.SEEK: "lseek lseek64 llseek _llseek",
-    Kind.CHANGE_FLAGS: "fcntl fcntl64 fadvise64 posix_fadvise posix_fadvise64 flock",
-    Kind.DELETE: "unlink unlinkat rmdir remove",
-    Kind.READ: "read pread pread64 readv preadv preadv64 preadv2 preadv64v2 recv recvfrom recvmsg",
+    Kind.DESTROY: "close close_range closedir closefrom",
+    Kind.SEEK: "lseek lseek64 llseek _llseek rewinddir seekdir",
+    Kind.CHANGE_FLAGS: "fcntl fcntl64 fadvise64 posix_fadvise posix_fadvise64 flock lockf",
+    Kind.DELETE: "unlink unlinkat rmdir remove shm_unlink",
+    Kind.READ: "read pread pread64 readv preadv preadv64 preadv2 preadv64v2 recv recvfrom recvmsg recvmmsg "
+    "eventfd_read aio_read",
     Kind.WRITE: "write pwrite pwrite64 writev pwritev pwritev64 pwritev2 pwritev64v2 send sendto sendmsg sendfile "
-    "sendfile64 copy_file_range splice tee vmsplice",
-    Kind.SYNC: "sync syncfs fsync fdatasync sync_file_range msync",
+    "sendfile64 copy_file_range splice tee vmsplice sendmmsg eventfd_write aio_write",
+    Kind.SYNC: "sync syncfs fsync fdatasync sync_file_range msync aio_fsync",
     Kind.OTHER: "stat stat64 lstat lstat64 fstat fstat64 newfstatat fstatat64 statx statfs statfs64 fstatfs fstatfs64 "
     "access faccessat faccessat2 mkdir mkdirat mknod mknodat rename renameat renameat2 link linkat symlink symlinkat "
     "readlink readlinkat chmod fchmod fchmodat chown fchown lchown fchownat utime utimes utimensat futimesat truncate "
     "truncate64 ftruncate ftruncate64 fallocate posix_fallocate readahead getdents getdents64 readdir chdir fchdir "
     "getxattr lgetxattr fgetxattr setxattr lsetxattr fsetxattr listxattr llistxattr flistxattr removexattr "
-    "inotify_add_watch ioctl execve execveat mount umount2 umask",
+    "inotify_add_watch ioctl execve execveat mount umount2 umask inotify_rm_watch name_to_handle_at bind listen "
+    "connect shutdown getsockopt setsockopt getsockname getpeername mmap munmap mremap aio_error aio_return "
+    "aio_suspend aio_cancel lio_listio realpath canonicalize_file_name mkdtemp mkfifo mkfifoat fstatat statvfs "
+    "fstatvfs pathconf fpathconf eaccess isatty lchmod lutimes futimes futimens lremovexattr fremovexattr chroot "
+    "getcwd getwd get_current_dir_name readdir_r telldir getdirentries scandir scandirat ftw nftw glob",
 }
 _STDIO: Final = {
     Kind.CREATE: "fopen fopen64 fdopen freopen freopen64 tmpfile tmpfile64 popen",
-    Kind.DESTROY: "fclose pclose",
+    Kind.DESTROY: "fclose pclose fcloseall",
     Kind.SEEK: "fseek fseeko fseeko64 rewind fsetpos fsetpos64",
-    Kind.READ: "fread fgets fgetc getc getchar getline getdelim fscanf vfscanf fread_unlocked",
-    Kind.WRITE: "fwrite fputs fputc putc putchar puts fprintf vfprintf printf fwrite_unlocked",
+    Kind.READ: "fread fgets fgetc getc getchar getline getdelim fscanf vfscanf fread_unlocked gets scanf "
+    "fwscanf wscanf fgetws getw fgetwc getwc getwchar",
+    Kind.WRITE: "fwrite fputs fputc putc putchar puts fprintf vfprintf printf fwrite_unlocked dprintf "
+    "fwprintf wprintf fputws putw fputwc putwc putwchar",
     Kind.SYNC: "fflush",
-    Kind.OTHER: "ftell ftello ftello64 fgetpos setvbuf feof ferror fileno ungetc",
+    Kind.OTHER: "ftell ftello ftello64 fgetpos setvbuf feof ferror fileno ungetc ungetwc setbuf setbuffer setlinebuf",
 }
 _MPIIO: Final = {
     Kind.CREATE: "open",
