@@ -8,22 +8,16 @@ import platform
 import shutil
 import socket
 import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from ..collectors.launch import traced_environment, tracer_path
-from ..collectors.source import Chunk, Origin
-from ..collectors.sources.preload import PreloadSource
+from ..collectors.launch import tracer_path
 from ..events import IotideError
+from . import layer_checks
 
-PROBE_BYTES: Final = 12_345
-_PROBE: Final = "import sys; f = open(sys.argv[1], 'wb', buffering=0); f.write(bytes(int(sys.argv[2]))); f.close()"
+_LAYER_REMEDY: Final = "a program that uses it is traced in the other layers; see docs/preload.md"
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -44,13 +38,22 @@ def run_checks() -> list[Finding]:
         _check("loopback sockets", True, "allow binding 127.0.0.1", _loopback),
         _check("shared memory", True, "allow memfd_create", _memfd),
         _check("tracer library", True, "install a C compiler, then iotide again", lambda: str(tracer_path())),
-        _check("live tracing", True, "see docs/preload.md, 'When nothing is traced'", _traces_a_child),
+        _check("live tracing", True, "see docs/preload.md, 'When nothing is traced'", layer_checks.trace_posix),
+        _check("layer libraries", False, "install a C compiler, then iotide again", layer_checks.layers_built),
+        _check("MPI-IO layer", False, _LAYER_REMEDY, layer_checks.trace_mpiio),
+        _check("HDF5 layer", False, _LAYER_REMEDY, layer_checks.trace_hdf5),
+        _check("NetCDF layer", False, _LAYER_REMEDY, layer_checks.trace_netcdf),
+        _check("PnetCDF layer", False, _LAYER_REMEDY, layer_checks.trace_pnetcdf),
         _check("pictures", False, "pip install 'iotide[plot]'", lambda: _module("matplotlib")),
         _check("pages to zoom", False, "pip install 'iotide[plot]'", lambda: _module("bokeh")),
         _check(
             "strace", False, "install strace to record traces without the preload library", lambda: _program("strace")
         ),
         _check("mpirun", False, "install Open MPI or MPICH to trace MPI programs", lambda: _program("mpirun")),
+        _check("dot", False, "install graphviz to draw graphs as SVG and PNG", lambda: _program("dot")),
+        _check("HDF5 files", False, "pip install 'iotide[hdf5]'", lambda: _module("h5py")),
+        _check("Parquet files", False, "pip install 'iotide[parquet]'", lambda: _module("pyarrow")),
+        _check("clustering", False, "pip install 'iotide[cluster]'", lambda: _module("sklearn")),
         _check("Prometheus", False, "install prometheus to keep the metrics", lambda: _program("prometheus")),
     ]
 
@@ -87,30 +90,6 @@ def _memfd() -> str:
     finally:
         os.close(memory)
     return "memfd with seals"
-
-
-def _traces_a_child() -> str:
-    with tempfile.TemporaryDirectory(prefix="iotide-doctor-") as folder:
-        gate = Path(folder) / "tracer.sock"
-        source = PreloadSource(gate, Origin(job="doctor"))
-        try:
-            subprocess.run(
-                [sys.executable, "-c", _PROBE, str(Path(folder) / "probe"), str(PROBE_BYTES)],
-                env=traced_environment(os.environ, gate, "doctor"),
-                check=True,
-                timeout=30,
-            )
-            seen = 0
-            limit = time.monotonic() + 5
-            while time.monotonic() < limit:
-                chunks = [item.batch for item in source.poll() if isinstance(item, Chunk)]
-                seen += sum(len(batch) for batch in chunks)
-                if any(bool((batch.bytes == PROBE_BYTES).any()) for batch in chunks):
-                    return f"{seen} calls of a child process seen"
-                time.sleep(0.01)
-        finally:
-            source.close()
-    raise RuntimeError(f"a child wrote {PROBE_BYTES} bytes and the tracer reported {seen} calls without that one")
 
 
 def _module(name: str) -> str:

@@ -8,7 +8,8 @@ import click
 
 _HELP = """Say what works on this machine and what does not, and how to mend it.
 
-Each check does the thing itself: it traces a real child process, creates a memfd, binds a loopback socket.
+Each check does the thing itself: it traces a real child process through each layer that can be tried here, creates a
+memfd, binds a loopback socket.
 Necessary checks decide the exit status; the others only cost a feature.
 
 Exit status: 0 when everything necessary works, else 1.
