@@ -122,6 +122,20 @@ def test_no_byte_is_lost_when_more_requests_are_under_way_than_are_remembered(
     assert not any(count for reason, count in tracing.source.counters.items() if "dropped" in reason)
 
 
+def test_fortran_programs_are_seen_by_the_calls_below_their_interface(
+    program: Path, tracing: Tracing, tmp_path: Path
+) -> None:
+    done = tracing.run(mpirun(program, tmp_path / "file.nc", "fortran", ranks=1))
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = rows_of(tracing, 0)
+    assert {row.depth for row in rows} == {0}
+    assert [(row.signature, row.requested, row.bytes) for row in rows if row.kind == Kind.WRITE] == [
+        (f"ncmpi_put_vara_double_all(ncid=0, varid=0, start=[0], count=[{COLUMNS}])", 8000, 8000),
+        (f"ncmpi_iput_vara_int(ncid=0, varid=1, start=[0], count=[{COLUMNS}], req=1)", 4000, 0),
+        ("ncmpi_wait_all(ncid=0, count=1, completed=[1])", 4000, 4000),
+    ]
+
+
 def test_a_file_is_followed_through_mpi_io_to_the_system(program: Path, tracing: Tracing, tmp_path: Path) -> None:
     path = tmp_path / "file.nc"
     tracing.run(mpirun(program, path))

@@ -1,8 +1,9 @@
 /* Writes a file through PnetCDF by all processes, and reads it again: pnetcdf_chain FILE. The first prints sums.
  * pnetcdf_chain FILE many: has more requests under way than the tracer remembers, and waits for writes and reads at
- * once. */
+ * once. pnetcdf_chain FILE fortran: as Fortran programs call it. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -93,6 +94,32 @@ static void write_many(const char *path) {
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+int nfmpi_create_(MPI_Fint *, const char *, int *, MPI_Fint *, int *, int);
+int nfmpi_def_dim_(int *, const char *, MPI_Offset *, int *, int);
+int nfmpi_def_var_(int *, const char *, int *, int *, int *, int *, int);
+int nfmpi_enddef_(int *);
+int nfmpi_inq_dimlen_(int *, int *, MPI_Offset *);
+int nfmpi_put_vara_double_all_(int *, int *, MPI_Offset *, MPI_Offset *, double *);
+int nfmpi_iput_vara_int_(int *, int *, MPI_Offset *, MPI_Offset *, int *, int *);
+int nfmpi_wait_all_(int *, int *, int *, int *);
+int nfmpi_close_(int *);
+
+static void write_fortran(const char *path) {
+    MPI_Fint world = MPI_Comm_c2f(MPI_COMM_WORLD), none = MPI_Info_c2f(MPI_INFO_NULL);
+    MPI_Offset first = 1, columns = COLUMNS, length;
+    int mode = NC_CLOBBER, file, dimension, lines, counts, one = 1, real = NC_DOUBLE, whole = NC_INT, request, outcome;
+    CHECK(nfmpi_create_(&world, path, &mode, &none, &file, (int)strlen(path)));
+    CHECK(nfmpi_def_dim_(&file, "column", &columns, &dimension, 6));
+    CHECK(nfmpi_def_var_(&file, "line", &real, &one, &dimension, &lines, 4));
+    CHECK(nfmpi_def_var_(&file, "count", &whole, &one, &dimension, &counts, 5));
+    CHECK(nfmpi_enddef_(&file));
+    CHECK(nfmpi_inq_dimlen_(&file, &dimension, &length));
+    CHECK(nfmpi_put_vara_double_all_(&file, &lines, &first, &length, line));
+    CHECK(nfmpi_iput_vara_int_(&file, &counts, &first, &length, numbers, &request));
+    CHECK(nfmpi_wait_all_(&file, &one, &request, &outcome));
+    CHECK(nfmpi_close_(&file));
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -102,7 +129,7 @@ int main(int argc, char **argv) {
         numbers[i] = i;
     }
     if (argc == 3) {
-        write_many(argv[1]);
+        (strcmp(argv[2], "many") == 0 ? write_many : write_fortran)(argv[1]);
         MPI_Finalize();
         return 0;
     }
