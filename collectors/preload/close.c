@@ -7,6 +7,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#ifndef CLOSE_RANGE_CLOEXEC /* glibc before 2.34 */
+#define CLOSE_RANGE_CLOEXEC (1u << 2)
+#endif
+
 static const struct iotide_target nothing = {0, 0};
 
 /* ---- close ---- */

@@ -25,7 +25,6 @@ include <sys/file.h>
 include <sys/inotify.h>
 include <sys/ioctl.h>
 include <sys/mman.h>
-include <sys/pidfd.h>
 include <sys/sendfile.h>
 include <sys/signalfd.h>
 include <sys/socket.h>
