@@ -190,7 +190,7 @@ def test_offsets_are_bytes_of_the_file_through_views(runs: Runs) -> None:
     for rank in range(RANKS):
         writes = [row for row in seen.mpi(rank) if row.kind is Kind.WRITE]
         assert [(row.offset, row.requested) for row in writes] == [
-            (100 + rank * SIZE, SIZE),
+            (100_000 + rank * SIZE, SIZE),
             (rank * 16, 160),
             ((RANKS + rank) * 16, 160),  # the third number of a view that takes two of four
         ]

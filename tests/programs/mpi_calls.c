@@ -155,7 +155,7 @@ static void views(void) {
     CHECK(MPI_Type_set_name(named, "four ints"));
     CHECK(MPI_Type_commit(&named));
     MPI_File file = created();
-    CHECK(MPI_File_set_view(file, 100, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    CHECK(MPI_File_set_view(file, 100000, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
     CHECK(MPI_File_write_at(file, rank * COUNT, out, COUNT / 4, named, MPI_STATUS_IGNORE));
     CHECK(MPI_File_set_view(file, rank * 2 * (MPI_Offset)sizeof(double), MPI_DOUBLE, strided, "native", MPI_INFO_NULL));
     CHECK(MPI_File_write_at_all(file, 0, out, 20, MPI_DOUBLE, MPI_STATUS_IGNORE));

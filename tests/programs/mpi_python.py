@@ -14,4 +14,6 @@ MPI.Request.Waitall(requests)
 back = bytearray(SIZE)
 file.Read_at(comm.rank * SIZE, back)
 file.Close()
-print("rank", comm.rank, "same", bytes(back) == data)
+same = comm.gather(bytes(back) == data)
+if comm.rank == 0:
+    sys.stdout.write(f"same {same}\n")
