@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from .build import BuildError, compile_library, generate, hooks_of
 from .model import SignatureError, SignatureFile, Statement
-from .signature import format_file, parse, read
+from .printing import format_file
+from .signature import parse, read
 
 __all__ = [
     "BuildError",

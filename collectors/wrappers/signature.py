@@ -1,4 +1,4 @@
-"""Reads signature files (docs/preload-signatures.md), and writes them again."""
+"""Reads signature files (docs/preload-signatures.md)."""
 
 from __future__ import annotations
 
@@ -98,6 +98,8 @@ def _head_line(
     if allowed and not allowed.fullmatch(rest):
         what = "lower case letters, digits and _" if word == "library" else "the name of a function, or libc"
         raise SignatureError(path, block.line, f"expected {what} after `{word}`, found {rest!r}")
+    if word == "library" and rest == "preload":
+        raise SignatureError(path, block.line, "the name 'preload' is that of the core library: choose another")
     if word == "layer" and rest not in model.LAYERS:
         raise SignatureError(path, block.line, f"expected a layer ({', '.join(model.LAYERS)}), found {rest!r}")
     if word in ("datatype", "group") and not re.search(r"\bvalue\b", rest):
@@ -281,32 +283,3 @@ def _closing(text: str, opened: int) -> int:
         if depth == 0 and text[at] in ")]}":
             return at
     return -1
-
-
-def format_file(file: SignatureFile) -> str:
-    """Writes a file that `parse` reads as the same; comments and white space are not kept."""
-    rows = [f"library {file.library}", f"layer {file.layer}", f"anchor {file.anchor}"]
-    optional = {"fails": file.fails, "error": file.error, "datatype": file.datatype, "group": file.handle_group}
-    optional["skip"] = file.skip
-    rows += [f"{word} {text}" for word, text in optional.items() if text]
-    rows += [f"include {name}" for name in file.includes]
-    rows += [f"type {name} = {text}" for name, text in file.types.items()]
-    for statement in file.statements:
-        rows += ["", *format_statement(statement)]
-    return "\n".join(rows) + "\n"
-
-
-def format_statement(statement: Statement) -> list[str]:
-    """Writes one statement: its line, and one line an attribute."""
-    parameters = [f"{row.declaration}: {row.role}" if row.stated else row.declaration for row in statement.parameters]
-    listed = ", ".join([*parameters, *(["..."] if statement.variadic else [])]) or "void"
-    arrow = f" -> {statement.result_role}" if statement.result_role != "none" else ""
-    space = "" if statement.result.text.endswith("*") else " "
-    rows = [f"{statement.kind} {statement.result.text}{space}{'|'.join(statement.symbols)}({listed}){arrow}"]
-    rows += [f"    {key} = {text}" for key, text in statement.expressions.items()]
-    rows += [f"    value {name} = {text}" for name, text in statement.values.items()]
-    rows += [f"    extra {item.name}: {item.role} = {item.expression}" for item in statement.extras]
-    rows += [f"    {key} = {text}" for key in ("before", "after") for text in getattr(statement, key)]
-    settings = {"name": statement.name, "class": statement.call_class, "flags": " ".join(statement.flags)}
-    rows += [f"    {key} = {text}" for key, text in settings.items() if text]
-    return [*rows, *(["    custom"] if statement.custom else [])]

@@ -209,6 +209,7 @@ WRONG = {
     "    custom\n": (1, "ahead of attributes"),
     "Library z\n": (1, "expected one of library, layer"),
     "library Z\n": (1, "expected lower case letters"),
+    "library preload\n": (1, "that of the core library"),
     "library\n": (1, "expected something after `library`"),
     "library z\nlibrary y\n": (2, "`library` is given already"),
     "layer KERNEL\n": (1, "expected a layer (OTHER"),
