@@ -125,14 +125,27 @@ static struct span span_of(const void *address) {
     return span;
 }
 
+static bool is_in(const struct caller *caller, const struct iotide_library *library, const void *address) {
+    return (uintptr_t)address >= caller->low && (uintptr_t)address < caller->high && caller->library == library;
+}
+
+/* Where the last callers from an address's neighbourhood stand in callers[], from 1: a program may have dozens. */
+#define NEIGHBOURHOODS 256
+static _Atomic uint16_t recent[NEIGHBOURHOODS];
+
 static const struct caller *known_caller(const struct iotide_library *library, const void *address) {
     int count = atomic_load_explicit(&caller_count, memory_order_acquire);
-    for (int i = count - 1; i >= 0; i--) {
-        const struct caller *caller = &callers[i];
-        if ((uintptr_t)address >= caller->low && (uintptr_t)address < caller->high && caller->library == library)
-            return caller->identity == identity_of(caller->low) ? caller : NULL;
+    _Atomic uint16_t *near = &recent[((uintptr_t)address >> 12 ^ (uintptr_t)library >> 4) % NEIGHBOURHOODS];
+    int place = atomic_load_explicit(near, memory_order_relaxed);
+    if (unlikely(!place || place > count || !is_in(&callers[place - 1], library, address))) {
+        for (place = count; place && !is_in(&callers[place - 1], library, address); place--)
+            ;
+        if (!place)
+            return NULL;
+        atomic_store_explicit(near, (uint16_t)place, memory_order_relaxed);
     }
-    return NULL;
+    const struct caller *caller = &callers[place - 1];
+    return caller->identity == identity_of(caller->low) ? caller : NULL;
 }
 
 static int copy_of(const struct iotide_library *library, const struct caller *caller) {
@@ -246,10 +259,11 @@ void *iotide_helper(const struct iotide_library *library, const char *symbol, co
     void *function = caller && caller->own && copy >= 0 ? in_copy(library, copy, symbol) : NULL;
     if (!function)
         function = find_for(library, symbol, span.name);
-    if (function && copy >= 0 && !atomic_exchange(&learning, true)) {
+    if (copy >= 0 && !atomic_exchange(&learning, true)) { /* also that a copy has none: serial libraries are asked often */
         count = atomic_load(&helper_count);
         if (count < MOST_HELPERS) {
-            pin(function);
+            if (function)
+                pin(function);
             helpers[count].symbol = symbol;
             helpers[count].library = library;
             helpers[count].copy = copy;

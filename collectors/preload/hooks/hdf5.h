@@ -51,6 +51,50 @@ static inline int64_t hdf5_size(hid_t type, const void *caller) {
     return hdf5_is(type, HDF5_IS_DATATYPE, caller) ? (int64_t)HDF5_ASK(H5Tget_size, 0, type) : 0;
 }
 
+/* names: of 1, 2, 4, 8 and 16 bytes, NULL where a size has none */
+static inline const char *hdf5_sized(size_t size, const char *const *names, const char *other) {
+    for (int i = 0; i < 5; i++)
+        if (size == (size_t)1 << i && names[i])
+            return names[i];
+    return other;
+}
+
+/* What a datatype holds: its number differs from run to run. */
+struct hdf5_type {
+    hid_t id; /* 0: none */
+    size_t size;
+    const char *name;
+};
+static __thread struct hdf5_type hdf5_last __attribute__((tls_model("initial-exec"))); /* asked for in this call */
+
+static inline struct hdf5_type hdf5_type(hid_t id, const void *caller) {
+    static const char *const ints[] = {"int8", "int16", "int32", "int64", "int128"};
+    static const char *const uints[] = {"uint8", "uint16", "uint32", "uint64", "uint128"};
+    static const char *const floats[] = {"float8", "float16", "float32", "float64", NULL};
+    static const char *const others[] = {"integer", "float", "time", "string", "bitfield", "opaque", "compound",
+                                         "reference", "enum", "vlen", "array", "complex"};
+    enum { INTEGER = 0, FLOAT = 1, STRING = 3 };
+    int class = HDF5_ASK(H5Tget_class, -1, id);
+    struct hdf5_type type = {id, HDF5_ASK(H5Tget_size, 0, id), NULL};
+    if (class >= 0 && class < (int)(sizeof others / sizeof *others))
+        type.name = others[class];
+    if (class == INTEGER)
+        type.name = hdf5_sized(type.size, HDF5_ASK(H5Tget_sign, 0, id) ? ints : uints, type.name);
+    else if (class == FLOAT)
+        type.name = hdf5_sized(type.size, floats, type.name);
+    else if (class == STRING && HDF5_ASK(H5Tis_variable_str, 0, id) > 0)
+        type.name = "variable string";
+    return type;
+}
+
+static inline const char *hdf5_type_name(hid_t id, const void *caller) {
+    struct hdf5_type known = hdf5_last;
+    hdf5_last.id = 0; /* another call may find it changed */
+    if (known.id == id && id)
+        return known.name;
+    return hdf5_is(id, HDF5_IS_DATATYPE, caller) ? hdf5_type(id, caller).name : NULL;
+}
+
 /* Elements that a call moved; 0 where the transfer's properties say which. */
 static inline int64_t hdf5_elements(hid_t dataset, hid_t memory, hid_t file, const void *caller) {
     int64_t elements = 0;
@@ -82,23 +126,19 @@ static inline struct hdf5_extent hdf5_extent(hid_t space, bool failed, const voi
     return (struct hdf5_extent){rank < 0 ? 0 : rank, hdf5_sizes};
 }
 
-/* Where a selection begins in its dataset, in elements as they lie row after row; -1: unknown. */
+/* Where a selection of some elements begins in its dataset, in elements as they lie row after row; -1: unknown. */
 static inline int64_t hdf5_first(hid_t file, const void *caller) {
-    enum { POINTS = 1, HYPERSLABS = 2, ALL = 3 };
     if (file == HDF5_ALL)
         return 0;
-    H5S_sel_type selected = file > HDF5_LAST_PLACEHOLDER ? HDF5_ASK(H5Sget_select_type, -1, file) : -1;
-    if (selected == ALL)
-        return 0;
-    if (selected != POINTS && selected != HYPERSLABS)
+    if (file <= HDF5_LAST_PLACEHOLDER)
         return -1;
     hsize_t start[HDF5_MOST_DIMENSIONS], end[HDF5_MOST_DIMENSIONS];
-    struct hdf5_extent extent = hdf5_extent(file, false, caller);
+    int rank = HDF5_ASK(H5Sget_simple_extent_dims, 0, file, hdf5_sizes, NULL);
     if (HDF5_ASK(H5Sget_select_bounds, -1, file, start, end) < 0)
         return -1;
     uint64_t first = 0;
-    for (int i = 0; i < extent.rank; i++)
-        first = first * extent.sizes[i] + start[i];
+    for (int i = 0; i < rank; i++)
+        first = first * hdf5_sizes[i] + start[i];
     return first > INT64_MAX ? -1 : (int64_t)first;
 }
 
@@ -115,7 +155,8 @@ static inline struct hdf5_moved hdf5_moved(hid_t dataset, hid_t type, hid_t memo
     struct hdf5_moved moved = {0, 0, -1};
     if (failed)
         return moved;
-    int64_t size = hdf5_size(type, caller);
+    hdf5_last = hdf5_type(type, caller);
+    int64_t size = (int64_t)hdf5_last.size;
     moved.elements = hdf5_elements(dataset, memory, file, caller);
     if (__builtin_mul_overflow(moved.elements, size, &moved.bytes))
         moved.bytes = INT64_MAX;
@@ -174,34 +215,6 @@ static inline uint16_t hdf5_flags(hid_t transfer, bool failed, const void *calle
     if (!failed && transfer > 0)
         HDF5_ASK(H5Pget_dxpl_mpio, -1, transfer, &mode);
     return mode == 1 ? FLAG_BLOCKING | FLAG_COLLECTIVE : FLAG_BLOCKING;
-}
-
-/* names: of 1, 2, 4, 8 and 16 bytes, NULL where a size has none */
-static inline const char *hdf5_sized(size_t size, const char *const *names, const char *other) {
-    for (int i = 0; i < 5; i++)
-        if (size == (size_t)1 << i && names[i])
-            return names[i];
-    return other;
-}
-
-/* What a datatype holds: its number differs from run to run. */
-static inline const char *hdf5_type_name(hid_t type, const void *caller) {
-    static const char *const ints[] = {"int8", "int16", "int32", "int64", "int128"};
-    static const char *const uints[] = {"uint8", "uint16", "uint32", "uint64", "uint128"};
-    static const char *const floats[] = {"float8", "float16", "float32", "float64", NULL};
-    static const char *const others[] = {"integer", "float", "time", "string", "bitfield", "opaque", "compound",
-                                         "reference", "enum", "vlen", "array", "complex"};
-    if (!hdf5_is(type, HDF5_IS_DATATYPE, caller))
-        return NULL;
-    int class = HDF5_ASK(H5Tget_class, -1, type);
-    size_t size = HDF5_ASK(H5Tget_size, 0, type);
-    if (class == 0)
-        return hdf5_sized(size, HDF5_ASK(H5Tget_sign, 0, type) ? ints : uints, others[class]);
-    if (class == 1)
-        return hdf5_sized(size, floats, others[class]);
-    if (class == 3 && HDF5_ASK(H5Tis_variable_str, 0, type) > 0)
-        return "variable string";
-    return class >= 0 && class < (int)(sizeof others / sizeof *others) ? others[class] : NULL;
 }
 
 /* An identifier that something else holds too lives on when it is closed. */
