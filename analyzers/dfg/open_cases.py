@@ -11,6 +11,9 @@ from .state import LONG_AGO, Ints, Rows, State, widened
 NOTHING: Final = -1
 """Last activity of a case without events."""
 _FEWEST: Final = 4
+_SHIFT: Final = 3
+_BITS: Final = 1 << _SHIFT  # a case has one for each activity that it has had
+_BIT: Final = np.uint8(1) << np.arange(_BITS, dtype=np.uint8)
 _EVICTED: Final = 8  # so large a part of the bound is evicted at once, that it need not be done each time
 
 
@@ -34,7 +37,7 @@ class OpenCases(State):
         self._bound = bound
         self._slots: dict[int, int] = {}
         self._free: list[int] = []
-        self._seen = np.zeros((0, width), np.bool_)
+        self._seen = np.zeros((0, -(-width // _BITS)), np.uint8)
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -44,7 +47,7 @@ class OpenCases(State):
 
     def grow(self, width: int) -> None:
         """Makes room for activities below ``width``."""
-        seen = np.zeros((len(self._seen), width), np.bool_)
+        seen = np.zeros((len(self._seen), -(-width // _BITS)), np.uint8)
         seen[:, : self._seen.shape[1]] = self._seen
         self._seen = seen
 
@@ -60,13 +63,18 @@ class OpenCases(State):
             The activity of each pair that is new.
         """
         width = self._seen.shape[1]
-        place = slot * width + activity
         flat = self._seen.reshape(-1)
-        new = place[~flat.take(place)]
-        if len(new):
-            new = np.unique(new)
-            flat[new] = True
-        activities: Rows = new % width
+        place = slot * width
+        place += activity >> _SHIFT
+        seen = flat.take(place)
+        seen &= _BIT.take(activity & (_BITS - 1))
+        new = np.flatnonzero(seen == 0)
+        if not len(new):
+            return new
+        pairs = np.unique(place[new] * _BITS + (activity[new] & (_BITS - 1)))
+        place, bit = pairs >> _SHIFT, pairs & (_BITS - 1)
+        np.bitwise_or.at(flat, place, _BIT[bit])
+        activities: Rows = place % width * _BITS + bit
         return activities
 
     def rename(self, case: int, name: int) -> None:
@@ -107,13 +115,13 @@ class OpenCases(State):
             self.last = widened(self.last, room, fill=NOTHING)
             self.last_start = widened(self.last_start, room)
             self.last_end = widened(self.last_end, room)
-            seen = np.zeros((room, self._seen.shape[1]), np.bool_)
+            seen = np.zeros((room, self._seen.shape[1]), np.uint8)
             seen[:used] = self._seen
             self._seen = seen
         slot = self._free.pop()
         self._slots[case] = slot
         self.last[slot] = NOTHING
         self.last_start[slot] = self.last_end[slot] = LONG_AGO
-        self._seen[slot] = False
+        self._seen[slot] = 0
         self.opened += 1
         return slot

@@ -52,6 +52,11 @@ class Pending(State):
         return self._stop - self._first
 
     @property
+    def held(self) -> int:
+        """Events that were put and not taken, accepted or not."""
+        return self._end - self._first
+
+    @property
     def events(self) -> Events:
         """Views of what waits."""
         return self._columns.pick(slice(self._first, self._stop))

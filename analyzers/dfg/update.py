@@ -104,6 +104,9 @@ class DfgAnalyzer:
 
         An event of the same case that comes later opens a new one.
         """
+        if not self._pending.held:
+            self._end(case)
+            return
         self._renamed += 1
         self._look()
         name = _RENAMED + self._renamed  # so that what comes under the same id is told from what waits

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
+from ...events import EventBatch, Flag, InputError, Interner, Kind, StreamInfo, make_batch
 from ...events.wire import MAX_BATCH_EVENTS
 from ..calls import classify
 from ..numbering import Numbering
@@ -108,7 +108,11 @@ class CaseStreams:
         return items
 
     def close(self) -> list[SourceItem]:
-        """Ends all streams."""
+        """Ends all streams, and says what is missing."""
+        dropped = self._about.counters["events_dropped:too_many_streams"]
+        if dropped:
+            problem, expected = f"{dropped:,} events of further cases are left out", f"at most {MOST_STREAMS:,} cases"
+            self._about.problems.add(InputError(self._about.name, None, problem, expected))
         items: list[SourceItem] = [Closed(case.stream) for case in self._cases.values()]
         self._cases.clear()
         return items

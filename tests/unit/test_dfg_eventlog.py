@@ -279,3 +279,14 @@ def test_too_large_a_document_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_document_of_nothing_has_no_streams() -> None:
     assert parse(parse_parquet, b"", "a.parquet")[0] == {}
+
+
+def test_cases_beyond_the_bound_are_left_out_and_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("iotide.collectors.sources._eventlog_cases.MOST_STREAMS", 2)
+    log = EventLog(CALLS, FILES, ["one", 'two, "2"'], [log_case(name, ROWS) for name in "abcd"])
+    streams, about = read_again(bytes_of(log, "a.csv", tmp_path), "a.csv")
+    assert len(streams) == 2
+    assert about.counters["events_dropped:too_many_streams"] == 6
+    assert [str(problem) for problem in about.problems.first] == [
+        "a.csv: 6 events of further cases are left out; expected at most 2 cases"
+    ]
