@@ -1,7 +1,7 @@
 """One numbering a job: streams number strings and files each for themselves, a job's analyzers see one number each.
 
-Signatures have none: no analyzer asks for them, and with ten thousand streams their texts would fill the memory. They
-stay with the stream's definitions, for readers that keep those.
+Signatures have none, and handles keep the numbers of their process: no analyzer asks what they are, and with ten
+thousand streams their texts would fill the memory. They stay with the stream's definitions, for readers that keep those.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class StreamNames:
         self.undefined = 0
         """Numbers that were used and never defined; they count as unknown."""
         self._job = job
-        self._table = DefinitionTable(signatures=False)
+        self._table = DefinitionTable(calls=False)
         self._calls = np.zeros(64, np.uint32)
         self._files = np.zeros(64, np.uint32)
 

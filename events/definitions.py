@@ -16,6 +16,9 @@ _T = TypeVar("_T")
 MAX_TEXT = 4096
 """Longest string or path that a definition carries, in characters (PATH_MAX); longer ones are cut."""
 
+MAX_HANDLES = 65_536
+"""Handles that a stream defines at most."""
+
 
 class FileInfo(msgspec.Struct, frozen=True, array_like=True):
     """What is known of a file; fields after ``type`` are filled in by sources that can see mounts."""
@@ -125,7 +128,7 @@ class Interner:
         """Defines a handle; False when that number has its meaning already, or none (0)."""
         if number in self._handles or number == UNKNOWN_ID:
             return False
-        if len(self._handles) >= self._capacity:
+        if len(self._handles) >= min(self._capacity, MAX_HANDLES):
             self.overflowed += 1
             return False
         self._handles.add(number)
@@ -149,14 +152,15 @@ class DefinitionTable:
     """The consumer's side: what one stream has defined so far.
 
     Args:
-        signatures: keep the texts of signatures, which are many; without, each reads as "".
+        calls: keep what tells one call from another, signatures and handles, of which there are many; without, each
+            signature reads as "".
     """
 
-    def __init__(self, capacity: int = 1_000_000, *, signatures: bool = True) -> None:
+    def __init__(self, capacity: int = 1_000_000, *, calls: bool = True) -> None:
         self.handles: dict[int, HandleInfo] = {}
         """Handles that no event created, by number."""
         self._capacity = capacity
-        self._keep_signatures = signatures
+        self._keep_calls = calls
         self._strings: list[str] = [""]
         self._files: list[FileInfo] = [FileInfo("")]
         self._signatures: list[str] = [""]
@@ -171,9 +175,9 @@ class DefinitionTable:
             self._place(self._strings, number, text, "string")
         for number, info in fresh.files:
             self._place(self._files, number, info, "file")
-        for number, handle in fresh.handles:
-            self._place_handle(number, handle)
-        if self._keep_signatures:
+        if self._keep_calls:
+            for number, handle in fresh.handles:
+                self._place_handle(number, handle)
             for number, text in fresh.signatures:
                 self._place(self._signatures, number, text, "signature")
 
@@ -207,7 +211,7 @@ class DefinitionTable:
 
     def _place_handle(self, number: int, handle: HandleInfo) -> None:
         known = self.handles.get(number)
-        if known is None and number > 0 and len(self.handles) < self._capacity:
+        if known is None and number > 0 and len(self.handles) < min(self._capacity, MAX_HANDLES):
             self.handles[number] = handle
         elif known != handle:
             raise ProtocolError(f"handle {number} cannot be defined after {len(self.handles)} others")

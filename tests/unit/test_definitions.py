@@ -16,7 +16,7 @@ from iotide.events import (
     ProtocolError,
     file_type_of,
 )
-from iotide.events.definitions import MAX_TEXT
+from iotide.events.definitions import MAX_HANDLES, MAX_TEXT
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text(min_size=1, max_size=5), st.booleans())))
@@ -75,10 +75,21 @@ def test_handle_without_a_number_with_a_second_meaning_or_beyond_the_bound_is_re
         table.apply(Definitions(handles=[fresh]))
 
 
-def test_table_that_keeps_no_signatures_reads_them_as_empty() -> None:
-    table = DefinitionTable(signatures=False)
-    table.apply(Definitions(signatures=[(1, "read()")]))
+def test_table_that_does_not_keep_calls_reads_them_as_empty() -> None:
+    table = DefinitionTable(calls=False)
+    table.apply(Definitions(handles=[(1, HandleInfo())], signatures=[(1, "read()")]))
     assert table.signature(1) == ""
+    assert not table.handles
+
+
+def test_handles_of_a_stream_are_bounded() -> None:
+    interner = Interner()
+    assert sum(interner.handle(number, HandleInfo()) for number in range(1, MAX_HANDLES + 11)) == MAX_HANDLES
+    assert interner.overflowed == 10
+    table = DefinitionTable()
+    table.apply(interner.take_fresh())
+    with pytest.raises(ProtocolError, match="handle"):
+        table.apply(Definitions(handles=[(MAX_HANDLES + 1, HandleInfo())]))
 
 
 def test_same_definition_twice_is_taken() -> None:
