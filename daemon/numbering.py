@@ -1,7 +1,7 @@
 """One numbering a job: streams number strings and files each for themselves, a job's analyzers see one number each.
 
-Signatures have none, and handles keep the numbers of their process: no analyzer asks what they are, and with ten
-thousand streams their texts would fill the memory. They stay with the stream's definitions, for readers that keep those.
+Signatures have none, and handles keep the numbers of their process: no analyzer asks what they are, and with
+ten thousand streams their texts would fill the memory. They stay with the stream's definitions, for who keeps those.
 """
 
 from __future__ import annotations
