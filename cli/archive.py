@@ -26,6 +26,7 @@ Examples:
   iotide archive info job.iotide
   iotide archive dump job.iotide | head
   iotide archive verify job.iotide
+  iotide archive convert --to chrome -o job.json job.iotide     # open it in Perfetto
 
 Exit status: 0 done, 1 the work failed or an archive is damaged, 2 bad usage or unreadable input.
 """
@@ -112,6 +113,38 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
                     left -= 1
                 click.echo(json.dumps(row, ensure_ascii=False))
         _name_problems(reader)
+
+
+@command.command()
+@_archive
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    type=click.Choice(("chrome", "parquet", "jsonl")),
+    help="chrome: JSON that Perfetto opens; parquet: a table, a row a call; jsonl: what `dump` prints.",
+)
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+def convert(file: Path, target: str, output: Path) -> None:
+    """Write the calls in a format of other tools; the file is private to you."""
+    from ..events import InputError, UnavailableError
+    from .archive_report import convert_to
+
+    with _opened(file) as reader:
+        try:
+            with _private_file(output) as out:
+                calls = convert_to(target, reader, Path(out.name))
+        except UnavailableError as error:
+            click.echo(f"iotide: {error}", err=True)
+            sys.exit(2)
+        except InputError as error:
+            click.echo(f"iotide: {error}", err=True)
+            sys.exit(1)
+        except OSError as error:
+            click.echo(f"iotide: cannot write {output}: {error.strerror}", err=True)
+            sys.exit(1)
+        _name_problems(reader)
+    click.echo(f"{output}: {calls} calls in {output.stat().st_size} bytes", err=True)
 
 
 @command.command()
