@@ -20,6 +20,8 @@ _HELP = """The libraries that trace programs, and making more of them.
 
 A signature file names the functions of a library and what their parameters mean; from it comes a library that
 `iotide run --library` loads. docs/preload-signatures.md has the format, docs/examples/zlib.sig an example.
+
+Exit status: 0 done, 1 a library could not be built, 2 bad usage or a signature file that is wrong (with file and line).
 """
 
 

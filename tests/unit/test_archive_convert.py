@@ -27,7 +27,8 @@ def opened(calls: int = 5) -> ArchiveReader:
             calls,
             {
                 "start": BEGIN + 1001 * np.arange(calls) + rank, "duration": 999, "call": 1, "file": 1,
-                "tid": 70 + rank, "kind": 8, "layer": 1, "bytes": 64, "requested": 64, "offset": 64 * np.arange(calls), "signature": 1,
+                "tid": 70 + rank, "kind": 8, "layer": 1, "bytes": 64, "requested": 64,
+                "offset": 64 * np.arange(calls), "signature": 1,
                 "pid": 7, "rank": rank, "errno": np.where(np.arange(calls) == 1, 28, 0),
             },
         )  # fmt: skip
