@@ -42,6 +42,8 @@ _WORDS: Final = frozenset(
 )  # fmt: skip
 _OTHERS: Final = frozenset(["va_list", "__builtin_va_list"])
 IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_PLAIN: Final = re.compile(r"[A-Za-z_]\w*(?: [A-Za-z_]\w*)*(?: ?\*+ ?(?:[a-z_]+ ?)*)*", re.ASCII)
+_WITH_BRACKETS: Final = re.compile(r"[\w *,()\[\].]+", re.ASCII)
 _NAMED_POINTER: Final = re.compile(r"\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*(\[[^\]]*\])?\s*\)")
 
 
@@ -107,6 +109,8 @@ class Types:
         text = squeeze(text)
         if text in self._known:
             return self._known[text]
+        if "{" not in text and not (_WITH_BRACKETS if "(" in text else _PLAIN).fullmatch(text):
+            raise DeclarationError(f"expected a type, found {text!r}")
         machine, pointee, read_only, pointee_text = self._resolve(text, 0)
         if machine is Machine.UNKNOWN and not self.lenient:
             name = _base_name(text)

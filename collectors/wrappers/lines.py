@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .model import SignatureError
 
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|(?:^|(?<=\s))#.*')
 
 
@@ -49,6 +50,8 @@ def blocks_of(text: str, path: str) -> list[Block]:
             raise SignatureError(path, number, "expected a line of the head or a statement ahead of attributes")
     for block in blocks:
         for line_number, part in [(block.line, block.text), *block.attributes]:
+            if "#" in _QUOTED.sub("", part):
+                raise SignatureError(path, line_number, "expected white space before the # of a comment")
             if _open(part):
                 raise SignatureError(path, line_number, "expected ')', found the end of the statement")
     return blocks
@@ -56,7 +59,7 @@ def blocks_of(text: str, path: str) -> list[Block]:
 
 def _open(text: str) -> bool:
     depth = 0
-    for character in re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', "", text):
+    for character in _QUOTED.sub("", text):
         depth += (character in "([{") - (character in ")]}")
     return depth > 0
 

@@ -247,6 +247,8 @@ WRONG_STATEMENTS = {
     "OTHER int f(int a, ...)": "f is variadic: expected the attribute `custom`",
     "OTHER int f|f(int a)": "f stands on line 4 already",
     "OTHER int f(int a)\nOTHER int f(int a)": "f stands on line 4 already",
+    "OTHER int 0,#f(int a)": "expected white space before the #",
+    "OTHER int f(int 3 a)": "expected a type, found 'int 3'",
     "OTHER Thing f(int a)": "the type 'Thing' is not known",
     "OTHER int f(int a)\n    costum": "expected `attribute = value` or `custom`",
     "OTHER int f(int a)\n    failed =": "expected `attribute = value` or `custom`",
