@@ -85,7 +85,7 @@ def make_batch(length: int, columns: Mapping[str, npt.ArrayLike]) -> EventBatch:
     made: dict[str, IntArray] = {}
     for name, (dtype, unknown) in COLUMNS.items():
         value = columns.get(name, unknown)
-        if np.ndim(value) == 0:
+        if isinstance(value, int) or np.ndim(value) == 0:
             made[name] = _constant(np.array(value, dtype), length)
             continue
         array = np.asarray(value)

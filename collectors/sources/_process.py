@@ -23,6 +23,7 @@ _MOST_GROWTH: Final = 1 << 40
 """Of a counter between two looks; a process that says more breaks the layout."""
 _COPIED: Final = ("duration", "offset", "requested", "bytes", "handle", "parent", "flags", "kind", "errno", "depth")
 _MOST_BITS: Final = 62
+_LAST_KIND: Final = max(Kind)
 
 
 class TracedProcess:
@@ -179,7 +180,7 @@ class TracedProcess:
         rows = records.rows
         start = rows["start"] + self._clock_offset_ns
         sizes = start | rows["duration"] | rows["bytes"]  # each from 0 to what the wire carries
-        valid = ((sizes >> _MOST_BITS) == 0) & (rows["kind"] <= max(Kind))
+        valid = ((sizes >> _MOST_BITS) == 0) & (rows["kind"] <= _LAST_KIND)
         if not valid.all():
             malformed += len(rows) - int(np.count_nonzero(valid))
             records, start = Records(rows[valid], records.words, records.at[valid], None), start[valid]
