@@ -24,6 +24,7 @@ NOT_CALLED = {
     },
 }
 LIBRARIES = ["posix", "stdio"]
+ALL = "data,handle,seek,sync,meta,char"
 
 
 @pytest.fixture(scope="session", params=LIBRARIES)
@@ -49,16 +50,12 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def traced(tracing: Tracing, program: Path, folder: Path, **environment: str) -> tuple[Transcript, list[Row]]:
-    done = tracing.run(
-        [program, f"iotide-{folder.parent.name}"], cwd=folder, env=tracing.environment(IOTIDE_CALLS=ALL, **environment)
-    )
+def traced(tracing: Tracing, program: Path, folder: Path, calls: str | None = ALL) -> tuple[Transcript, list[Row]]:
+    environment = tracing.environment(**({"IOTIDE_CALLS": calls} if calls else {}))
+    done = tracing.run([program, f"iotide-{folder.parent.name}"], cwd=folder, env=environment)
     assert (done.returncode, done.stderr) == (7, "")
     (stream,) = (stream for stream, info in tracing.info.items() if info.command.startswith(str(program)))
     return read_transcript(done.stdout), sorted(tracing.rows(stream=stream), key=lambda row: row.end)
-
-
-ALL = "data,handle,seek,sync,meta,char"
 
 
 def test_each_call_is_seen_with_its_parameters(tracing: Tracing, program: Path, folder: Path) -> None:
@@ -108,3 +105,16 @@ def test_handles_follow_their_descriptors(tracing: Tracing, program: Path, folde
         elif row.call in ("close_range", "closefrom"):
             first = int(row.signature.split("first=")[1].split(",")[0].rstrip(")"))
             behind = {fd: handle for fd, handle in behind.items() if fd < first}
+
+
+@pytest.mark.parametrize("calls", [None, "char", "data,seek"])
+def test_calls_of_classes_that_are_off_are_not_seen(
+    tracing: Tracing, library: str, program: Path, folder: Path, calls: str | None
+) -> None:
+    on = (calls or "data,handle,seek,sync,meta").split(",")
+    file = read(SIGNATURES / f"{library}.sig")
+    group_of = {symbol: call.group for call in file.statements for symbol in call.symbols}
+    transcript, rows = traced(tracing, program, folder, calls)
+    kept = tuple(step for step in transcript.steps if group_of[step.symbol] in on)
+    found = differences(kept, rows, folder)
+    assert not found, "\n".join(found[:20])
