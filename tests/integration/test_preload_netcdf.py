@@ -212,6 +212,17 @@ def test_a_library_that_came_with_a_plugin_is_seen_alike(
     assert shown[1] == shown[0]
 
 
+def test_a_url_of_files_names_them_by_their_path(tracing: Tracing, tmp_path: Path) -> None:
+    text, store = tmp_path / "small.cdl", tmp_path / "small.zarr"
+    text.write_text(DATA)
+    tracing.run([need("ncgen"), "-4", "-lb", "-o", f"file://{store}#mode=nczarr,file", text])
+    rows = tracing.rows(layer=Layer.NETCDF, path=store)
+    assert [(row.call, row.depth) for row in rows if row.kind == Kind.CREATE] == [("nc_create", 0)]
+    assert sum(row.bytes for row in rows if row.call == "nc_put_vara") == 12 * 8 + 3 * 4
+    below = {row.handle for row in rows}
+    assert {row.parent for row in tracing.rows(layer=Layer.POSIX) if row.path.startswith(f"{store}/")} <= below
+
+
 def test_ncgen_nccopy_and_ncdump_are_seen_and_do_not_notice(tracing: Tracing, tmp_path: Path) -> None:
     text, classic, newer = tmp_path / "small.cdl", tmp_path / "small.nc", tmp_path / "small.nc4"
     text.write_text(DATA)

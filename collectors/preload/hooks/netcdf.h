@@ -3,6 +3,10 @@
 #ifndef IOTIDE_NETCDF_H
 #define IOTIDE_NETCDF_H
 
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
 #include "variables.h"
 
 #define NETCDF_ASK(symbol, type) ((type)iotide_helper(&iotide_library_netcdf, symbol, caller))
@@ -108,6 +112,20 @@ static inline int64_t netcdf_part(bool failed, int dimensions, int ncid, int var
         return 0;
     return likely(count || !dimensions) ? product_of(dimensions, (const int64_t *)count)
                                         : netcdf_rest(ncid, varid, start, stride, caller);
+}
+
+/* Datasets are named by paths or URLs; file:///a/b#mode=... is the file /a/b. */
+static inline uint32_t netcdf_file(const char *name) {
+    const char *after = name ? strstr(name, "://") : NULL;
+    char path[PATH_MAX];
+    if (!after)
+        return name ? iotide_file_at(AT_FDCWD, name) : 0;
+    size_t length = strcspn(after + 3, "#?");
+    if (strncmp(name, "file://", 7) != 0 || length >= sizeof path)
+        return iotide_define_file(name, strlen(name));
+    memcpy(path, after + 3, length);
+    path[length] = '\0';
+    return iotide_file_at(AT_FDCWD, path);
 }
 
 /* Processes that opened a file together. */

@@ -33,12 +33,16 @@ OTHER int nc_get_alignment(int *thresholdp: int, int *alignmentp: int)
     class = memory
 CREATE int nc__create(const char *path: path, int cmode: hex, size_t initialsz, size_t *chunksizehintp: uint,
                       int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
 CREATE int nc_create(const char *path: path, int cmode: hex, int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
 CREATE int nc__open(const char *path: path, int mode: hex, size_t *chunksizehintp: uint, int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
 CREATE int nc_open(const char *path: path, int mode: hex, int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
 OTHER int nc_inq_path(int ncid: handle, size_t *pathlen: uint, char *path: text)
     class = memory
@@ -1323,13 +1327,17 @@ OTHER int nc_set_log_level(int new_level)
 OTHER int nc_show_metadata(int ncid: handle)
     class = memory
 DELETE int nc_delete(const char *path: path)
+    file = netcdf_file(path)
 CREATE int nc__create_mp(const char *path: path, int cmode: hex, size_t initialsz, int basepe,
                          size_t *chunksizehintp: uint, int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
 CREATE int nc__open_mp(const char *path: path, int mode: hex, int basepe, size_t *chunksizehintp: uint,
                        int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
 DELETE int nc_delete_mp(const char *path: path, int basepe)
+    file = netcdf_file(path)
 OTHER int nc_set_base_pe(int ncid: handle, int pe)
     class = memory
 OTHER int nc_inq_base_pe(int ncid: handle, int *pe: int)
@@ -1340,10 +1348,12 @@ OTHER int nctypelen(nc_type datatype: datatype) -> id
 CREATE int nccreate(const char *path: path, int cmode: hex) -> handle
     failed = result == -1
     error = netcdf_v2_error(caller)
+    file = netcdf_file(path)
     after = variables_forget()
 CREATE int ncopen(const char *path: path, int mode: hex) -> handle
     failed = result == -1
     error = netcdf_v2_error(caller)
+    file = netcdf_file(path)
     after = variables_forget()
 OTHER int ncsetfill(int ncid: handle, int fillmode: hex)
     failed = result == -1
@@ -1504,10 +1514,13 @@ OTHER int nc_finalize(void)
 # ---- netcdf_mem.h ----
 
 CREATE int nc_open_mem(const char *path: path, int mode: hex, size_t size, void *memory, int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
 CREATE int nc_create_mem(const char *path: path, int mode: hex, size_t initialsize, int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
 CREATE int nc_open_memio(const char *path: path, int mode: hex, void *info: opaque, int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
 DESTROY int nc_close_memio(int ncid: handle, void *info)
     after = netcdf_closed(failed, ncid, caller)
@@ -1532,11 +1545,13 @@ OTHER int nc_inq_var_blosc(int ncid: handle, int varid, int *hasfilterp: int, un
 
 CREATE int nc_create_par(const char *path: path, int cmode: hex, MPI_Comm comm: opaque, MPI_Info info: opaque,
                          int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
     flags = collective
     extra ranks: int = netcdf_ranks(failed, comm, caller)
 CREATE int nc_open_par(const char *path: path, int mode: hex, MPI_Comm comm: opaque, MPI_Info info: opaque,
                        int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
     flags = collective
     extra ranks: int = netcdf_ranks(failed, comm, caller)
@@ -1544,9 +1559,11 @@ OTHER int nc_var_par_access(int ncid: handle, int varid, int par_access: enum{NC
     after = netcdf_chosen_access(failed, ncid, varid, par_access, caller)
     flags = collective
 CREATE int nc_create_par_fortran(const char *path: path, int cmode: hex, int comm, int info, int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
     flags = collective
 CREATE int nc_open_par_fortran(const char *path: path, int mode: hex, int comm, int info, int *ncidp: new_handle)
+    file = netcdf_file(path)
     after = variables_forget()
     flags = collective
 
