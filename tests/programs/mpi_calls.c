@@ -148,8 +148,9 @@ static void shared(void) {
 }
 
 static void views(void) {
-    MPI_Datatype strided, named;
-    CHECK(MPI_Type_vector(10, 2, 2 * ranks, MPI_DOUBLE, &strided));
+    MPI_Datatype pieces, strided, named;
+    CHECK(MPI_Type_vector(10, 2, 2 * ranks, MPI_DOUBLE, &pieces));
+    CHECK(MPI_Type_create_resized(pieces, 0, 20 * ranks * (MPI_Aint)sizeof(double), &strided));
     CHECK(MPI_Type_commit(&strided));
     CHECK(MPI_Type_contiguous(4, MPI_INT, &named));
     CHECK(MPI_Type_set_name(named, "four ints"));
@@ -161,6 +162,7 @@ static void views(void) {
     CHECK(MPI_File_write_at_all(file, 0, out, 20, MPI_DOUBLE, MPI_STATUS_IGNORE));
     CHECK(MPI_File_write_at_all(file, 2, out, 1, strided, MPI_STATUS_IGNORE));
     CHECK(MPI_File_close(&file));
+    MPI_Type_free(&pieces);
     MPI_Type_free(&strided);
     MPI_Type_free(&named);
 }

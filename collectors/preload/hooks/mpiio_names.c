@@ -121,7 +121,7 @@ const char *mpiio_type_name(mpiio_word datatype, bool failed, const void *caller
     struct text text = borrow();
     char *start = text.at;
     ask_name(mpi, datatype, start);
-    if (*start)
+    if (*start && strncmp(start, "Dup ", 4) != 0) /* what Open MPI calls copies itself */
         return start;
     int combiner = combiner_of(mpi, datatype);
     if (combiner < 0 || combiner >= (int)(sizeof combiners / sizeof *combiners))
