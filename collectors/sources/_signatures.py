@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -54,7 +55,7 @@ class Signatures:
     def __init__(
         self,
         writer: Writer,
-        number: Any,
+        number: Callable[[str], int],
         counters: Counter[str],
         allowance: Allowance,
         most: int = TEXTS_A_STREAM,
@@ -72,15 +73,16 @@ class Signatures:
         self._descriptor = np.zeros(_GROWTH, np.uint64)
         self._requested = np.zeros(_GROWTH, np.uint64)
         self._index = np.zeros(_GROWTH, np.uint32)  # of the specification, by the process's number of the call
-        self._by_text: dict[str, int] = {}
+        self._index_of: dict[str, int] = {}
+        self._of_text: dict[str, int] = {}
 
     def learn(self, number: int, text: str, call: Specification) -> None:
         """Takes in the specification of a call by the process's number, which is at most 65,535."""
         if number >= len(self._index):
             self._index = _grown(self._index, number)
-        index = self._by_text.get(text)
+        index = self._index_of.get(text)
         if index is None:  # two threads may define a call under two numbers
-            index = self._by_text[text] = len(self._specifications)
+            index = self._index_of[text] = len(self._specifications)
             self._specifications.append(call)
             if index >= len(self._salt):
                 self._salt, self._descriptor, self._requested = (
@@ -170,7 +172,12 @@ class Signatures:
             text = None if call is None else self._writer.text(call, descriptor, requested, words, sized=sized)
             if text is None:
                 self._counters["signatures_malformed"] += 1
-            numbers.append(self._number(text) if text is not None else 0)
+                numbers.append(0)
+                continue
+            number = self._of_text.get(text)  # the process may have numbered one string or file twice
+            if number is None:
+                number = self._of_text[text] = self._number(text)
+            numbers.append(number)
         return numbers
 
     def _hashes(self, records: Records, index: U32, *, sized: bool) -> U64:

@@ -19,7 +19,7 @@ from iotide.collectors.sources._specification import Parameter, Specification, n
 from iotide.events import Interner, ProtocolError
 from support.regions import words_lines
 
-STRINGS = {1: "MPI_DOUBLE", 2: "with space", 3: ""}
+STRINGS = {1: "MPI_DOUBLE", 2: "with space", 3: "", 9: "MPI_DOUBLE"}
 PATHS = {1: "/x/y", 2: "/a b"}
 NAME = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
 CHOICE = st.from_regex(r"[A-Za-z0-9_]{0,4}", fullmatch=True)
@@ -72,7 +72,7 @@ def naive(call: Specification, descriptor: int, requested: int, words: Sequence[
             "g": lambda word=word: str(struct.unpack("d", struct.pack("Q", word))[0]),
             "h": lambda word=word: "#" + str(word),
             "k": lambda word=word: "@" + hex(word)[2:],
-            "s": lambda word=word: {1: "MPI_DOUBLE", 2: '"with space"', 3: '""'}.get(word, "?"),
+            "s": lambda word=word: {1: "MPI_DOUBLE", 2: '"with space"', 3: '""', 9: "MPI_DOUBLE"}.get(word, "?"),
             "p": lambda word=word: {1: "/x/y", 2: '"/a b"'}.get(word, "?"),
             "e": lambda word=word, signed=signed, each=each: dict(enumerate(each.choices)).get(word) or str(signed),
         }
@@ -251,6 +251,11 @@ def test_streams_share_an_allowance_and_give_it_back() -> None:
     assert second.of((1, 0, 1, ()), (1, 0, 2, ())).count("") == 1
     first.signatures.close()
     assert second.of((1, 0, 3, ())) == ["write(count=3)"]
+
+
+def test_calls_of_one_text_share_a_number_although_the_process_numbered_a_string_twice() -> None:
+    stream = Stream(["f(a:s)"])
+    assert stream.signatures.of(records_of([(1, 0, 0, [1]), (1, 0, 0, [9])])).tolist() == [1, 1]
 
 
 def test_number_of_a_call_beyond_those_defined_has_no_signature() -> None:
