@@ -98,7 +98,9 @@ def select(trace: Trace, view: View) -> Selection:
 
 def graph_of(selection: Selection, view: View, job: str) -> Graph:
     """Makes the graph of some events, all cases ended."""
-    analyzer = DfgAnalyzer(_SETTINGS.model_copy(update={"mapping": view.mapping.text, "case": view.case}))
+    analyzer = DfgAnalyzer(
+        _SETTINGS.model_copy(update={"mapping": view.mapping.text, "case": view.case, "filter": view.filter.text})
+    )
     if selection.parts:
         batches = [part.batch for part in selection.parts]
         case = np.concatenate([part.case for part in selection.parts])

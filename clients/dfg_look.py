@@ -239,7 +239,8 @@ def _side_fact(side: Side | None, comparison: Comparison) -> tuple[tuple[str, st
 def _title(graph: Graph, comparison: Comparison | None) -> str:
     if comparison is not None:
         return f"{shortened(printable(comparison.green))} and {shortened(printable(comparison.red))}"
-    return shortened(printable(graph.job), 80) or "directly-follows graph"
+    name = shortened(printable(graph.job), 80) or "directly-follows graph"
+    return f"{name}: {shortened(printable(graph.filter), 80)}" if graph.filter else name
 
 
 def _legend(

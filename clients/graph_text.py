@@ -39,7 +39,7 @@ def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
     console.print(
         f"[bold]{_shown(names)}[/bold]  {report.source}, {graph.events:,} events of {_counted(graph.cases, 'case')} "
         f"by {graph.case}, {_counted(len(graph.activities), 'activity', 'activities')} by {_shown(graph.mapping)}, "
-        f"over {_time(graph.last_s - graph.first_s)}",
+        f"over {_time(graph.last_s - graph.first_s)}" + (f", where {_shown(graph.filter)}" if graph.filter else ""),
         soft_wrap=True,
     )
     for line in _left_out(report):

@@ -68,6 +68,8 @@ class Graph(Model):
     """What an activity is, in the text form of the mapping."""
     case: str
     """What a case is: ``stream``, ``rank``, ..."""
+    filter: str = ""
+    """Which events it is of, in the text form of the filter; "" for all."""
     cases: int = Field(ge=0)
     open_cases: int = Field(ge=0)
     activities: list[ActivityStats]

@@ -100,6 +100,7 @@ def make_graph(
         job=job,
         mapping=settings.mapping,
         case=settings.case,
+        filter=settings.filter,
         cases=cases.opened,
         open_cases=len(cases),
         activities=sorted(activities, key=lambda node: (-node.events, node.name)),

@@ -36,6 +36,7 @@ def union_of(green: Graph, red: Graph, job: str = "") -> Graph:
         job=job,
         mapping=green.mapping,
         case=green.case,
+        filter=green.filter if green.filter == red.filter else "",
         cases=green.cases + red.cases,
         open_cases=green.open_cases + red.open_cases,
         activities=sorted(

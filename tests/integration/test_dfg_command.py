@@ -194,6 +194,8 @@ def test_mapping_by_site_and_by_rules(traces: Path, tmp_path: Path) -> None:
     by_site = report_of(traces, "--map", "call+site", *files(traces), SCRATCH="/usr")["graph"]
     assert any(row["name"].endswith(":$SCRATCH") for row in by_site["activities"])
     (tmp_path / "my.rules").write_text("library  open.*|read  \\.so\n")
+    some = report_of(traces, "--filter", "command=a", "--filter", "call=read", *files(traces))["graph"]
+    assert some["filter"] == "command=a call=read"
     by_rules = report_of(traces, "--map", f"rules:{tmp_path}/my.rules", *files(traces))["graph"]
     assert [row["name"] for row in by_rules["activities"]] == ["library"]
     assert by_rules["unmapped"] > 0

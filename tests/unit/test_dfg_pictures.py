@@ -464,3 +464,9 @@ def test_edges_go_on_past_nodes_that_kept_their_places(edges: dict[tuple[int, in
         corners = [float(y) for y in re.findall(r"[-\d.]+,([-\d.]+)", route.path)][::3]
         steps = [(below - above) * (1 if target.y > source.y else -1) for above, below in pairwise(corners)]
         assert min(steps) >= -8.1, corners  # the head is a little before the end
+
+
+def test_title_says_which_events_it_is_of() -> None:
+    graph = checkpoint()
+    assert scene_of(graph).title == "job 7"
+    assert scene_of(graph.model_copy(update={"filter": "command=ls"})).title == "job 7: command=ls"
