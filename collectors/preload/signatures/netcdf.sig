@@ -1,6 +1,7 @@
 # NetCDF's C interface, of version 4.9.0.
 # Left out: nc_advise, which prints a message and takes any number of arguments.
 # Elements of NC_STRING count as their pointers.
+# A value that does not fit its type (NC_ERANGE) does not keep the others from moving: such a call has not failed.
 
 library netcdf
 layer NETCDF

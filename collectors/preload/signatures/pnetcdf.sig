@@ -2,6 +2,7 @@
 #
 # What iput, iget and bput begin moves in ncmpi_wait and ncmpi_wait_all: there the bytes are recorded, with the numbers
 # that the calls that began it have in the place of their requests.
+# A value that does not fit its type (NC_ERANGE) does not keep the others from moving: such a call has not failed.
 
 library pnetcdf
 layer PNETCDF
