@@ -7,9 +7,9 @@
 #ifndef IOTIDE_HOOKS_MPIIO_H
 #define IOTIDE_HOOKS_MPIIO_H
 
-#include <fcntl.h>
-
 #include "tracer.h"
+
+#include <fcntl.h>
 
 /* In MPICH only the lower half of the register is an int's. */
 typedef uintptr_t mpiio_word;
