@@ -282,6 +282,7 @@ def _scale(colour: Colour, highest: float, comparison: Comparison | None) -> tup
         return ((GREEN, f"only in {green}"), (RED, f"only in {red}"), (PLAIN, "in both"))
     if colour == "none" or highest <= 0:
         return ()
-    write = {"load": lambda value: f"{value:.2g}", "bytes": byte_text, "rate": rate_text}[colour]
+    digits = ".2f" if highest >= 0.1 else ".2g"
+    write = {"load": lambda value: f"{value:{digits}}", "bytes": byte_text, "rate": rate_text}[colour]
     steps = (0.0, 0.25, 0.5, 0.75, 1.0)
     return tuple((shade(step), (f"{colour} " if not step else "") + write(step * highest)) for step in steps)

@@ -131,5 +131,5 @@ def _title(timeline: Timeline, cases: int) -> str:
     took = sum(row.end_s - row.start_s for row in rows)
     name = shortened(printable(timeline.activity), 60)
     amount = f", {byte_text(moved)}" if any(row.bytes is not None for row in rows) else ""
-    text = f"{name}: {len(rows):,} calls in {cases:,} cases, {duration_text(took)} in all{amount}"
+    text = f"{name}: {len(rows):,} calls in {cases:,} case{'s' * (cases != 1)}, {duration_text(took)} in all{amount}"
     return text + (f"; {timeline.left_out:,} later ones are left out" if timeline.left_out else "")
