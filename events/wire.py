@@ -24,6 +24,7 @@ PROTOCOL_VERSION: Final = 1
 MAX_BATCH_EVENTS: Final = 65_536
 MAX_HEADER_BYTES: Final = 16 * 1024 * 1024
 MAX_STREAM_ID: Final = 200
+_INLINE_BYTES: Final = 1024
 _LATEST_NS: Final = 2**62  # leaves room for start + duration in int64 (the year 2116)
 
 Frame: TypeAlias = bytes | bytearray | memoryview
@@ -49,8 +50,9 @@ class Batch(msgspec.Struct, tag="batch", kw_only=True, omit_defaults=True):
     seq: int
     """1, 2, 3 ... within the stream."""
     length: int
-    columns: list[tuple[str, int | None]]
-    """Name and constant value; None where the values follow as a frame, in this order."""
+    columns: list[tuple[str, int | bytes | None]]
+    """Name and constant value; or the values themselves, little-endian, where they are few; None where they follow as a
+    frame, in this order."""
     definitions: Definitions = msgspec.field(default_factory=Definitions)
     info: StreamInfo | None = None
     """What the stream says of itself from now on, where that has changed since HELLO; its job does not."""
@@ -126,7 +128,7 @@ def encode_batch(
     length = len(batch)
     if length > MAX_BATCH_EVENTS:
         raise ValueError(f"a batch carries at most {MAX_BATCH_EVENTS} events, not {length}")
-    columns: list[tuple[str, int | None]] = []
+    columns: list[tuple[str, int | bytes | None]] = []
     frames: list[Frame] = []
     for name, (_, unknown) in COLUMNS.items():
         array = getattr(batch, name)
@@ -134,6 +136,8 @@ def encode_batch(
             value = int(array[0])
             if value != unknown:
                 columns.append((name, value))
+        elif length and array.nbytes <= _INLINE_BYTES:
+            columns.append((name, array.tobytes()))  # a frame costs more than so few bytes
         elif length:
             columns.append((name, None))
             frames.append(np.ascontiguousarray(array).data.cast("B"))
@@ -198,6 +202,11 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
         if name not in COLUMNS or name in columns:
             raise ProtocolError(f"{name[:40]!r} is no column, or stands twice")
         dtype = COLUMNS[name][0]
+        if isinstance(value, bytes):
+            if len(value) != header.length * dtype.itemsize:
+                raise ProtocolError(f"column {name} needs {header.length * dtype.itemsize} bytes, not {len(value)}")
+            columns[name] = np.frombuffer(value, dtype)
+            continue
         if value is not None:
             limits = np.iinfo(dtype)
             if not limits.min <= value <= limits.max:

@@ -18,7 +18,10 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
 
     The bytes of equal weight stand together, as the upper ones are mostly zero.
     """
-    grown = np.diff(values, prepend=np.int64(0))
+    if not len(values):
+        return b""
+    grown = np.empty(len(values), np.int64)
+    grown[0], grown[1:] = values[0], values[1:] - values[:-1]
     zigzag = (grown << 1) ^ (grown >> 63)
     return zlib.compress(zigzag.astype("<i8").view(np.uint8).reshape(len(values), 8).T.tobytes(), _LEVEL)
 
@@ -29,12 +32,16 @@ def unpack(packed: bytes, count: int, where: str) -> npt.NDArray[np.int64]:
     Raises:
         InputError: the bytes do not hold so many values; no more memory is taken than they need.
     """
+    if not count:
+        if packed:
+            raise InputError(where, None, f"{len(packed)} bytes for no integers", "none")
+        return np.zeros(0, np.int64)
     reader = zlib.decompressobj()
     try:
-        raw = reader.decompress(packed, 8 * count + 1) if count else b""
+        raw = reader.decompress(packed, 8 * count + 1)
     except zlib.error as error:
         raise InputError(where, None, f"integers cannot be inflated: {error}", "what pack made") from None
-    if len(raw) != 8 * count or (count and not reader.eof):
+    if len(raw) != 8 * count or not reader.eof:
         raise InputError(where, None, f"integers take {len(raw)} bytes or are cut", f"{8 * count} for {count}")
     zigzag = np.frombuffer(raw, np.uint8).reshape(8, count).T.copy().view("<i8").reshape(count)
     grown = (zigzag.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(zigzag & 1)

@@ -65,7 +65,7 @@ class StreamCompressor:
     def __init__(self, most_symbols: int = MOST_SYMBOLS, most_calls: int = MOST_CALLS) -> None:
         self._most_symbols = most_symbols
         self._most_calls = most_calls
-        self._begin()
+        self._calls = 0
 
     def update(self, batch: EventBatch, table: DefinitionTable) -> list[Section]:
         """Takes in calls, in the stream's order.
@@ -78,6 +78,8 @@ class StreamCompressor:
             The sections that this completed.
         """
         done = []
+        if len(batch) and not self._calls:
+            self._begin()
         for low in range(0, len(batch), _CHUNK):
             part = batch.select(slice(low, low + _CHUNK))
             while len(part):
@@ -86,6 +88,7 @@ class StreamCompressor:
                 full = self._calls >= self._most_calls or self._grammar.symbols >= self._most_symbols
                 if full or len(part):
                     done.append(self._close())
+                    self._begin()
         return done
 
     def finish(self) -> Section | None:
@@ -130,7 +133,7 @@ class StreamCompressor:
             self._coder.take_literals(),
             self._stamps,
         )
-        self._begin()
+        self._calls = 0
         return section
 
 

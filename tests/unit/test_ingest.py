@@ -117,7 +117,7 @@ def test_hello_from_an_earlier_number_on_changes_nothing() -> None:
 def test_malformed_batch_is_judged_in_its_turn() -> None:
     peer = Peer()
     peer.say(hello())
-    broken = batch(2, definitions=Definitions([(1, "write")], []))[:-1]
+    broken = [*batch(2, definitions=Definitions([(1, "write")], [])), b"one frame too many"]
     assert codes(peer.say(broken)) == [("gap", 1)]  # not malformed 2: its sender would forget batch 1
     assert peer.say(batch(1)) == [ack(1)]
     assert codes(peer.say(broken)) == [("malformed", 2)]

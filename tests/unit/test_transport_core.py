@@ -203,7 +203,7 @@ def test_broken_columns_skip_their_batch_only() -> None:
     sink = RememberingSink()
     core = IngestCore(sink, IngestSettings())
     core.receive(b"peer", hello(), 0.0)
-    broken = encode_batch("s", 1, numbered(0, 4), Definitions())[:-1]
+    broken = encode_batch("s", 1, numbered(0, 400), Definitions())[:-1]
     assert reject_of(core, broken).seq == 1
     core.receive(b"peer", encode_batch("s", 2, numbered(4, 4), Definitions()), 0.0)
     assert sink.starts["s"] == [4, 5, 6, 7]

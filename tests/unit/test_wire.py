@@ -188,8 +188,23 @@ def test_constant_columns_cost_no_frame_and_unknown_ones_nothing() -> None:
     assert len(frames[0]) < 100
 
 
+def test_columns_of_few_events_travel_in_the_header() -> None:
+    batch = make_batch(8, {"start": np.arange(8), "call": 1})
+    (header,) = flat(encode_batch("s", 1, batch, Definitions()))
+    _, events = decode([header])
+    assert events is not None
+    assert events.start.tolist() == list(range(8))
+    assert events.call.tolist() == [1] * 8
+
+
+def test_columns_in_the_header_have_their_length_checked() -> None:
+    header = Batch(stream="s", seq=1, length=3, columns=[("start", bytes(23))])
+    with pytest.raises(ProtocolError, match="column start needs 24 bytes, not 23"):
+        decode([msgspec.msgpack.encode(header)])
+
+
 def test_decoded_columns_share_the_memory_of_the_frames() -> None:
-    frames = flat(encode_batch("s", 1, make_batch(8, {"start": np.arange(8)}), Definitions()))
+    frames = flat(encode_batch("s", 1, make_batch(800, {"start": np.arange(800)}), Definitions()))
     _, events = decode(frames)
     assert events is not None
     assert np.shares_memory(events.start, np.frombuffer(frames[1], np.int64))
