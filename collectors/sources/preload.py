@@ -98,7 +98,11 @@ class PreloadSource:
                 self._refuse(arrival)
         for token, process in list(self._processes.items()):
             ended = process.watch < 0
-            self._hand_out(process, ended, items)
+            try:
+                self._hand_out(process, ended, items)
+            except Exception as error:  # a process that breaks us costs itself, not the others
+                self._give_up(token, error, items)
+                continue
             if ended and process.drained and process.until_s <= now_s:
                 self._forget(token)
                 self._release(process)
@@ -198,6 +202,14 @@ class PreloadSource:
         if events is not None or definitions:
             self.counters["events"] += 0 if events is None else len(events)
             items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))
+
+    def _give_up(self, token: int, error: Exception, items: list[SourceItem]) -> None:
+        process = self._processes[token]
+        self.counters["processes_failed"] += 1
+        self.problems.add(InputError(process.stream, None, repr(error), "a process that can be followed"))
+        self._forget(token)
+        self._release(process)
+        items.append(Closed(process.stream))
 
     def _forget(self, token: int) -> None:
         process = self._processes.pop(token)

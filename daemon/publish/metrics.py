@@ -126,6 +126,7 @@ _MALFORMED: Final = (
     "signatures_malformed",
     "signatures_dropped",
     "processes_refused",
+    "processes_failed",
 )
 
 

@@ -14,17 +14,25 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from iotide.collectors.file_facts import NodeFiles, ProcessFiles
 from iotide.collectors.launch import traced_environment
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Chunk, Closed, Origin
 from iotide.collectors.sources._definition_log import Entry
 from iotide.collectors.sources._lines import split
 from iotide.collectors.sources._names import MOST_FILES
 from iotide.collectors.sources._region import Region
-from iotide.collectors.sources._ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_HANDLE, ENTRY_STRING, RECORD
+from iotide.collectors.sources._ring_layout import (
+    ENTRY_CALL,
+    ENTRY_FILE,
+    ENTRY_HANDLE,
+    ENTRY_STRING,
+    HEADER_BYTES,
+    RECORD,
+)
 from iotide.collectors.sources.preload import PreloadSource
-from iotide.events import ConfigError, HandleInfo, Layer, ProtocolError
+from iotide.events import ConfigError, FileInfo, FileType, HandleInfo, Layer, ProtocolError
 from support.regions import LISTED, OPEN, PAGE, WRITE, MadeRegion, connected, words_lines
 from support.tracing import Tracing
 
@@ -198,6 +206,99 @@ def test_random_memory_never_breaks_the_collector(data: st.DataObject) -> None:
                 assert len(list(region.log.read())) <= PAGE // 16
             region.counts()
         region.close()
+
+
+ENTRY = st.tuples(
+    st.integers(0, 5) | st.integers(0, 2**32 - 1),
+    st.binary(max_size=40)
+    | st.sampled_from([b"f(a:s,b:a)=d", b"g(c:n,d:p,e:O)", b"/x/../y", b"1 1 1 1 inherited", b"0 9999999999 0 0 z"]),
+    st.integers(0, 5) | st.integers(0, 2**16 - 1),
+    st.integers(0, 7) | st.integers(0, 2**32 - 1),
+)
+RECORDS = st.tuples(
+    st.integers(1, 3),
+    st.lists(st.integers(0, 20) | st.integers(0, 2**64 - 1), max_size=20),
+    st.fixed_dictionaries(
+        {
+            "call": st.integers(0, 6) | st.integers(0, 2**16 - 1),
+            "file": st.integers(0, 6) | st.integers(0, 2**32 - 1),
+            "start": st.integers(-(2**63), 2**63 - 1) | st.just(0),
+            "requested": st.integers(-(2**63), 2**63 - 1),
+            "descriptor": st.integers(-(2**31), 2**31 - 1),
+            "flags": st.integers(0, 2**16 - 1),
+            "depth": st.integers(0, 255),
+        }
+    ),
+)
+SCRATCH = st.tuples(st.integers(0, 2**14), st.sampled_from([b"\xff" * 8, bytes(8), b"\x10" + bytes(7), b"\x01" * 8]))
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(ENTRY, max_size=8), st.lists(RECORDS, max_size=6), st.lists(SCRATCH, max_size=3), st.booleans())
+def test_whatever_a_process_writes_its_neighbour_loses_nothing(
+    tmp_path: Path,
+    entries: list[tuple[int, bytes, int, int]],
+    records: list[tuple[int, list[int], dict[str, int]]],
+    scratches: list[tuple[int, bytes]],
+    late: bool,
+) -> None:
+    now_s = [100.0]
+    with Tracing(tmp_path, clock=lambda: now_s[0]) as tracing, MadeRegion(lines=64) as made, MadeRegion() as neighbour:
+        made.hand_over(tracing.socket)
+        tracing.poll()
+        neighbour.set(token=78)
+        neighbour.hand_over(tracing.socket)  # as one more image of this process, so that both ways of ending are met
+        now_s[0] += 5 * late
+        for number, text, kind, aux in entries:
+            made.define(number, text, kind=kind, aux=aux)
+        for count, words, fields in records:
+            made.put(count, slot=count % 2, words=words, **fields)
+        tracing.poll()
+        for at, bytes_ in scratches:
+            at = HEADER_BYTES + at % (made.size - HEADER_BYTES - 8)
+            made.memory[at : at + 8] = bytes_
+        neighbour.define(1, b"/good")
+        neighbour.put(3, file=1)
+        for _ in range(3):
+            now_s[0] += 1
+            tracing.poll()
+        rows = tracing.rows(path="/good")
+        assert [row.signature for row in rows if row.stream.endswith("4e")] == ["pwrite64(fd=-1, count=0)"] * 3
+        msgspec.msgpack.encode(tracing.source.counters)
+        assert tracing.source.counters["processes_failed"] == 0
+
+
+class BreakingFiles(NodeFiles):
+    """Breaks over files of one name."""
+
+    def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFiles:
+        class Breaking(ProcessFiles):
+            def __call__(self, path: str, spelled: FileType) -> FileInfo:
+                if path == "/broken":
+                    raise RuntimeError("this name breaks us")
+                return super().__call__(path, spelled)
+
+        return Breaking(self, pid, claimed_namespace)
+
+
+def test_process_that_breaks_the_collector_itself_costs_itself(tmp_path: Path, made: MadeRegion) -> None:
+    with MadeRegion() as neighbour:
+        source = PreloadSource(tmp_path / "gate", Origin("job"), files=BreakingFiles())
+        neighbour.set(token=78)
+        made.hand_over(tmp_path / "gate")
+        send_from_another_process(neighbour, tmp_path / "gate")
+        source.poll()
+        made.define(1, b"/broken")
+        neighbour.put(3)
+        items = source.poll()
+        assert [item.stream[-2:] for item in items if isinstance(item, Closed)] == ["4d"]
+        assert [(item.stream[-2:], len(item.batch)) for item in items if isinstance(item, Chunk)] == [("4e", 3)]
+        assert source.counters["processes_failed"] == 1
+        made.put(1)
+        neighbour.put(1)
+        source.poll()
+        assert source.counters["events"] == 4
+        source.close()
 
 
 def test_process_that_breaks_the_log_loses_its_own_names_only(tracing: Tracing, made: MadeRegion) -> None:
