@@ -20,6 +20,7 @@ from .shipper import Shipper
 from .source import Closed, Opened, Patient, Problems, Source, SourceItem
 
 _RECEIVES_A_PUMP: Final = 1000
+_READ_FOR: Final = 3
 _QUIET_PUMPS: Final = 50
 """Pumps without news after which sources are polled less often."""
 
@@ -83,24 +84,26 @@ class Agent:
     async def drain(self, deadline_s: float) -> bool:
         """Reads all sources to their present end, closes them, and waits until everything is acknowledged.
 
-        A source that has no end is read for half of the time.
+        A source that has no end is read for three times ``deadline_s``.
 
         Returns:
-            False when that took longer than ``deadline_s``; what is left is lost when the agent closes.
+            False when nothing was acknowledged for ``deadline_s``; what is left is lost when the agent closes.
         """
         start = time.monotonic()
-        limit = start + deadline_s
         for source in self._sources:
             if isinstance(source, Patient):
                 source.hurry()
-        while time.monotonic() < start + deadline_s / 2:
+        while time.monotonic() < start + _READ_FOR * deadline_s:
             if not self.pump():
                 break
             await asyncio.sleep(0)
         for source in list(self._sources):
             self._retire(source)
         self._shipper.flush(time.monotonic())
+        limit, least = time.monotonic() + deadline_s, self._shipper.outstanding
         while not self._shipper.flushed:
+            if self._shipper.outstanding < least:
+                limit, least = time.monotonic() + deadline_s, self._shipper.outstanding
             if time.monotonic() > limit:
                 return False
             self.pump()

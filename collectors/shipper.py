@@ -94,7 +94,12 @@ class Shipper:
     @property
     def flushed(self) -> bool:
         """True when everything taken in was acknowledged (or dropped and counted)."""
-        return not (self._open or len(self._backlog) or self._under_way or self._windows_to_end())
+        return not self.outstanding
+
+    @property
+    def outstanding(self) -> int:
+        """How much is not acknowledged: open streams, batches on hand and on the way, ends to be said."""
+        return len(self._open) + len(self._backlog) + self._under_way + len(self._windows_to_end())
 
     # ---- the wire ----
 
