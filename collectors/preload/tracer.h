@@ -19,7 +19,9 @@
 
 #include "ring.h"
 
+#ifndef EXPORT
 #define EXPORT __attribute__((visibility("default")))
+#endif
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

@@ -31,6 +31,8 @@ COMPILE_FLAGS: Final = (
 )
 LINK_FLAGS: Final = ("-Wl,-z,now",)
 """What wrappers call is looked up at the start: at a first call that takes kilobytes of a stack that may be small."""
+LAYER_FLAGS: Final = ("-include", "layer.h")
+"""For libraries that must not keep a program from starting where the core is missing."""
 CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst", "-Wl,-Bsymbolic")
 """Its constructor runs ahead of those of the other libraries, which may do I/O; it calls itself without detours."""
 CORE: Final = ("posix", "stdio")
@@ -163,7 +165,7 @@ def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -
     if made.file.is_libc:
         raise BuildError(f"{signature}: the calls of libc are part of the core library, which is built with iotide")
     library = to / made.library_name
-    link([made], [], library)
+    link([made], [], library, LAYER_FLAGS)
     return library
 
 

@@ -41,7 +41,15 @@ def emit_sites(file: SignatureFile) -> str:
     parts = [
         _banner(file, "What C beside the generated wrappers uses."),
         f"#ifndef {guard}\n#define {guard}\n",
-        "\n".join(['#include "words.h"', "", "#include <stdarg.h>", *[f"#include {name}" for name in file.includes]]),
+        "\n".join(
+            [
+                *([] if file.is_libc else ['#include "layer.h"']),
+                '#include "words.h"',
+                "",
+                "#include <stdarg.h>",
+                *[f"#include {name}" for name in file.includes],
+            ]
+        ),
         _types(file),
         _space(file),
         "" if file.is_libc else _library(file),
@@ -112,8 +120,9 @@ def _library(file: SignatureFile) -> str:
         [
             f'extern __attribute__((visibility("hidden"))) const struct iotide_library {name};',
             "#undef REAL",
-            f"#define REAL(symbol) ((__typeof__(&symbol))iotide_provided(&{name}, &SITE(symbol), caller))",
-            f"#define HELPER(symbol) ((__typeof__(&symbol))iotide_helper(&{name}, #symbol, caller))",
+            f"#define REAL(symbol) PROVIDED(&{name}, symbol, caller)",
+            "#define HELPER(symbol) \\",
+            f"    ((__typeof__(&symbol))(iotide_helper ? iotide_helper(&{name}, #symbol, caller) : NULL))",
         ]
     )
 

@@ -67,7 +67,7 @@ class Wrapper:
         rows = [
             "const void *caller = __builtin_return_address(0);",
             f"__typeof__(&{symbol}) real_ = REAL({symbol});",
-            *self._straight(f"!iotide_traced({site}) || {skip}", "real_"),
+            *self._straight(f"!iotide_provided || !iotide_traced({site}) || {skip}", "real_"),
             *self._descriptor_of_stream("real_"),
             *self._subject.keys(),
             *self._words.early(),

@@ -12,6 +12,7 @@ from iotide.collectors.settings import TracerSettings
 from iotide.events import Kind, Layer
 from support.commands import plain_environment
 from support.nasty import Nasty, build_nasty
+from support.programs import need
 from support.tracing import Row, Tracing
 
 BLOCKING, COLLECTIVE, FAILED, APPEND = 1, 2, 4, 8
@@ -73,6 +74,36 @@ def test_wrappers_without_a_collector_only_pass_calls_on(nasty: Nasty, tmp_path:
     preload = os.pathsep.join([str(tracer_path()), str(nasty.wrappers)])
 
     assert untraced(nasty, tmp_path, LD_PRELOAD=preload) == untraced(nasty, tmp_path)
+
+
+def test_wrappers_without_the_core_pass_calls_on_too(nasty: Nasty, tmp_path: Path) -> None:
+    assert untraced(nasty, tmp_path, LD_PRELOAD=str(nasty.wrappers)) == untraced(nasty, tmp_path)
+
+
+def test_wrappers_without_the_core_find_a_library_that_only_its_caller_sees(nasty: Nasty, tmp_path: Path) -> None:
+    """Loaded with RTLD_LOCAL, the real functions are in nobody's search order."""
+    source, plugin, host = tmp_path / "plugin.c", tmp_path / "plugin.so", tmp_path / "host.c"
+    source.write_text("short nasty_char(); int answer(void) { return nasty_char(1, 2, 4, 8) + 100; }\n")
+    library = nasty.program.parent
+    compiler = [need("gcc"), "-w"]
+    linked = [f"-L{library}", "-lnasty", f"-Wl,-rpath,{library}"]
+    subprocess.run([*compiler, "-fPIC", "-shared", "-o", plugin, source, *linked], check=True)
+    host.write_text(
+        """
+        #include <dlfcn.h>
+        #include <stdio.h>
+        int main(int count, char **words) {
+            void *plugin = count == 2 ? dlopen(words[1], RTLD_NOW | RTLD_LOCAL) : 0;
+            return plugin ? printf("%d\\n", ((int (*)(void))dlsym(plugin, "answer"))()) < 0 : 1;
+        }
+        """
+    )
+    subprocess.run([*compiler, "-o", tmp_path / "host", host], check=True)
+
+    env = plain_environment(LD_PRELOAD=str(nasty.wrappers))
+    done = subprocess.run([tmp_path / "host", plugin], env=env, capture_output=True, text=True, check=True)
+
+    assert (done.stdout, done.stderr) == ("115\n", "")
 
 
 def test_every_machine_type_is_shown(traced: Traced) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,23 @@ def test_missing_compiler_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("CC", "absent-cc -m64")
     with pytest.raises(BuildError, match="absent-cc"):
         find_compiler()
+
+
+def test_package_works_by_itself_with_the_standard_library_alone(tmp_path: Path) -> None:
+    asked = f"import sys; sys.path.insert(0, {str(PRELOAD.parent)!r}); import wrappers; from pathlib import Path;"
+    asked += f"print(len(wrappers.generate(Path({str(SIGNATURES)!r}), Path({str(tmp_path)!r})).sources))"
+
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", asked], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
+
+
+def test_building_again_in_place_says_which_libraries_there_are() -> None:
+    command = [sys.executable, "-m", "iotide.collectors.wrappers", "absent"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert "expected one of preload, " in done.stderr
 
 
 def test_wrong_signature_file_stops_the_build_before_the_compiler(tmp_path: Path) -> None:
