@@ -78,9 +78,12 @@ void iotide_read_switches(char **environment) {
 }
 
 bool iotide_switch(struct iotide_site *site) {
-    bool on = layers >> site->layer & classes >> site->class & 1;
-    atomic_store_explicit(&site->state, on ? SITE_ON : SITE_OFF, memory_order_relaxed);
-    return on;
+    bool layer = layers >> site->layer & 1, on = layer && classes >> site->class & 1;
+    /* A library's handles can only be known from the calls that make them; descriptors are asked of the kernel. */
+    bool library = site->layer != LAYER_POSIX && site->layer != LAYER_STDIO;
+    bool silent = layer && !on && library && site->class == CLASS_HANDLE;
+    atomic_store_explicit(&site->state, on ? SITE_ON : silent ? SITE_SILENT : SITE_OFF, memory_order_relaxed);
+    return on || silent;
 }
 
 /* Whole components: /data does not cover /database. */

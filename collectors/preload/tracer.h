@@ -29,7 +29,7 @@
 
 /* What the switches turn on and off besides layers (IOTIDE_CALLS). */
 enum iotide_class { CLASS_DATA, CLASS_HANDLE, CLASS_SEEK, CLASS_SYNC, CLASS_META, CLASS_CHAR, CLASS_MEMORY };
-enum { SITE_NEW, SITE_ON, SITE_OFF };
+enum { SITE_NEW, SITE_ON, SITE_OFF, SITE_SILENT }; /* silent: not recorded, but what it does to handles is remembered */
 
 #define IOTIDE_COPIES 4 /* of a library in one process, whose functions are remembered; those of more are looked up */
 struct iotide_site {
@@ -44,7 +44,7 @@ struct iotide_site {
 };
 #define SITE(symbol) iotide_site_##symbol
 
-EXPORT bool iotide_switch(struct iotide_site *site); /* decides SITE_NEW; returns whether it is on */
+EXPORT bool iotide_switch(struct iotide_site *site); /* decides SITE_NEW; false: off */
 EXPORT uint32_t iotide_define_call(struct iotide_site *site);
 extern EXPORT _Atomic uint32_t iotide_generation; /* counts the regions that this memory image has begun */
 static inline uint32_t iotide_number(struct iotide_site *site) {
@@ -186,7 +186,11 @@ static inline bool iotide_traced(struct iotide_site *site) {
     if (unlikely(!iotide_active() || iotide_self.quiet))
         return false;
     uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
-    return likely(state == SITE_ON) || (state == SITE_NEW && iotide_switch(site));
+    return likely(state == SITE_ON) || state == SITE_SILENT || (state == SITE_NEW && iotide_switch(site));
+}
+
+static inline bool iotide_silent(struct iotide_site *site) {
+    return atomic_load_explicit(&site->state, memory_order_relaxed) == SITE_SILENT;
 }
 
 static inline uint32_t iotide_parent_at(uint32_t depth) {
@@ -210,7 +214,7 @@ static inline struct iotide_span iotide_push(struct iotide_site *site, uint32_t 
     if (iotide_self.depth != 0)
         iotide_unwind(frame);
     struct iotide_span span = {iotide_now(), iotide_self.depth};
-    if (span.depth < IOTIDE_DEEPEST) {
+    if (span.depth < IOTIDE_DEEPEST && likely(!iotide_silent(site))) {
         iotide_self.enclosing[span.depth].frame = frame;
         iotide_self.enclosing[span.depth].handle = handle ? handle : iotide_parent_at(span.depth);
         iotide_self.depth = span.depth + 1;
@@ -241,7 +245,7 @@ EXPORT void iotide_put(const struct iotide_record *record, const uint64_t *words
 
 static inline void iotide_leave(struct iotide_span span, struct iotide_site *site, struct iotide_facts facts,
                                 const uint64_t *words, unsigned int count) {
-    if (unlikely(!iotide_begun()))
+    if (unlikely(!iotide_begun() || iotide_silent(site)))
         return;
     int error = errno;
     int64_t end_ns = iotide_now();

@@ -218,6 +218,14 @@ def test_calls_on_the_librarys_own_memory_are_recorded_when_asked_for(
     assert "op=H5S_SELECT_SET, start=[2, 0], stride=[], count=[2, 6], block=[]" in selected
 
 
+def test_names_are_known_when_only_data_calls_are_recorded(calls: Path, tracing: Tracing, file: Path) -> None:
+    tracing.run([calls, "references", file], env=tracing.environment(IOTIDE_CALLS="data"))
+    assert set(tracing.calls()) & {"H5Fcreate", "H5Dcreate2", "H5Dclose", "H5Idec_ref"} == set()
+    written = one(tracing, "H5Dwrite")
+    assert (written.path, written.handle != 0, written.depth) == (str(file), True, 0)
+    assert {row.depth for row in tracing.rows("pwrite64", path=file)} == {0}
+
+
 H5PY = """
 import sys, h5py, numpy
 with h5py.File(sys.argv[1], "w") as file:
