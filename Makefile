@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml setup.py $(TRACER)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[plot,cluster,dev]'
 	@for name in preload $(SIGNATURES); do test -f collectors/preload/libiotide_$$name.so || \
-	  { echo "libiotide_$$name.so did not build: is a C compiler installed? python -m iotide.collectors.wrappers $$name says more" >&2; exit 1; }; done
+	  { echo "libiotide_$$name.so did not build: is a C compiler installed? $(BIN)/python -m iotide.collectors.wrappers $$name says more" >&2; exit 1; }; done
 	@touch $@
 
 demo: $(STAMP) ## trace a real program live, predict its next I/O phase, leave a report
