@@ -69,9 +69,7 @@ def kernel():
     """The sequential part of the archive's compressor; without it a twin in Python does the same, slowly."""
     sources = sorted(map(str, Path("events/archive/kernel").glob("*.c")))
     options = ["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
-    return Extension(
-        "iotide.events.archive.kernel.iotide_kernel", sources, extra_compile_args=options, optional=True
-    )
+    return Extension("iotide.events.archive.kernel.iotide_kernel", sources, extra_compile_args=options, optional=True)
 
 
 subpackages = find_packages(include=[*PARTS, *(f"{part}.*" for part in PARTS)])
