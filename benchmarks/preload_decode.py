@@ -68,8 +68,24 @@ def seconds_to_take(made: MadeRegion, source: PreloadSource, requested: np.ndarr
     return took
 
 
+def microseconds_a_look(calls: int) -> float:
+    """Returns the CPU time of one poll of one process of 64 rings, one of which has so many new calls."""
+    with MadeRegion(slots=64, lines=1 << 10) as made, tempfile.TemporaryDirectory() as folder:
+        source = PreloadSource(Path(folder) / "gate", Origin("job"))
+        made.hand_over(Path(folder) / "gate")
+        source.poll()
+        times = []
+        for _ in range(2000):
+            made.put(calls, requested=4096)
+            start = time.process_time()
+            source.poll()
+            times.append(time.process_time() - start)
+        source.close()
+    return statistics.median(times) * 1e6
+
+
 def measure() -> Sequence[Figure]:
-    """Measures drain and decode of one process: repeating parameters, random sizes, and parameters as words."""
+    """Measures drain and decode of one process: repeating parameters, random sizes, parameters as words; and a look."""
     draw = np.random.default_rng(1)
     same = [np.full(LINES - 8, 4096)] * TIMES
     some = [draw.choice([64, 4096, 65536, 1 << 20], LINES - 8) for _ in range(TIMES)]
@@ -82,6 +98,8 @@ def measure() -> Sequence[Figure]:
         Figure("tracer's records decoded, 16,000 sizes at random", rate(few), "events/s", BUDGET),
         Figure("tracer's records decoded, each size another", rate(new), "events/s"),
         Figure("tracer's records decoded, three words each", rate(words, words=3), "events/s"),
+        Figure("look at a process with ten new calls", microseconds_a_look(10), "us", better="lower"),
+        Figure("look at a process with none", microseconds_a_look(0), "us", better="lower"),
     ]
 
 
