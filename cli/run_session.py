@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -36,6 +36,9 @@ from ..daemon.settings import AggregatorSettings
 from ..events import UnavailableError
 from ..events.models import RunSummary
 from .launch import SignalPassing, shell_status, start
+
+if TYPE_CHECKING:
+    from ..clients.dfg_live import LivePages
 
 _DRAIN_S: Final = 10.0
 _VIEW_S: Final = 0.2
@@ -77,7 +80,7 @@ def run_traced(plan: RunPlan) -> int:
 
 async def _run(plan: RunPlan) -> int:
     with _private_folder() as folder:
-        server = Server(_aggregator_settings(plan, folder))
+        server = Server(_aggregator_settings(plan, folder), _pages(plan))
         await server.start()
         try:
             with _loop_running(server):
@@ -207,6 +210,14 @@ def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
 
 def _settings_of(plan: RunPlan) -> AggregatorSettings:
     return AggregatorSettings(http=None, publish=None, detect=plan.detect)
+
+
+def _pages(plan: RunPlan) -> LivePages | None:
+    if plan.listen is None:
+        return None
+    from ..clients.dfg_live import LivePages  # which draws, and so takes its time to import
+
+    return LivePages()
 
 
 def _aggregator_settings(plan: RunPlan, folder: Path) -> AggregatorSettings:
