@@ -79,6 +79,12 @@ def test_concurrency_of_events_out_of_order_is_a_lower_bound_and_says_so(
         assert 1 <= concurrency.most[activity] <= most
 
 
+def test_events_of_one_moment_are_there_at_once_whatever_piece_they_come_in() -> None:
+    moment = [log_of([(0, 7, 0)])] * 3
+    concurrency = swept(moment)
+    assert (concurrency.most[0], concurrency.exact[0]) == (3, True)
+
+
 def test_end_and_start_at_one_time_do_not_overlap() -> None:
     assert swept([log_of([(0, 0, 5), (0, 5, 5)])]).most[0] == 1
 
