@@ -1,5 +1,6 @@
 /* The life of the tracer in a process: find out whether to trace, make the region, hand it over, give threads rings. */
 #include "core.h"
+#include "room.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -92,6 +93,7 @@ static void release_slot(void *slot) {
         atomic_store_explicit(&iotide_self.slot->state, SLOT_RELEASED, memory_order_release);
     iotide_self.slot = NULL;
     iotide_self.generation = 0;
+    iotide_leave_room();
 }
 
 /* Makes the process's first region and hands it over. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from iotide.collectors.wrappers.build import PRELOAD
 from iotide.events import Kind
 from support.accounting import account, run_both
 from support.building import built, core_sources
-from support.programs import need_header
+from support.programs import need, need_header
 from support.tracing import Tracing
 
 
@@ -89,3 +90,11 @@ def test_thread_sanitizer_finds_nothing_in_the_core(
     assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
     dropped = sum(count for name, count in tracing.source.counters.items() if name.startswith("events_dropped"))
     assert tracing.calls()["work"] + dropped == 4 * 8 * 400
+
+
+def test_libraries_take_little_of_each_threads_stack() -> None:
+    thread_local = 0
+    for library in PRELOAD.glob("libiotide_*.so"):
+        shown = subprocess.run([need("readelf"), "-lW", library], capture_output=True, text=True, check=True).stdout
+        thread_local += sum(int(line.split()[5], 16) for line in shown.splitlines() if line.split()[:1] == ["TLS"])
+    assert 0 < thread_local < 768

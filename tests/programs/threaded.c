@@ -49,7 +49,7 @@ static void at_once(void) {
 
 /* The stack has room for little more than the C library itself needs. */
 static void *work_on_little_stack(void *number) {
-    volatile char used[1024];
+    volatile char used[2560];
     memset((void *)used, 1, sizeof used);
     int folder = open(".", O_PATH | O_DIRECTORY);
     must(folder >= 0);

@@ -4,6 +4,8 @@
 #ifndef IOTIDE_HOOKS_HDF5_H
 #define IOTIDE_HOOKS_HDF5_H
 
+#include "room.h"
+
 /* H5I_type_t; those that no release has renumbered */
 enum { HDF5_IS_DATATYPE = 3, HDF5_IS_DATASPACE = 4 };
 #define HDF5_MOST_DIMENSIONS 32
@@ -117,13 +119,17 @@ struct hdf5_extent {
     int rank;
     const hsize_t *sizes;
 };
-static __thread hsize_t hdf5_sizes[HDF5_MOST_DIMENSIONS] __attribute__((tls_model("initial-exec")));
+static inline hsize_t *hdf5_sizes(void) {
+    static struct iotide_room room = {.size = HDF5_MOST_DIMENSIONS * sizeof(hsize_t)};
+    return iotide_thread_room(&room);
+}
 
 static inline struct hdf5_extent hdf5_extent(hid_t space, bool failed, const void *caller) {
     int rank = 0;
-    if (!failed && hdf5_is(space, HDF5_IS_DATASPACE, caller))
-        rank = HDF5_ASK(H5Sget_simple_extent_dims, 0, space, hdf5_sizes, NULL);
-    return (struct hdf5_extent){rank < 0 ? 0 : rank, hdf5_sizes};
+    hsize_t *sizes = hdf5_sizes();
+    if (!failed && sizes && hdf5_is(space, HDF5_IS_DATASPACE, caller))
+        rank = HDF5_ASK(H5Sget_simple_extent_dims, 0, space, sizes, NULL);
+    return (struct hdf5_extent){rank < 0 ? 0 : rank, sizes};
 }
 
 /* Where a selection of some elements begins in its dataset, in elements as they lie row after row; -1: unknown. */
@@ -133,12 +139,13 @@ static inline int64_t hdf5_first(hid_t file, const void *caller) {
     if (file <= HDF5_LAST_PLACEHOLDER)
         return -1;
     hsize_t start[HDF5_MOST_DIMENSIONS], end[HDF5_MOST_DIMENSIONS];
-    int rank = HDF5_ASK(H5Sget_simple_extent_dims, 0, file, hdf5_sizes, NULL);
-    if (HDF5_ASK(H5Sget_select_bounds, -1, file, start, end) < 0)
+    hsize_t *sizes = hdf5_sizes();
+    int rank = sizes ? HDF5_ASK(H5Sget_simple_extent_dims, 0, file, sizes, NULL) : 0;
+    if (!sizes || HDF5_ASK(H5Sget_select_bounds, -1, file, start, end) < 0)
         return -1;
     uint64_t first = 0;
     for (int i = 0; i < rank; i++)
-        first = first * hdf5_sizes[i] + start[i];
+        first = first * sizes[i] + start[i];
     return first > INT64_MAX ? -1 : (int64_t)first;
 }
 

@@ -1,5 +1,6 @@
 /* Names of datatypes, communicators, hints and modes. */
 #include "mpiio.h"
+#include "room.h"
 
 #include <string.h>
 
@@ -25,11 +26,16 @@ struct text {
 
 /* Two, as MPI_File_set_view tells of two datatypes. */
 static struct text borrow(void) {
-    static __thread char texts[2][2 * MOST_NAME];
-    static __thread unsigned int turn;
-    char *text = texts[turn++ % 2];
+    struct names {
+        char texts[2][2 * MOST_NAME];
+        unsigned int turn;
+    };
+    static struct iotide_room room = {.size = sizeof(struct names)};
+    static __thread char least[SHORT_NAME / 2]; /* where a thread has no room */
+    struct names *names = iotide_thread_room(&room);
+    char *text = names ? names->texts[names->turn++ % 2] : least;
     *text = '\0';
-    return (struct text){text, text + sizeof texts[0] - 1};
+    return (struct text){text, text + (names ? sizeof names->texts[0] : sizeof least) - 1};
 }
 
 static void add(struct text *to, const char *from) {
@@ -120,9 +126,12 @@ const char *mpiio_type_name(mpiio_word datatype, bool failed, const void *caller
         return NULL;
     struct text text = borrow();
     char *start = text.at;
-    ask_name(mpi, datatype, start);
-    if (*start && strncmp(start, "Dup ", 4) != 0) /* what Open MPI calls copies itself */
+    char name[MOST_NAME];
+    ask_name(mpi, datatype, name);
+    if (*name && strncmp(name, "Dup ", 4) != 0) { /* what Open MPI calls copies itself */
+        add(&text, name);
         return start;
+    }
     int combiner = combiner_of(mpi, datatype);
     if (combiner < 0 || combiner >= (int)(sizeof combiners / sizeof *combiners))
         return NULL;

@@ -182,10 +182,11 @@ static inline int64_t pnetcdf_buffers(bool failed, int variables, const int64_t 
 
 /* A datatype's name, NULL when it has none. Valid until the thread's next one. */
 static inline const char *pnetcdf_type_name(intptr_t datatype, bool failed, const void *caller) {
-    static __thread char name[256]; /* MPI_MAX_OBJECT_NAME is 64 in Open MPI, 128 in MPICH */
+    static struct iotide_room room = {.size = 256}; /* MPI_MAX_OBJECT_NAME is 64 in Open MPI, 128 in MPICH */
+    char *name = iotide_thread_room(&room);
     pnetcdf_type_get_name ask = failed ? NULL : PNETCDF_ASK(pnetcdf_symbol_name, pnetcdf_type_get_name);
     int length = 0;
-    if (!ask)
+    if (!ask || !name)
         return NULL;
     if (pnetcdf_is_null(datatype, caller))
         return "MPI_DATATYPE_NULL";

@@ -3,7 +3,7 @@
 #ifndef IOTIDE_VARIABLES_H
 #define IOTIDE_VARIABLES_H
 
-#include "tracer.h"
+#include "room.h"
 
 #define VARIABLES 64      /* remembered by a thread; what falls on the same place is asked again */
 #define MOST_DIMENSIONS 1024
@@ -16,7 +16,7 @@ struct variable {
     int32_t dimensions;
     int64_t width; /* bytes of an element as it is stored */
 };
-static __thread struct variable variables[VARIABLES];
+static struct iotide_room variables_room = {.size = VARIABLES * sizeof(struct variable)};
 /* A file that is opened may get the number of one that was closed. */
 static _Atomic uint32_t variables_generation = 1;
 
@@ -28,7 +28,9 @@ static inline void variables_forget(void) {
 static inline struct variable *variable_place(int file, int number, const void *caller) {
     uint64_t mixed = ((uint64_t)(uint32_t)file << 32 ^ (uint32_t)number ^ (uint64_t)(uintptr_t)caller << 7) *
                      UINT64_C(0x9e3779b97f4a7c15);
-    struct variable *place = &variables[mixed >> 58];
+    static __thread struct variable only; /* where a thread has no room */
+    struct variable *variables = iotide_thread_room(&variables_room);
+    struct variable *place = variables ? &variables[mixed >> 58] : &only;
     uint32_t generation = atomic_load_explicit(&variables_generation, memory_order_relaxed);
     if (place->generation != generation || place->file != file || place->number != number || place->caller != caller)
         *place = (struct variable){.caller = caller, .file = file, .number = number};
