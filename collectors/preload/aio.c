@@ -33,9 +33,12 @@ static void give_number(uint32_t number) {
         atomic_fetch_and(&taken[(number - 1) / 64], ~(UINT64_C(1) << ((number - 1) % 64)));
 }
 
-/* Before the real call: the end may be seen by another thread before that returns. A block whose last end nobody looked
- * at is one that is used again. */
-static uint32_t began(const struct aiocb *block, uint8_t kind) {
+/* Before the real call, as another thread may see the end before that returns; and before the span begins, so that a
+ * number that is used again has its new beginning after its last end. A block whose end nobody looked at is one that is
+ * used again. */
+static uint32_t began(struct iotide_site *site, const struct aiocb *block, uint8_t kind) {
+    if (!iotide_traced(site))
+        return 0;
     give_number(iotide_unbind(SPACE_NUMBER, (uintptr_t)block).handle);
     uint32_t number = take_number();
     iotide_bind(SPACE_TARGET, (uintptr_t)block, iotide_target_of(block->aio_fildes));
@@ -50,11 +53,15 @@ struct operation {
     struct iotide_target target;
 };
 
+/* The number is the operation's until its end is recorded: give_number comes after that. */
 static struct operation ended(const struct aiocb *block) {
     struct iotide_target number = iotide_unbind(SPACE_NUMBER, (uintptr_t)block);
     struct iotide_target target = iotide_unbind(SPACE_TARGET, (uintptr_t)block);
-    give_number(number.handle);
     return (struct operation){number.file != 0, number.handle, (uint8_t)number.file, target};
+}
+
+static void forget(const struct aiocb *block) {
+    give_number(ended(block).number);
 }
 
 static struct iotide_facts facts_of(const struct iotide_site *site, const struct aiocb *block,
@@ -78,14 +85,14 @@ static int submitted(struct iotide_span span, struct iotide_site *site, const st
     iotide_leave(span, site, facts_of(site, block, target, site->kind, result != 0),
                  (uint64_t[]){(uint64_t)block->aio_fildes, block->aio_nbytes, number}, 3);
     if (result != 0)
-        ended(block);
+        forget(block);
     return result;
 }
 
 #define BEGIN(symbol, type)                                                                              \
     EXPORT int symbol(struct type *block) {                                                              \
+        uint32_t number = began(&SITE(symbol), (struct aiocb *)block, SITE(symbol).kind);                \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                           \
-        uint32_t number = span.start_ns ? began((struct aiocb *)block, SITE(symbol).kind) : 0;           \
         int result = REAL(symbol)(block);                                                                \
         return submitted(span, &SITE(symbol), (struct aiocb *)block, number, result);                    \
     }
@@ -102,14 +109,14 @@ static int sync_submitted(struct iotide_span span, struct iotide_site *site, int
     iotide_leave(span, site, facts_of(site, block, target, KIND_SYNC, result != 0),
                  (uint64_t[]){(uint64_t)operation, (uint64_t)block->aio_fildes, number}, 3);
     if (result != 0)
-        ended(block);
+        forget(block);
     return result;
 }
 
 #define BEGIN_SYNC(symbol, type)                                                                          \
     EXPORT int symbol(int operation, struct type *block) {                                                \
+        uint32_t number = began(&SITE(symbol), (struct aiocb *)block, KIND_SYNC);                         \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                            \
-        uint32_t number = span.start_ns ? began((struct aiocb *)block, KIND_SYNC) : 0;                    \
         int result = REAL(symbol)(operation, block);                                                      \
         return sync_submitted(span, &SITE(symbol), operation, (struct aiocb *)block, number, result);     \
     }
@@ -138,16 +145,16 @@ static void list_submitted(struct iotide_span span, struct iotide_site *site, in
         uint32_t number = iotide_object(SPACE_NUMBER, (uintptr_t)block).handle;
         struct iotide_facts facts = facts_of(site, block, target, kind_of(block), state != 0 && state != EINPROGRESS);
         facts.error = state;
-        if (mode == LIO_WAIT && state != EINPROGRESS) {
+        bool waited = mode == LIO_WAIT && state != EINPROGRESS;
+        if (waited) {
             facts.flags = FLAG_BLOCKING;
             facts.requested = (int64_t)block->aio_nbytes;
             facts.bytes = block->__return_value;
-            ended(block);
-        } else if (facts.failed) {
-            ended(block);
         }
         uint64_t words[] = {(uint64_t)mode, (uint64_t)count, (uint64_t)block->aio_fildes, block->aio_nbytes, number};
         iotide_leave(span, site, facts, words, 5);
+        if (waited || facts.failed)
+            forget(block);
     }
     errno = error;
 }
@@ -155,13 +162,13 @@ static void list_submitted(struct iotide_span span, struct iotide_site *site, in
 #define LIST(symbol, type)                                                                                    \
     EXPORT int symbol(int mode, struct type *const list[], int count, struct sigevent *event) {               \
         struct aiocb *const *blocks = (struct aiocb *const *)list;                                            \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                                                \
-        for (int i = 0; span.start_ns && i < count; i++)                                                      \
+        for (int i = 0; i < count && iotide_traced(&SITE(symbol)); i++)                                       \
             if (counts(blocks[i]))                                                                            \
-                began(blocks[i], kind_of(blocks[i]));                                                         \
+                began(&SITE(symbol), blocks[i], kind_of(blocks[i]));                                          \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                \
         int result = REAL(symbol)(mode, list, count, event);                                                  \
         if (span.start_ns && iotide_begun())                                                                  \
-            list_submitted(span, &SITE(symbol), mode, blocks, count, result);                                    \
+            list_submitted(span, &SITE(symbol), mode, blocks, count, result);                                 \
         return result;                                                                                        \
     }
 LIST(lio_listio, aiocb)
@@ -180,6 +187,7 @@ static void completed(struct iotide_span span, struct iotide_site *site, const s
         facts.bytes = moved;
     }
     iotide_leave(span, site, facts, (uint64_t[]){operation.number, (uint64_t)result}, 2);
+    give_number(operation.number);
 }
 
 /* Asking in vain is no I/O: programs do it in loops. */
