@@ -41,7 +41,8 @@ static void types(void) {
     double _Complex turned = nasty_complex(3.0 + 4.0 * I);
     SHOW("complex %s", "%g %g", creal(turned), cimag(turned));
     char out[16];
-    SHOW("string %s", "%s %s", nasty_string("text, with (all): \"%s\"", out, sizeof out), out);
+    const char *rest = nasty_string("text, with (all): \"%s\"", out, sizeof out);
+    SHOW("string %s", "%s %s", rest, out);
     SHOW("no string %s", "%d", nasty_string(NULL, out, sizeof out) == NULL);
     int data = 7, third = 9, *more = &third;
     SHOW("callback %s", "%d", nasty_callback(doubled, tripled, &data));
@@ -62,9 +63,11 @@ static void roles(const char *path) {
     handle_t file = nasty_open(path, O_CREAT | O_RDWR | O_TRUNC, 0640);
     handle_t child = 0, twin = 0;
     printf("child %d\n", nasty_child(file, &child, &twin));
-    printf("no child %d %d\n", nasty_child(file, NULL, &twin), errno);
+    int refused = nasty_child(file, NULL, &twin);
+    printf("no child %d %d\n", refused, errno);
     printf("write %zd\n", nasty_write(child, "hello, world", 12, 0));
-    printf("busy %d %d\n", nasty_close(file), errno);
+    int busy = nasty_close(file);
+    printf("busy %d %d\n", busy, errno);
     printf("write more %zd\n", nasty_write(file, "1234567890", 10, 12));
     printf("link %d\n", nasty_link(child, twin, "/a/b"));
     int a[40];
@@ -84,16 +87,20 @@ static void roles(const char *path) {
     int request = 0;
     unsigned there = 0;
     char status[4];
-    printf("numbers %d %x %u %d\n", nasty_numbers(-5, 0xf0000000, 0.1, 1, &request, &there, status), request, there,
-           status[3]);
+    int sum = nasty_numbers(-5, 0xf0000000, 0.1, 1, &request, &there, status);
+    printf("numbers %d %x %u %d\n", sum, request, there, status[3]);
     printf("descriptor %d\n", nasty_descriptor(1, AT_FDCWD, "relative"));
     fflush(stdout);
     printf("stream %d\n", nasty_stream(stdout));
-    printf("seek %" PRId64 " %" PRId64 "\n", nasty_seek(child, 4, SEEK_SET), nasty_seek64(child, 1, SEEK_CUR));
+    int64_t at = nasty_seek(child, 4, SEEK_SET);
+    printf("seek %" PRId64 " %" PRId64 "\n", at, nasty_seek64(child, 1, SEEK_CUR));
     char why[] = "no longer needed";
-    printf("free %d %" PRId64 " %s\n", nasty_free(&twin, why), twin, why);
-    printf("close %d %d\n", nasty_close(child), nasty_close(file));
-    printf("again %d %d\n", nasty_close(child), errno);
+    int freed = nasty_free(&twin, why);
+    printf("free %d %" PRId64 " %s\n", freed, twin, why);
+    int closed = nasty_close(child);
+    printf("close %d %d\n", closed, nasty_close(file));
+    int again = nasty_close(child);
+    printf("again %d %d\n", again, errno);
     printf("remove %d\n", nasty_remove(path));
 }
 
