@@ -76,7 +76,7 @@ enum iotide_entry_type {
     ENTRY_PAD,
     ENTRY_FILE,   /* a path, as the program means it: absolute, or "pipe:[7]" */
     ENTRY_STRING, /* a parameter's text */
-    ENTRY_CALL,   /* the specification of a call: "NAME(PARAMETER:CODE,...)=CODE", see docs/preload.md; aux: the layer */
+    ENTRY_CALL,   /* the specification of a call: "NAME(PARAMETER:CODE,...)=CODE", see docs/preload-calls.md; aux: the layer */
     ENTRY_HANDLE  /* a handle that no recorded call made: text "descriptor file parent open_flags origin"; aux: the layer */
 };
 struct iotide_entry {

@@ -249,7 +249,8 @@ static int claim_in(struct iotide_header *region) {
         atomic_store(&slot->tid, tid);
         iotide_self.lines =
             (struct iotide_record *)((char *)region + region->rings_offset) + (size_t)i * iotide_ring_lines;
-        iotide_self.head = iotide_self.tail_seen = atomic_load(&slot->head);
+        iotide_self.head = atomic_load(&slot->head);
+        iotide_self.tail_seen = atomic_load_explicit(&slot->tail, memory_order_acquire);
         iotide_self.made = atomic_load(&slot->made);
         iotide_self.slot = slot;
         iotide_self.generation = atomic_load(&iotide_generation);

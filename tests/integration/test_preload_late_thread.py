@@ -1,0 +1,29 @@
+"""A thread's last words: what its destructors do after the tracer has let go of its ring."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from iotide.events import Kind
+from support.building import built
+from support.tracing import Tracing
+
+WRITES = 350
+
+
+def test_ring_that_was_not_read_yet_is_not_written_over(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    program = built(tmp_path_factory, "late_thread.c")
+    with Tracing(tmp_path, ring_records=256) as tracing:
+        # Nobody polls meanwhile, so the ring holds all that the thread wrote when its destructors run.
+        subprocess.run([program, tmp_path / "out"], env=tracing.environment(), check=True, timeout=60)
+        tracing.poll()
+        tracing.settle()
+        written = sum(int((batch.kind == Kind.WRITE).sum()) for batch in tracing.events().values())
+        dropped = sum(count for name, count in tracing.source.counters.items() if name.startswith("events_dropped"))
+        assert written + dropped == WRITES
+        assert written == 256
+        assert not tracing.source.counters["rings_malformed"]
