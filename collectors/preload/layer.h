@@ -11,6 +11,7 @@
 #endif
 #pragma weak iotide_provided
 #pragma weak iotide_helper
+#pragma weak iotide_thread_room
 
 /* The real function without the core: the next definition, else that of the caller's own libraries. */
 __attribute__((noinline, unused)) static void *iotide_alone(const char *symbol, const void *caller) {

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
+from iotide.collectors.launch import layer_library
 from iotide.collectors.wrappers import read
 from iotide.events import Flag, Kind, Layer
 from support import mpi
+from support.commands import plain_environment
 from support.mpi import Run, brief, flags_of, handle_of, operation_of
 
 SIGNATURES = Path(__file__).parents[2] / "collectors" / "preload" / "signatures"
@@ -309,3 +312,38 @@ def test_a_program_started_by_itself_is_rank_0_of_1(implementation: str, tmp_pat
     (stream,) = {row.stream for row in seen.rows if row.layer is Layer.MPIIO}
     assert (seen.info[stream].rank, seen.info[stream].ranks) == (0, 1)
     assert len(seen.mpi(0, "MPI_Waitall")) == 50
+
+
+@pytest.mark.parametrize("implementation", mpi.IMPLEMENTATIONS)
+def test_moved_bytes_have_file_and_offset_where_only_they_are_asked_for(implementation: str, tmp_path: Path) -> None:
+    program = mpi.build(implementation, "mpi_calls.c", tmp_path)
+    seen = mpi.run(implementation, [program, "views"], tmp_path, ranks=0, IOTIDE_CALLS="data")
+    calls = seen.mpi(0)
+    assert [(row.call, row.path, row.offset, row.bytes) for row in calls] == [
+        ("MPI_File_write_at", seen.path, 100_000, SIZE),
+        ("MPI_File_write_at_all", seen.path, 0, 160),
+        ("MPI_File_write_at_all", seen.path, 16, 160),
+    ]
+    assert len({handle_of(row) for row in calls} - {"0"}) == 1
+    assert {row.parent for row in seen.posix(0)} == {row.handle for row in calls}
+
+
+@pytest.mark.parametrize("implementation", mpi.IMPLEMENTATIONS)
+def test_files_that_are_left_out_stay_out_to_their_last_operation(implementation: str, tmp_path: Path) -> None:
+    program = mpi.build(implementation, "mpi_calls.c", tmp_path)
+    seen = mpi.run(implementation, [program, "nonblocking"], tmp_path, ranks=0, IOTIDE_SKIP=str(tmp_path / "traced"))
+    assert seen.files == seen.files_alone
+    assert not seen.mpi(0)
+    assert not seen.posix(0)
+
+
+@pytest.mark.parametrize("implementation", mpi.IMPLEMENTATIONS)
+def test_without_the_core_all_calls_are_passed_on(implementation: str, tmp_path: Path) -> None:
+    library = layer_library("mpiio")
+    assert library
+    program = mpi.build(implementation, "mpi_calls.c", tmp_path)
+    env = plain_environment(LD_PRELOAD=str(library))
+    for scenario in ("blocking", "nonblocking"):
+        command = [str(program), scenario, str(tmp_path / mpi.FILE)]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")

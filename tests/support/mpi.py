@@ -64,8 +64,11 @@ def build(implementation: str, source: str, to: Path, *flags: str) -> Path:
     return program
 
 
-def run(implementation: str, command: Sequence[str | Path], folder: Path, *, ranks: int) -> Run:
-    """Runs a program untraced and traced, with a file of its own as last argument; ranks 0: without mpirun."""
+def run(implementation: str, command: Sequence[str | Path], folder: Path, *, ranks: int, **environment: str) -> Run:
+    """Runs a program untraced and traced, with a file of its own as last argument; ranks 0: without mpirun.
+
+    environment: the tracer's switches.
+    """
     launcher = [need(f"mpirun.{implementation}"), "-n", str(ranks)] if ranks else []
     alone, traced = folder / "alone", folder / "traced"
     alone.mkdir()
@@ -78,7 +81,8 @@ def run(implementation: str, command: Sequence[str | Path], folder: Path, *, ran
     )  # fmt: skip
     assert plain.returncode == 0, plain.stderr
     with Tracing(folder) as tracing:
-        done = tracing.run([*whole, str(traced / FILE)], cwd=traced)
+        env = tracing.environment(**environment)
+        done = tracing.run([*whole, str(traced / FILE)], cwd=traced, env=env)
         assert done.returncode == 0, done.stderr
         assert done.stderr == plain.stderr
         return Run(

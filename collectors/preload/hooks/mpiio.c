@@ -83,7 +83,8 @@ const struct mpiio_mpi *mpiio_mpi(const void *caller) {
     const struct mpiio_mpi *mpi = atomic_load_explicit(&known, memory_order_acquire);
     if (likely(mpi != NULL))
         return mpi;
-    if (atomic_exchange(&asking, true)) /* another thread's first call: this one goes without details */
+    /* Without the core there is nothing to ask for; another thread's first call leaves this one without details. */
+    if (!iotide_helper || atomic_exchange(&asking, true))
         return &nobody;
     ask(&found, caller);
     atomic_store_explicit(&known, &found, memory_order_release);

@@ -7,7 +7,7 @@
 #ifndef IOTIDE_HOOKS_MPIIO_H
 #define IOTIDE_HOOKS_MPIIO_H
 
-#include "tracer.h"
+#include "layer.h"
 
 #include <fcntl.h>
 

@@ -10,7 +10,7 @@
 
 #include "sites_mpiio.h"
 
-#define NO_CLASS(kind) \
+#define CLASS_OF(kind) \
     ((kind) == KIND_READ || (kind) == KIND_WRITE ? CLASS_DATA : (kind) == KIND_SEEK ? CLASS_SEEK \
      : (kind) == KIND_SYNC ? CLASS_SYNC : (kind) == KIND_CREATE || (kind) == KIND_DESTROY ? CLASS_HANDLE : CLASS_META)
 
@@ -136,14 +136,16 @@ static void tell_other(const struct call *call, uint16_t flags, int64_t offset, 
     make(mpi_##name##_, __VA_ARGS__)     \
     make(mpi_##name##_f08_, __VA_ARGS__)
 
-#define SITED(symbol_, parameters, spec_, kind_)                                                  \
+#define SITED(symbol_, parameters, spec_, kind_, class_)                                          \
     void symbol_ parameters;                                                                      \
     static struct iotide_site SITE(symbol_) = {                                                   \
-        .symbol = #symbol_, .spec = spec_, .layer = LAYER_MPIIO, .kind = kind_, .class = NO_CLASS(kind_)};
+        .symbol = #symbol_, .spec = spec_, .layer = LAYER_MPIIO, .kind = kind_, .class = class_};
 
 /* file: the C handle of the file that the call is about; before, after: statements around a call that is traced. */
-#define WRAPPER(symbol, parameters, arguments, spec, kind, file, before, after)                                     \
-    SITED(symbol, parameters, spec, kind)                                                                           \
+#define WRAPPER(symbol, parameters, arguments, spec, kind, file, before, after) \
+    WRAPPER_OF_CLASS(CLASS_OF(kind), symbol, parameters, arguments, spec, kind, file, before, after)
+#define WRAPPER_OF_CLASS(class, symbol, parameters, arguments, spec, kind, file, before, after)                     \
+    SITED(symbol, parameters, spec, kind, class)                                                                    \
     EXPORT void symbol parameters {                                                                                 \
         struct call call = {.site = &SITE(symbol), .caller = __builtin_return_address(0)};                          \
         const void *caller = call.caller;                                                                           \
@@ -309,8 +311,9 @@ static void tell_view(const struct call *call, int64_t displacement, int etype, 
     tell_other(call, FLAG_COLLECTIVE, displacement, words, 4);
     errno = error;
 }
+/* As in the signature file: offsets of what follows depend on it, so it is not to be missed. */
 #define SET_VIEW(symbol, name)                                                                                          \
-    WRAPPER(symbol,                                                                                                     \
+    WRAPPER_OF_CLASS(CLASS_HANDLE, symbol,                                                                              \
             (int *fh, int64_t *disp, int *etype, int *filetype, char *datarep, int *info, int *ierr, size_t length),    \
             (fh, disp, etype, filetype, datarep, info, ierr, length),                                                   \
             "MPI_File_set_view(fh:k,disp:o,etype:s,filetype:s,datarep:s,info:s)", KIND_OTHER, OF_FILE, ,                \
@@ -387,7 +390,7 @@ BOTH(CALL_ERRHANDLER, file_call_errhandler, call_errhandler)
 /* ---- what completes an operation ---- */
 
 #define COMPLETES(symbol, parameters, arguments, spec, count_, requests_, statuses_, ...)                            \
-    SITED(symbol, parameters, spec, KIND_OTHER)                                                                      \
+    SITED(symbol, parameters, spec, KIND_OTHER, CLASS_DATA)                                                          \
     EXPORT void symbol parameters {                                                                                  \
         const void *caller = __builtin_return_address(0);                                                            \
         struct mpiio_wait wait;                                                                                      \
@@ -443,7 +446,7 @@ BOTH(SOME, waitsome, "Waitsome")
 BOTH(SOME, testsome, "Testsome")
 
 #define LETS_GO(symbol, name, frees)                                                  \
-    SITED(symbol, (int *request, int *ierr), "MPI_" name "(fh:k,operation:u)", KIND_OTHER) \
+    SITED(symbol, (int *request, int *ierr), "MPI_" name "(fh:k,operation:u)", KIND_OTHER, CLASS_DATA) \
     EXPORT void symbol(int *request, int *ierr) {                                     \
         const void *caller = __builtin_return_address(0);                             \
         struct mpiio_wait wait;                                                       \
@@ -468,7 +471,7 @@ BOTH(LETS_GO, cancel, "Cancel", false)
 /* ---- the program's rank ---- */
 
 #define INIT(symbol, parameters, arguments)                    \
-    SITED(symbol, parameters, "MPI_Init()", KIND_OTHER)        \
+    SITED(symbol, parameters, "MPI_Init()", KIND_OTHER, CLASS_META) \
     EXPORT void symbol parameters {                            \
         const void *caller = __builtin_return_address(0);      \
         int own_error = 0;                                     \

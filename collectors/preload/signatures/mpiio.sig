@@ -22,7 +22,8 @@ type MPI_Status = opaque
 
 # ---- open and close ----
 
-CREATE int MPI_File_open(MPI_Comm comm: opaque, const char *filename: path, int amode: opaque, MPI_Info info: opaque, MPI_File *fh: new_handle)
+CREATE int MPI_File_open(MPI_Comm comm: opaque, const char *filename: path, int amode: opaque, MPI_Info info: opaque,
+                         MPI_File *fh: new_handle)
     after = if (!failed) mpiio_opened(*fh, comm, filename, amode, caller);
     file = iotide_file_at(AT_FDCWD, mpiio_path(filename))
     flags = FLAG_BLOCKING | FLAG_COLLECTIVE | (amode & 128 ? FLAG_APPEND : 0)
@@ -50,11 +51,14 @@ CHANGE_FLAGS int MPI_File_set_info(MPI_File fh: handle, MPI_Info info: opaque)
     flags = collective
     extra info: text = mpiio_info(info, failed, caller)
 OTHER int MPI_File_get_info(MPI_File fh: handle, MPI_Info *info_used)
-OTHER int MPI_File_set_view(MPI_File fh: handle, MPI_Offset disp: offset, MPI_Datatype etype: datatype, MPI_Datatype filetype: datatype, const char *datarep, MPI_Info info: opaque)
+OTHER int MPI_File_set_view(MPI_File fh: handle, MPI_Offset disp: offset, MPI_Datatype etype: datatype, MPI_Datatype
+                            filetype: datatype, const char *datarep, MPI_Info info: opaque)
     after = if (!failed) mpiio_viewed(fh, disp, etype, filetype, datarep, caller);
+    class = handle
     flags = collective
     extra info: text = mpiio_info(info, failed, caller)
-OTHER int MPI_File_get_view(MPI_File fh: handle, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep: opaque)
+OTHER int MPI_File_get_view(MPI_File fh: handle, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char
+                            *datarep: opaque)
 SEEK int MPI_File_seek(MPI_File fh: handle, MPI_Offset offset: opaque, int whence: opaque)
     offset = failed ? -1 : mpiio_position(fh, false, caller)
     extra whence: text = mpiio_whence(whence)
@@ -77,294 +81,340 @@ OTHER int MPI_File_set_errhandler(MPI_File fh: handle, MPI_Errhandler errhandler
 OTHER int MPI_File_get_errhandler(MPI_File fh: handle, MPI_Errhandler *errhandler)
 OTHER int MPI_File_call_errhandler(MPI_File fh: handle, int errorcode)
 OTHER int MPI_File_create_errhandler(void *function, MPI_Errhandler *errhandler)
-OTHER int MPI_Register_datarep(const char *datarep, void *read_function, void *write_function, void *extent_function, void *state)
-OTHER int MPI_Register_datarep_c(const char *datarep, void *read_function, void *write_function, void *extent_function, void *state)
+OTHER int MPI_Register_datarep(const char *datarep, void *read_function, void *write_function, void *extent_function,
+                               void *state)
+OTHER int MPI_Register_datarep_c(const char *datarep, void *read_function, void *write_function, void *extent_function,
+                                 void *state)
     name = MPI_Register_datarep
 
 # ---- blocking ----
 
-READ int MPI_File_read(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status
+                       *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-READ int MPI_File_read_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
+                         MPI_Status *status)
     name = MPI_File_read
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-READ int MPI_File_read_all(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_all(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status
+                           *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-READ int MPI_File_read_all_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_all_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
+                             MPI_Status *status)
     name = MPI_File_read_all
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-READ int MPI_File_read_at(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_at(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype
+                          datatype: datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
-READ int MPI_File_read_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
+                            MPI_Datatype datatype: datatype, MPI_Status *status)
     name = MPI_File_read_at
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
-READ int MPI_File_read_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype
+                              datatype: datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
-READ int MPI_File_read_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
+                                MPI_Datatype datatype: datatype, MPI_Status *status)
     name = MPI_File_read_at_all
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
-READ int MPI_File_read_shared(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_shared(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype,
+                              MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-READ int MPI_File_read_shared_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_shared_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
+                                MPI_Status *status)
     name = MPI_File_read_shared
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-READ int MPI_File_read_ordered(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_ordered(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype,
+                               MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-READ int MPI_File_read_ordered_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+READ int MPI_File_read_ordered_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                                 datatype, MPI_Status *status)
     name = MPI_File_read_ordered
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-WRITE int MPI_File_write(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype,
+                         MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-WRITE int MPI_File_write_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                           datatype, MPI_Status *status)
     name = MPI_File_write
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-WRITE int MPI_File_write_all(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_all(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype,
+                             MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-WRITE int MPI_File_write_all_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_all_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                               datatype, MPI_Status *status)
     name = MPI_File_write_all
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-WRITE int MPI_File_write_at(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_at(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count,
+                            MPI_Datatype datatype: datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
-WRITE int MPI_File_write_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count,
+                              MPI_Datatype datatype: datatype, MPI_Status *status)
     name = MPI_File_write_at
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
-WRITE int MPI_File_write_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count,
+                                MPI_Datatype datatype: datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
-WRITE int MPI_File_write_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count:
+                                  count, MPI_Datatype datatype: datatype, MPI_Status *status)
     name = MPI_File_write_at_all
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
-WRITE int MPI_File_write_shared(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_shared(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype,
+                                MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-WRITE int MPI_File_write_shared_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_shared_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                                  datatype, MPI_Status *status)
     name = MPI_File_write_shared
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-WRITE int MPI_File_write_ordered(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_ordered(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype:
+                                 datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
-WRITE int MPI_File_write_ordered_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Status *status)
+WRITE int MPI_File_write_ordered_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                                   datatype, MPI_Status *status)
     name = MPI_File_write_ordered
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     bytes = mpiio_moved(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 
 # ---- non-blocking: the number of the operation stands in both its events ----
 
-READ int MPI_File_iread(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller);
+READ int MPI_File_iread(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request
+                        *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-READ int MPI_File_iread_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+READ int MPI_File_iread_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
+                          MPI_Request *request)
     name = MPI_File_iread
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-READ int MPI_File_iread_all(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+READ int MPI_File_iread_all(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype,
+                            MPI_Request *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-READ int MPI_File_iread_all_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+READ int MPI_File_iread_all_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
+                              MPI_Request *request)
     name = MPI_File_iread_all
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-READ int MPI_File_iread_at(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller);
+READ int MPI_File_iread_at(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype
+                           datatype: datatype, MPI_Request *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
-READ int MPI_File_iread_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+READ int MPI_File_iread_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
+                             MPI_Datatype datatype: datatype, MPI_Request *request)
     name = MPI_File_iread_at
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
-READ int MPI_File_iread_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+READ int MPI_File_iread_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype
+                               datatype: datatype, MPI_Request *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
-READ int MPI_File_iread_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+READ int MPI_File_iread_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
+                                 MPI_Datatype datatype: datatype, MPI_Request *request)
     name = MPI_File_iread_at_all
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
-READ int MPI_File_iread_shared(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller);
+READ int MPI_File_iread_shared(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype,
+                               MPI_Request *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-READ int MPI_File_iread_shared_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+READ int MPI_File_iread_shared_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                                 datatype, MPI_Request *request)
     name = MPI_File_iread_shared
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-WRITE int MPI_File_iwrite(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller);
+WRITE int MPI_File_iwrite(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype,
+                          MPI_Request *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-WRITE int MPI_File_iwrite_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+WRITE int MPI_File_iwrite_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                            datatype, MPI_Request *request)
     name = MPI_File_iwrite
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-WRITE int MPI_File_iwrite_all(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+WRITE int MPI_File_iwrite_all(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype,
+                              MPI_Request *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-WRITE int MPI_File_iwrite_all_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+WRITE int MPI_File_iwrite_all_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                                datatype, MPI_Request *request)
     name = MPI_File_iwrite_all
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-WRITE int MPI_File_iwrite_at(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller);
+WRITE int MPI_File_iwrite_at(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count,
+                             MPI_Datatype datatype: datatype, MPI_Request *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
-WRITE int MPI_File_iwrite_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+WRITE int MPI_File_iwrite_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count,
+                               MPI_Datatype datatype: datatype, MPI_Request *request)
     name = MPI_File_iwrite_at
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
-WRITE int MPI_File_iwrite_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+WRITE int MPI_File_iwrite_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count,
+                                 MPI_Datatype datatype: datatype, MPI_Request *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
-WRITE int MPI_File_iwrite_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+WRITE int MPI_File_iwrite_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count:
+                                   count, MPI_Datatype datatype: datatype, MPI_Request *request)
     name = MPI_File_iwrite_at_all
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
-WRITE int MPI_File_iwrite_shared(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller);
+WRITE int MPI_File_iwrite_shared(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype:
+                                 datatype, MPI_Request *request)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
-WRITE int MPI_File_iwrite_shared_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype, MPI_Request *request)
+WRITE int MPI_File_iwrite_shared_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                                   datatype, MPI_Request *request)
     name = MPI_File_iwrite_shared
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
@@ -372,13 +422,14 @@ WRITE int MPI_File_iwrite_shared_c(MPI_File fh: handle, const void *buf, MPI_Cou
 # ---- split collectives ----
 
 READ int MPI_File_read_all_begin(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
-READ int MPI_File_read_all_begin_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype)
+READ int MPI_File_read_all_begin_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                                   datatype)
     name = MPI_File_read_all_begin
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
@@ -389,15 +440,17 @@ READ int MPI_File_read_all_end(MPI_File fh: handle, void *buf, MPI_Status *statu
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
-READ int MPI_File_read_at_all_begin(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype datatype: datatype)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+READ int MPI_File_read_at_all_begin(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count,
+                                    MPI_Datatype datatype: datatype)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
     offset = operation.offset
-READ int MPI_File_read_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype)
+READ int MPI_File_read_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
+                                      MPI_Datatype datatype: datatype)
     name = MPI_File_read_at_all_begin
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
@@ -410,13 +463,14 @@ READ int MPI_File_read_at_all_end(MPI_File fh: handle, void *buf, MPI_Status *st
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
 READ int MPI_File_read_ordered_begin(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
-READ int MPI_File_read_ordered_begin_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype)
+READ int MPI_File_read_ordered_begin_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
+                                       datatype)
     name = MPI_File_read_ordered_begin
-    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
@@ -427,14 +481,16 @@ READ int MPI_File_read_ordered_end(MPI_File fh: handle, void *buf, MPI_Status *s
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
-WRITE int MPI_File_write_all_begin(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+WRITE int MPI_File_write_all_begin(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype:
+                                   datatype)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
-WRITE int MPI_File_write_all_begin_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype)
+WRITE int MPI_File_write_all_begin_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype
+                                     datatype: datatype)
     name = MPI_File_write_all_begin
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
@@ -445,15 +501,17 @@ WRITE int MPI_File_write_all_end(MPI_File fh: handle, const void *buf, MPI_Statu
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
-WRITE int MPI_File_write_at_all_begin(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count, MPI_Datatype datatype: datatype)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+WRITE int MPI_File_write_at_all_begin(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count,
+                                      MPI_Datatype datatype: datatype)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
     offset = operation.offset
-WRITE int MPI_File_write_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype)
+WRITE int MPI_File_write_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count
+                                        count: count, MPI_Datatype datatype: datatype)
     name = MPI_File_write_at_all_begin
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
@@ -465,14 +523,16 @@ WRITE int MPI_File_write_at_all_end(MPI_File fh: handle, const void *buf, MPI_St
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
-WRITE int MPI_File_write_ordered_begin(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype)
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+WRITE int MPI_File_write_ordered_begin(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype:
+                                       datatype)
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
-WRITE int MPI_File_write_ordered_begin_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype)
+WRITE int MPI_File_write_ordered_begin_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype
+                                         datatype: datatype)
     name = MPI_File_write_ordered_begin
-    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller);
+    after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
     extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
     requested = operation.requested
