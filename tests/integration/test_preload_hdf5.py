@@ -259,6 +259,25 @@ def test_h5py_is_traced_in_the_library_of_its_wheel(tracing: Tracing, tmp_path: 
     assert {made.handle, dataset.handle, read.handle} <= closed
 
 
+def test_calls_of_newer_releases_are_traced(
+    tmp_path_factory: pytest.TempPathFactory, tracing: Tracing, file: Path
+) -> None:
+    wheel = Path(pytest.importorskip("h5py").__file__).parent.parent / "h5py.libs"
+    libraries = sorted(wheel.glob("libhdf5-*.so*"))
+    if not libraries:
+        pytest.skip("h5py brings no library of its own: it was built here")
+    flags = [str(libraries[0]), f"-Wl,-rpath,{wheel}", f"-Wl,-rpath-link,{wheel}"]
+    done = tracing.run([built(tmp_path_factory, "hdf5_newer.c", *flags), file])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0 0 0 1 6\n", "")
+    created, (first, second) = one(tracing, "H5Fcreate_async"), tracing.rows("H5Dcreate2")
+    assert [row.parent for row in (first, second)] == [created.handle] * 2
+    written, read = one(tracing, "H5Dwrite_multi"), one(tracing, "H5Dread_async")
+    assert (written.handle, written.path, written.bytes) == (first.handle, str(file), 2 * 60)
+    assert (read.handle, read.bytes, read.offset, read.flags & Flag.BLOCKING) == (second.handle, 60, 0, 0)
+    assert one(tracing, "H5Oopen_by_token").handle == one(tracing, "H5Oclose").handle
+    assert one(tracing, "H5Fclose_async").handle == created.handle
+
+
 def test_tools_of_hdf5_see_and_make_the_same_files(calls: Path, tracing: Tracing, tmp_path: Path, file: Path) -> None:
     subprocess.run([calls, "lite", file], env=plain_environment(), check=True, capture_output=True)
     bare = subprocess.run([need("h5dump"), file], capture_output=True, text=True, check=True)
