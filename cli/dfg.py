@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HELP = """Draw what a program's I/O does one thing after another: the directly-follows graph of traces and of jobs.
 
-FILEs are taken together, in any format that `iotide detect` reads, event logs (HDF5, CSV, Parquet, XES) among them.
+FILEs are taken together, in any format that `iotide detect` reads, archives and event logs among them.
 Calls become activities by --map, activities follow one another within a case (--case), and what --filter leaves out is
 gone before edges are drawn. A FILE may also be a graph: that of a running job, http://HOST:9788/jobs/JOB of its
 aggregator, or one kept with --json. Without --output or --json a table is printed. docs/dfg.md explains all forms.
@@ -55,7 +55,10 @@ _output = partial(click.option, cls=SectionOption, section="Output")
 @click.command("dfg", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1)
 @_input(
-    "--format", "format_name", metavar="NAME", help="Format of all FILEs: strace, jsonl, tmio, hdf5, csv, parquet, xes."
+    "--format",
+    "format_name",
+    metavar="NAME",
+    help="Format of all FILEs: strace, jsonl, tmio, hdf5, csv, parquet, xes or archive.",
 )
 @_graph(
     "--map",

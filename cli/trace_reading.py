@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -150,7 +151,8 @@ def _read(source: Source, path: Path, trace: Trace, progress: Callable[[Path, in
     while not source.finished:
         for item in source.poll():
             if isinstance(item, Opened):
-                trace.streams[item.stream] = Stream(item.info)
+                # an archive's streams say where they came from before; here the file counts
+                trace.streams[item.stream] = Stream(msgspec.structs.replace(item.info, origin=str(path)))
                 trace.formats.append(item.info.source)
             elif isinstance(item, Chunk):
                 trace.streams[item.stream].definitions.apply(item.definitions)

@@ -159,6 +159,17 @@ def test_event_log_is_read_by_the_other_commands(traces: Path, tmp_path: Path) -
     assert found["source"] == "hdf5"
 
 
+def test_archives_of_runs_are_set_against_one_another(tmp_path: Path) -> None:
+    for name, command in (("one", "cat /etc/passwd > out"), ("two", "cat /etc/passwd > out; rm out")):
+        done = iotide("run", "--job", name, "--", "sh", "-c", command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    one, two = (next(tmp_path.glob(f"iotide-{name}/*.iotide")) for name in ("one", "two"))
+    report = report_of(tmp_path, "--map", "kind", "--compare", one, two)
+    sides = {row["name"]: row["side"] for row in report["comparison"]["nodes"]}
+    assert sides["delete"] == "red"
+    assert sides["read"] == "both"
+
+
 def test_run_is_set_against_earlier_ones(traces: Path, tmp_path: Path) -> None:
     for rank in RANKS:
         name = f"b_host1_{rank}"
