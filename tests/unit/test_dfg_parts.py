@@ -79,6 +79,11 @@ def test_concurrency_of_events_out_of_order_is_a_lower_bound_and_says_so(
         assert 1 <= concurrency.most[activity] <= most
 
 
+def test_event_that_comes_after_later_ones_makes_the_figure_a_lower_bound() -> None:
+    concurrency = swept([log_of([(0, 0, 10), (0, 20, 10), (1, 0, 1)]), log_of([(0, 5, 3)])])
+    assert (concurrency.most[0], concurrency.exact.tolist()[:2]) == (1, [False, True])
+
+
 def test_events_of_one_moment_are_there_at_once_whatever_piece_they_come_in() -> None:
     moment = [log_of([(0, 7, 0)])] * 3
     concurrency = swept(moment)

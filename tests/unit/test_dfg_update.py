@@ -81,6 +81,7 @@ def test_statistics_are_those_of_the_definition(log: list[Event]) -> None:
         assert node.seconds == pytest.approx(sum(event.duration for event in mine) / 1e9)
         assert node.load == pytest.approx(sum(event.duration for event in mine) / total if total else 0)
         assert node.bytes == sum(max(event.size, 0) for event in mine)
+        assert node.sized == len(rates)
         assert node.rate == (pytest.approx(sum(rates) / len(rates)) if rates else None)
         assert node.duration_max_s == max(event.duration for event in mine) / 1e9
         assert node.max_concurrency == most[int(node.name[1:])]
