@@ -312,6 +312,15 @@ def test_event_at_the_time_of_the_last_one_is_not_late() -> None:
     assert (graph.late_events, [(edge.source, edge.target) for edge in graph.edges]) == (0, [("a0", "a1")])
 
 
+def test_event_at_the_time_of_the_last_one_is_not_late_beside_one_that_is() -> None:
+    analyzer = DfgAnalyzer(settings_of())
+    feed(analyzer, [Event(0, 0, 10, 0, -1)])
+    placed_in_time(analyzer)
+    feed(analyzer, [Event(0, 2, 5, 0, -1), Event(0, 1, 10, 0, -1)])
+    graph = analyzer.graph(NAMES)
+    assert (graph.late_events, [(edge.source, edge.target) for edge in graph.edges]) == (1, [("a0", "a1")])
+
+
 def test_activities_summed_up_by_a_merge_have_a_lower_bound_of_concurrency() -> None:
     few, other = DfgAnalyzer(settings_of(max_activities=1)), DfgAnalyzer(settings_of())
     feed(other, [Event(0, 1, 0, 10, -1), Event(0, 2, 0, 10, -1)])
