@@ -53,3 +53,10 @@ def test_graphs_of_different_mappings_have_no_union() -> None:
     one = graph_of([])
     with pytest.raises(ConfigError, match="expected one mapping"):
         union_of(one, one.model_copy(update={"mapping": "call"}))
+
+
+def test_mean_time_between_weighs_each_occurrence_alike() -> None:
+    one = graph_of([Event(0, 0, 0, 0, -1), Event(0, 1, 10, 0, -1)])
+    many = graph_of([Event(0, at % 2, 100 * at, 0, -1) for at in range(6)])
+    (edge,) = (edge for edge in union_of(one, many).edges if (edge.source, edge.target) == ("a0", "a1"))
+    assert (edge.count, edge.mean_gap_s) == (4, pytest.approx((10 + 3 * 100) / 4 / 1e9))

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.settings import DfgSettings
+from iotide.analyzers.dfg.sizes import sizes_of
 from iotide.analyzers.dfg.update import DfgAnalyzer
+from iotide.events import Flag, Kind, make_batch
 from iotide.events.dfg import Graph
 from support.dfg_naive import Event, directly_follows, feed, logs, most_at_once
 
@@ -290,6 +292,38 @@ def test_longest_idle_cases_are_closed_past_the_bound_and_counted() -> None:
     assert graph.open_cases <= 8
     assert (graph.activities[0].starts, graph.activities[0].ends) == (21, 21)
     assert [edge.count for edge in graph.edges] == [1]
+
+
+def test_case_that_is_busy_stays_open_past_the_bound() -> None:
+    analyzer = DfgAnalyzer(settings_of(max_cases=8))
+    feed(analyzer, [Event(0, 0, 1000, 1, -1), *[Event(case, 0, case, 1, -1) for case in range(1, 20)]])
+    placed_in_time(analyzer)
+    feed(analyzer, [Event(0, 0, 2000, 1, -1)])
+    graph = analyzer.graph(NAMES)
+    assert (graph.cases, [edge.count for edge in graph.edges]) == (20, [1])
+
+
+def test_merge_adds_what_either_graph_has_lost() -> None:
+    one, other = (DfgAnalyzer(settings_of(max_cases=4, max_edges=16)) for _ in range(2))
+    for analyzer in (one, other):
+        feed(analyzer, [Event(case, 0, case, 1, -1) for case in range(9)])
+        feed(analyzer, [Event(50, at * 7 % 40, 100 + at, 1, -1) for at in range(40)])
+        placed_in_time(analyzer)
+    before = one.graph(NAMES)
+    assert before.evicted_cases > 0
+    assert before.dropped_edges > 0
+    one.merge(other)
+    after = one.graph(NAMES)
+    assert after.evicted_cases == 2 * before.evicted_cases
+    kept = sum(edge.count for edge in after.edges)
+    assert kept + after.dropped_edges == 2 * (sum(edge.count for edge in before.edges) + before.dropped_edges)
+
+
+def test_calls_that_failed_or_move_nothing_have_no_size() -> None:
+    kind = np.array([Kind.WRITE, Kind.WRITE, Kind.READ, Kind.SEEK], np.uint8)
+    flags = np.array([0, Flag.FAILED, 0, 0], np.uint8)
+    batch = make_batch(4, {"kind": kind, "flags": flags, "bytes": 10})
+    assert sizes_of(batch).tolist() == [10, -1, 10, -1]
 
 
 def test_case_in_the_place_of_a_closed_one_shares_nothing_with_it() -> None:
