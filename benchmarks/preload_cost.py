@@ -20,7 +20,7 @@ PATTERNS = {
     "files": "open, 100 writes, close",
 }
 REPEATS = int(os.environ.get("IOTIDE_REPEATS", "9"))
-ROUNDS, CALLS = 60, 5_000
+ROUNDS, CALLS = 40, 5_000
 SLOW_ROUNDS, SLOW_CALLS = 5, 400
 SLOW_REPEATS = 3
 
