@@ -15,7 +15,7 @@ from ..errors import InputError
 from . import integers
 from .coder import Coder, Terminals
 from .columns import FIELDS, FIRST_OF_HANDLE, Groups, Texts
-from .expansion import Expansion
+from .expansion import expand
 from .grammar import Grammar, Rules
 
 MOST_SYMBOLS: Final = 1 << 18
@@ -154,17 +154,13 @@ def calls_of(section: Section, interner: Interner, where: str = "section") -> It
     coder.define(section.terminals)
     for field, values in enumerate(section.literals):
         coder.give_literals(field, values)
-    expansion = Expansion(section.rules, where)
-    if len(expansion) != section.calls or sum(count for count, _, _ in section.stamps) != section.calls:
-        raise InputError(
-            where, None, f"the grammar stands for {len(expansion)} calls", f"{section.calls}, and as many times"
-        )
-    terminals = expansion.chunks(_CHUNK)
-    held = np.zeros(0, np.int32)
+    if sum(count for count, _, _ in section.stamps) != section.calls:
+        raise InputError(where, None, "as many times as calls are not there", f"{section.calls}")
+    terminals = expand(section.rules, section.calls, where)
+    at = 0
     for count, starts, durations in section.stamps:
-        while len(held) < count:
-            held = np.concatenate([held, next(terminals)])
-        part, held = held[:count], held[count:]
+        part = terminals[at : at + count]
+        at += count
         numbers, fields = coder.decode(part)
         if len(numbers) != count or (count and int(numbers.max()) >= len(section.groups)):
             raise InputError(where, None, "a call is not defined", "terminals, literals and groups for all calls")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.events import InputError
-from iotide.events.archive.expansion import Expansion
+from iotide.events.archive.expansion import expand
 from iotide.events.archive.grammar import Grammar, Rules
 from iotide.events.archive.grammar_twin import GrammarTwin
 from iotide.events.archive.kernel_library import kernel
@@ -45,8 +45,8 @@ def bodies(rules: Rules) -> list[list[tuple[int, int]]]:
     return [symbols[end - length : end] for end, length in zip(ends, rules.lengths.tolist(), strict=True)]
 
 
-def expanded(rules: Rules, at_most: int = 7) -> npt.NDArray[np.int32]:
-    return np.concatenate([np.zeros(0, np.int32), *Expansion(rules, "test").chunks(at_most)])
+def expanded(rules: Rules, length: int) -> npt.NDArray[np.int32]:
+    return expand(rules, length, "test")
 
 
 def test_kernel_was_built() -> None:
@@ -63,11 +63,13 @@ def test_kernel_and_twin_make_the_same_grammar(given: list[int]) -> None:
 
 
 @settings(deadline=None, max_examples=300)
-@given(terminals, st.integers(1, 50))
-def test_expansion_is_the_input(given: list[int], at_most: int) -> None:
+@given(terminals)
+def test_expansion_is_the_input_and_no_other_length_is_taken(given: list[int]) -> None:
     rules = grammar_of(given)
-    assert len(Expansion(rules, "test")) == len(given)
-    assert expanded(rules, at_most).tolist() == given
+    assert expanded(rules, len(given)).tolist() == given
+    for other in (len(given) - 1, len(given) + 1):
+        with pytest.raises((InputError, ValueError)):
+            expanded(rules, other)
 
 
 @settings(deadline=None, max_examples=200)
@@ -97,7 +99,7 @@ def test_size_does_not_depend_on_how_often_a_loop_runs() -> None:
 def test_twin_stands_in_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("iotide.events.archive.grammar.kernel", lambda: None)
     rules = grammar_of([1, 2, 1, 2, 1, 2, 5])
-    assert expanded(rules).tolist() == [1, 2, 1, 2, 1, 2, 5]
+    assert expanded(rules, 7).tolist() == [1, 2, 1, 2, 1, 2, 5]
 
 
 @pytest.mark.parametrize(
@@ -110,17 +112,20 @@ def test_twin_stands_in_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> Non
         ([1, 1, 1], [-2, -3, -2], [1, 1, 1]),
         ([1], [1], [0]),
         ([1, 1, 1], [-2, -3, 4], [2**40, 2**40, 2]),
+        ([2, 0], [1, -2], [100, 2**60]),
     ],
-    ids=["nothing", "too short", "no such rule", "in itself", "in a circle", "never", "too long"],
+    ids=["nothing", "too short", "no such rule", "in itself", "in a circle", "never", "too long", "an empty rule"],
 )
 def test_broken_grammar_is_refused(lengths: list[int], values: list[int], counts: list[int]) -> None:
     rules = Rules(np.array(lengths, np.uint32), np.array(values, np.int32), np.array(counts, np.uint64))
     with pytest.raises(InputError, match="grammar is broken"):
-        Expansion(rules, "test")
+        expanded(rules, 100)
 
 
 def test_rules_within_rules_without_end_are_read_without_recursion() -> None:
     deep = 50_000
     values = np.array([*(-2 - np.arange(deep)), 9], np.int32)
-    rules = Rules(np.ones(deep + 1, np.uint32), values, np.ones(deep + 1, np.uint64))
-    assert expanded(rules).tolist() == [9]
+    counts = np.ones(deep + 1, np.uint64)
+    counts[0] = 1_000_000  # each of which would go all the way down
+    rules = Rules(np.ones(deep + 1, np.uint32), values, counts)
+    assert expanded(rules, 1_000_000).tolist() == [9] * 1_000_000
