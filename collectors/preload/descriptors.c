@@ -62,33 +62,55 @@ static size_t path_of(int fd, char *to, size_t size) {
     return length > 0 ? (size_t)length : 0;
 }
 
+static size_t working_directory(char *to) {
+    long size = syscall(SYS_getcwd, to, PATH_MAX); /* with the terminating zero */
+    return size > 0 ? (size_t)size - 1 : 0;
+}
+
 /* Files opened lately, by what the program called them and which they were: half of a hash of that, and the number. Asking
  * the kernel for a name costs as much as an open and a close; asking which file it is a tenth of that. */
 static _Atomic uint64_t opened_lately[OPENED_LATELY];
 
-/* 0: not known. */
-static uint64_t hash_of(int fd, const char *path) {
-    struct stat facts;
-    if (syscall(SYS_fstat, fd, &facts) != 0)
-        return 0;
-    uint64_t hash = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
-    for (const unsigned char *at = (const unsigned char *)path; *at; at++)
+static uint64_t hash_text(uint64_t hash, const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
         hash = (hash ^ *at) * UINT64_C(0x100000001b3);
-    hash = (hash ^ facts.st_ino) * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ hash >> 29 ^ facts.st_dev) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash;
+}
+
+/* Inodes are used again, for another file of the same name in another folder: so when it was made counts too, and
+ * where the program stood. 0: not known. */
+static uint64_t hash_of(int fd, int directory, const char *path, char *scratch) {
+    struct statx facts;
+    bool relative = *path != '/';
+    if (relative && (directory != AT_FDCWD || !working_directory(scratch)))
+        return 0;
+    if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_BTIME, &facts) != 0 ||
+        !(facts.stx_mask & STATX_BTIME))
+        return 0;
+    uint64_t hash = hash_text(atomic_load_explicit(&iotide_generation, memory_order_relaxed), path);
+    if (relative)
+        hash = hash_text(hash ^ '/', scratch);
+    const uint64_t identity[] = {facts.stx_ino, (uint64_t)facts.stx_dev_major << 32 | facts.stx_dev_minor,
+                                 (uint64_t)facts.stx_btime.tv_sec, facts.stx_btime.tv_nsec};
+    for (size_t i = 0; i < sizeof identity / sizeof *identity; i++) {
+        hash = (hash ^ identity[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
     return hash ^ hash >> 32;
 }
 
 /* The file behind an open descriptor, as the kernel names it, else as the program did. */
 static uint32_t file_behind(int fd, int directory, const char *path) {
-    uint64_t hash = path ? hash_of(fd, path) : 0;
-    _Atomic uint64_t *lately = &opened_lately[hash % OPENED_LATELY];
-    uint64_t known = hash ? atomic_load_explicit(lately, memory_order_relaxed) : 0;
-    if (known && known >> 32 == hash >> 32)
-        return (uint32_t)known;
     char *scratch = iotide_borrow();
     if (!scratch)
         return 0;
+    uint64_t hash = path ? hash_of(fd, directory, path, scratch) : 0;
+    _Atomic uint64_t *lately = &opened_lately[hash % OPENED_LATELY];
+    uint64_t known = hash ? atomic_load_explicit(lately, memory_order_relaxed) : 0;
+    if (known && known >> 32 == hash >> 32) {
+        iotide_give_back(scratch);
+        return (uint32_t)known;
+    }
     size_t length = path_of(fd, scratch, PATH_MAX);
     uint32_t file = length ? iotide_define_file(scratch, length) : 0;
     iotide_give_back(scratch);
@@ -222,11 +244,6 @@ struct iotide_target iotide_stream_forget(int fd) {
 }
 
 /* ---- by path ---- */
-
-static size_t working_directory(char *to) {
-    long size = syscall(SYS_getcwd, to, PATH_MAX); /* with the terminating zero */
-    return size > 0 ? (size_t)size - 1 : 0;
-}
 
 uint32_t iotide_file_at(int directory, const char *path) {
     if (!path || !*path)

@@ -64,7 +64,8 @@ static struct object *place(uint32_t stripe) {
 
 static struct iotide_target target_in(const struct object *object) {
     struct iotide_target target = object->target;
-    if (object->generation != atomic_load_explicit(&iotide_generation, memory_order_relaxed))
+    bool is_number = target.file != IOTIDE_LEFT_OUT; /* what is left out stays so, in a forked child too */
+    if (is_number && object->generation != atomic_load_explicit(&iotide_generation, memory_order_relaxed))
         target.file = 0;
     return target;
 }

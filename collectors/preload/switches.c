@@ -97,6 +97,45 @@ static bool covered(const struct prefixes *prefixes, const char *path, size_t le
     return false;
 }
 
+/* Without ".", ".." and "//", which the paths of calls may have that open nothing. Returns the length. */
+static size_t tidied(char *to, const char *path, size_t length) {
+    size_t kept = 0;
+    for (size_t at = 0; at < length;) {
+        size_t end = at;
+        while (end < length && path[end] != '/')
+            end++;
+        size_t size = end - at;
+        if (size == 2 && path[at] == '.' && path[at + 1] == '.') {
+            while (kept && to[--kept] != '/')
+                ;
+        } else if (size && !(size == 1 && path[at] == '.')) {
+            to[kept++] = '/';
+            memcpy(to + kept, path + at, size);
+            kept += size;
+        }
+        at = end + 1;
+    }
+    if (!kept)
+        to[kept++] = '/';
+    return kept;
+}
+
+static bool is_tidy(const char *path, size_t length) {
+    for (size_t i = 0; i + 1 < length; i++)
+        if (path[i] == '/' && (path[i + 1] == '/' || path[i + 1] == '.'))
+            return false;
+    return true;
+}
+
 bool iotide_leaves_out(const char *path, size_t length) {
-    return (only.count && !covered(&only, path, length)) || covered(&skip, path, length);
+    if (!only.count && !skip.count)
+        return false;
+    char *scratch = length && *path == '/' && length < IOTIDE_SCRATCH && !is_tidy(path, length) ? iotide_borrow() : NULL;
+    if (scratch) {
+        length = tidied(scratch, path, length);
+        path = scratch;
+    }
+    bool left_out = (only.count && !covered(&only, path, length)) || covered(&skip, path, length);
+    iotide_give_back(scratch);
+    return left_out;
 }

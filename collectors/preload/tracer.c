@@ -130,7 +130,7 @@ static bool begin(void) {
     uint32_t inherited = atomic_exchange(&region_count, 0);
     for (uint32_t i = 0; i < inherited && i < MAX_EXTENTS; i++) {
         struct iotide_header *old = atomic_exchange(&regions[i], NULL);
-        if (old)
+        if (old && !iotide_self.storing) /* a fork in a signal handler may go on in the middle of a record */
             syscall(SYS_munmap, old, old->region_bytes);
     }
     int left = atomic_exchange(&pending_fd, -1);
