@@ -11,6 +11,7 @@
 static int opened(struct iotide_span span, struct iotide_site *site, int fd, int directory, const char *path,
                   const uint64_t *words, unsigned int count) {
     if (span.start_ns && iotide_same_process()) {
+        iotide_stop(&span);
         struct iotide_target target = iotide_opened(fd, directory, path);
         struct iotide_facts facts = iotide_facts(site, target, fd, fd < 0);
         if (words[count - 2] & O_APPEND)

@@ -9,6 +9,7 @@ static const struct iotide_target nothing = {0, 0};
 static FILE *opened(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path,
                     const char *mode) {
     if (span.start_ns) {
+        iotide_stop(&span);
         int fd = iotide_stream_number(stream);
         struct iotide_target target = !stream || fd >= 0 ? iotide_stream_opened(fd, path) : nothing;
         struct iotide_facts facts = iotide_facts(site, target, fd, !stream);

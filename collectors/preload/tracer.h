@@ -177,6 +177,7 @@ extern EXPORT __thread struct iotide_thread iotide_self __attribute__((tls_model
 /* start_ns 0: not traced. */
 struct iotide_span {
     int64_t start_ns;
+    int64_t end_ns; /* 0: when the call is left */
     uint32_t depth;
 };
 
@@ -200,26 +201,31 @@ static inline uint32_t iotide_parent_at(uint32_t depth) {
 /* Enters a call that makes no traced calls of its own (libc's). */
 static inline struct iotide_span iotide_enter(struct iotide_site *site) {
     if (!iotide_traced(site))
-        return (struct iotide_span){0, 0};
+        return (struct iotide_span){0, 0, 0};
     if (unlikely(iotide_self.depth != 0))
         iotide_unwind(__builtin_frame_address(0));
-    return (struct iotide_span){iotide_now(), iotide_self.depth};
+    return (struct iotide_span){iotide_now(), 0, iotide_self.depth};
 }
 
 /* Enters a call of a higher layer: what it calls below has handle as its parent (0: that of the call around it). */
 static inline struct iotide_span iotide_push(struct iotide_site *site, uint32_t handle) {
     if (!iotide_traced(site))
-        return (struct iotide_span){0, 0};
+        return (struct iotide_span){0, 0, 0};
     const void *frame = __builtin_frame_address(0);
     if (iotide_self.depth != 0)
         iotide_unwind(frame);
-    struct iotide_span span = {iotide_now(), iotide_self.depth};
+    struct iotide_span span = {iotide_now(), 0, iotide_self.depth};
     if (span.depth < IOTIDE_DEEPEST && likely(!iotide_silent(site))) {
         iotide_self.enclosing[span.depth].frame = frame;
         iotide_self.enclosing[span.depth].handle = handle ? handle : iotide_parent_at(span.depth);
         iotide_self.depth = span.depth + 1;
     }
     return span;
+}
+
+/* Notes when the real call ended: what is looked up for the record afterwards is no time of the program's. */
+static inline void iotide_stop(struct iotide_span *span) {
+    span->end_ns = iotide_now();
 }
 
 /* Ends what iotide_push began: the first thing after the real call, unless the span is untraced (start_ns 0). */
@@ -248,7 +254,7 @@ static inline void iotide_leave(struct iotide_span span, struct iotide_site *sit
     if (unlikely(!iotide_begun() || iotide_silent(site)))
         return;
     int error = errno;
-    int64_t end_ns = iotide_now();
+    int64_t end_ns = span.end_ns ? span.end_ns : iotide_now();
     uint32_t number = iotide_number(site);
     struct iotide_record record = {
         .start_ns = span.start_ns,

@@ -53,7 +53,7 @@ class Wrapper:
         rows += self._straight(f"unlikely({checks})", real)
         rows += self._descriptor_of_stream(real)
         rows += self._subject.keys() + self._words.early() + self._subject.source_before() + self._before()
-        rows += [self._called(real)]
+        rows += [self._called(real), "iotide_stop(&span_);"]
         if statement.kind == "DESTROY" and self._plan.source:
             # Descriptors that nothing was done with are often closed by the thousand before an exec: not I/O.
             rows += ["if (!source_.handle)", f"    {self._return()}"]
@@ -79,7 +79,7 @@ class Wrapper:
             rows.append("const uint32_t new_ = iotide_new_handle();")
             pushed = "new_"
         rows += [f"struct iotide_span span_ = iotide_push({site}, {pushed});", self._called("real_")]
-        rows += ["if (!span_.start_ns)", f"    {self._return()}", "iotide_pop(span_);"]
+        rows += ["if (!span_.start_ns)", f"    {self._return()}", "iotide_stop(&span_);", "iotide_pop(span_);"]
         rows += self._saved() + self._outcome()
         return rows + self._rest(site)
 

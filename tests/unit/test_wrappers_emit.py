@@ -122,6 +122,14 @@ def test_wrapper_of_pwrite_touches_no_words_and_makes_four_calls(tmp_path: Path)
     assert called.count("iotide_put") == 1
 
 
+def test_clock_is_read_before_anything_is_looked_up_for_the_record() -> None:
+    file = parse(LIBC + EVERY_SHAPE, "some.sig")
+    wrapper = re.search(r"int creat\([^;]*?\{.*?\n}", emit_wrappers(file), re.DOTALL)
+    assert wrapper is not None
+    called, stopped, looked_up = (wrapper[0].index(text) for text in ("int result", "iotide_stop(", "iotide_opened("))
+    assert called < stopped < looked_up
+
+
 def test_same_file_gives_the_same_c_wherever_it_lies(tmp_path: Path) -> None:
     texts = []
     for name in ["a", "b"]:
