@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,15 @@ def test_report_of_a_run_without_rhythm_or_history_is_written(tmp_path: Path) ->
     summary = make_summary(command=["true"], prediction=None)
     page, _ = write_report(tmp_path / "out", summary, [], make_signal(values=[]))
     assert "no rhythm" in page.read_text()
+
+
+def test_report_without_matplotlib_says_why_it_has_no_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "iotide.clients.pictures", raising=False)
+    page, missing = write_report(tmp_path / "out", make_summary(command=["true"]), [], make_signal())
+    assert "iotide[plot]" in missing
+    assert "No pictures: pictures need matplotlib" in page.read_text()
+    assert "<svg" not in page.read_text()
 
 
 def test_status_area_reserves_rows_and_gives_them_back(monkeypatch: pytest.MonkeyPatch) -> None:
