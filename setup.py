@@ -59,10 +59,10 @@ def tracer(name, sources, signature=None):
 
 
 def tracers():
-    """The core library, which has libc's calls, and one library for each other signature file."""
-    yield tracer("preload", sorted(build.PRELOAD.glob("*.c")))
-    for path in build.layer_files():
+    """The core library, which has libc's calls, and one library for each other signature file; the longest first."""
+    for path in sorted(build.layer_files(), key=lambda path: path.stat().st_size, reverse=True):
         yield tracer(path.stem, build.hooks_of(path, path.stem)[1], path)
+    yield tracer("preload", sorted(build.PRELOAD.glob("*.c")))
 
 
 def kernel():
