@@ -21,6 +21,8 @@ static void spell(void) {
     rename("../left/b", "../left/c");
     open("../left/none", O_RDONLY);
     unlink("../kept/../left/none");
+    char target[64];
+    readlink("../left/c", target, sizeof target); /* is no link */
     chdir("../left");
     stat("../kept/seen", &facts);
     stat("../left/../leftover", &facts);

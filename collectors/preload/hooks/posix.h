@@ -63,4 +63,10 @@ static inline uint32_t iotide_changed_to(bool failed, const char *path) {
     return file;
 }
 
+/* What a readlink was for. That a file is no link is said with EINVAL, as a senseless size is, ahead of the path. */
+static inline uint32_t iotide_link_at(bool failed, int directory, const char *path, size_t size) {
+    bool is_no_link = failed && errno == EINVAL && (int)size > 0;
+    return !failed || is_no_link || iotide_has_read(errno) ? iotide_file_at(directory, path) : 0;
+}
+
 #endif

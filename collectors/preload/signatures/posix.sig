@@ -328,12 +328,16 @@ OTHER int linkat(int directory: dirfd, const char *path: path, int to_directory:
 OTHER int symlink(const char *target: text, const char *path: path)
 OTHER int symlinkat(const char *target: text, int directory: dirfd, const char *path: path)
 OTHER ssize_t readlink(const char *path: path, char *to, size_t size: uint)
+    file = iotide_link_at(failed, AT_FDCWD, path, size)
 OTHER ssize_t __readlink_chk(const char *path: path, char *to, size_t size: uint, size_t room: opaque)
     name = readlink
+    file = iotide_link_at(failed, AT_FDCWD, path, size)
 OTHER ssize_t readlinkat(int directory: dirfd, const char *path: path, char *to, size_t size: uint)
+    file = iotide_link_at(failed, directory, path, size)
 OTHER ssize_t __readlinkat_chk(int directory: dirfd, const char *path: path, char *to, size_t size: uint,
                                size_t room: opaque)
     name = readlinkat
+    file = iotide_link_at(failed, directory, path, size)
 OTHER char *realpath(const char *path: path, char *to: opaque)
     failed = result == NULL
 OTHER char *__realpath_chk(const char *path: path, char *to: opaque, size_t room: opaque)
