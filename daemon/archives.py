@@ -59,8 +59,8 @@ class Archives:
     Nothing that goes wrong with a file reaches the streams: it is counted, and the job goes on without its archive.
 
     Attributes:
-        counters: ``archives``, ``archive_bytes``, ``archives_failed``, ``archives_removed``, and
-            ``events_not_archived:REASON``; cumulative.
+        counters: ``archives``, ``archive_bytes``, ``archives_failed``, ``archives_removed``,
+            ``archive_streams_failed`` and ``events_not_archived:REASON``; cumulative.
     """
 
     def __init__(
@@ -111,13 +111,13 @@ class Archives:
         if job is not None:
             self._job_of_stream[stream] = name
             job.streams.add(stream)
-            self._append(name, job, job.writer.opened(stream, info))
+            self._write(name, job, stream, lambda: job.writer.opened(stream, info))
 
     def changed(self, stream: str, info: StreamInfo) -> None:
         """Takes in what a stream says of itself from now on."""
         self._next.changed(stream, info)
         if (found := self._find(stream)) is not None:
-            self._append(*found, found[1].writer.opened(stream, info))
+            self._write(*found, stream, lambda: found[1].writer.opened(stream, info))
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         """Takes in events; those that the next sink refuses are not archived."""
@@ -127,14 +127,14 @@ class Archives:
             self.counters["events_not_archived:failed"] += len(batch)
         elif found[1].full:
             self.counters["events_not_archived:job_bytes"] += len(batch)
-        else:
-            self._append(*found, found[1].writer.batch(stream, batch, definitions))
+        elif not self._write(*found, stream, lambda: found[1].writer.batch(stream, batch, definitions)):
+            self.counters["events_not_archived:failed"] += len(batch)
 
     def closed(self, stream: str) -> None:
         """Takes in that a stream has ended."""
         self._next.closed(stream)
         if (found := self._find(stream)) is not None:
-            self._append(*found, found[1].writer.closed(stream))
+            self._write(*found, stream, lambda: found[1].writer.closed(stream))
             found[1].streams.discard(stream)
         self._job_of_stream.pop(stream, None)
 
@@ -187,7 +187,20 @@ class Archives:
     def _find(self, stream: str) -> tuple[str, _Job] | None:
         name = self._job_of_stream.get(stream)
         job = self._jobs.get(name) if name is not None else None
-        return (name, job) if name is not None and job is not None else None
+        # A file that was given up may have been followed by another, which knows nothing of the stream.
+        return (name, job) if name is not None and job is not None and stream in job.streams else None
+
+    def _write(self, name: str, job: _Job, stream: str, work: Callable[[], bytes]) -> bool:
+        """Appends what the writer makes of something; False: it cannot, and the stream is archived no further."""
+        try:
+            data = work()
+        except Exception:  # the next sink has taken it: whatever is wrong is the archive's alone
+            self.counters["archive_streams_failed"] += 1
+            job.streams.discard(stream)
+            job.writer.discard(stream)
+            return False
+        self._append(name, job, data)
+        return True
 
     def _begin(self, name: str) -> _Job | None:
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(self._clock()))
@@ -234,6 +247,9 @@ class Archives:
         self.counters["archives_failed"] += 1
         with contextlib.suppress(OSError):
             job.file.close()
+        if not job.written:
+            with contextlib.suppress(OSError):
+                job.path.unlink()
         if self._jobs.get(name) is job:
             del self._jobs[name]
 

@@ -203,6 +203,11 @@ class DefinitionTable:
         """One more than the highest file number."""
         return len(self._files)
 
+    @property
+    def signature_count(self) -> int:
+        """One more than the highest signature number."""
+        return len(self._signatures)
+
     def _place(self, table: list[_T], number: int, meaning: _T, what: str) -> None:
         if number == len(table) and number <= self._capacity:
             table.append(meaning)

@@ -25,6 +25,11 @@ BLOCK_HEAD_BYTES: Final = _BLOCK.size
 _MARK: Final = b"\xf1oT\n"
 _MOST_PAYLOAD: Final = 1 << 28
 _SEARCH: Final = 1 << 20
+MOST_NAMES: Final = 1 << 24
+"""Bytes of a block of names before deflation."""
+_MOST_BROKEN: Final = 1000
+_MOST_WASTED: Final = 1 << 31
+"""Bytes of blocks whose checksum was wrong, after which a file counts as damaged to its end."""
 
 
 class BlockKind(IntEnum):
@@ -94,7 +99,7 @@ def read_blocks(file: BinaryIO, where: str, broken: list[InputError]) -> Iterato
         raise InputError(where, None, "the head is damaged", "16 bytes with their checksum")
     if version != VERSION:
         raise InputError(where, None, f"an archive of version {version}", f"version {VERSION}; use a later iotide")
-    at = _HEAD.size
+    at, wasted = _HEAD.size, 0
     while True:
         file.seek(at)
         fixed = file.read(_BLOCK.size)
@@ -105,7 +110,9 @@ def read_blocks(file: BinaryIO, where: str, broken: list[InputError]) -> Iterato
             yield block
             at += _BLOCK.size + len(block.payload)
             continue
-        following = _next_mark(file, at + 1)
+        wasted += file.tell() - at
+        hopeless = wasted > _MOST_WASTED or len(broken) >= _MOST_BROKEN
+        following = None if hopeless else _next_mark(file, at + 1)
         length = f"{following - at} bytes" if following is not None else "the rest of the file"
         broken.append(InputError(where, None, f"{length} at byte {at} are damaged or cut short", "a whole block"))
         if following is None:

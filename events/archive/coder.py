@@ -122,6 +122,14 @@ class Coder:
         assert self._kernel is not None  # noqa: S101
         return int(self._kernel.coder_terminals(self._coder))
 
+    @property
+    def literal_count(self) -> int:
+        """How many literals wait to be taken, of all fields."""
+        if self._twin is not None:
+            return sum(map(len, self._twin.literals))
+        assert self._kernel is not None  # noqa: S101
+        return sum(int(self._kernel.coder_literals(self._coder, field)) for field in range(self._fields))
+
     def define(self, terminals: Terminals) -> None:
         """For decoding: adds terminals as they were written."""
         if self._twin is not None:

@@ -61,9 +61,12 @@ class Groups:
             table: what the stream has defined.
         """
         length = len(batch)
-        template, integers = self.templates.of(batch.signature.astype(np.int64), table.signature)
+        template, integers = self.templates.of(_defined(batch.signature, table.signature_count), table.signature)
         columns = [batch.layer, batch.kind, batch.depth, batch.errno, batch.flags]
-        static = [self._calls(batch.call, table), *(np.asarray(column, np.int64) for column in columns)]
+        static = [
+            self._calls(_defined(batch.call, table.string_count), table),
+            *(np.asarray(column, np.int64) for column in columns),
+        ]
         static += [template, self._threads(batch)]
         fields = np.empty((length, len(FIELDS)), np.int64)
         for place, name in enumerate(FIELDS):
@@ -121,10 +124,7 @@ class Groups:
         return np.repeat(np.array(numbers, np.int64), np.diff(np.concatenate([starts, [len(pid)]])))
 
     def _number(self, static: list[npt.NDArray[np.int64]], length: int) -> npt.NDArray[np.uint32]:
-        hashed = np.zeros(length, np.uint64)
-        for column, seed in zip(static, self._seeds, strict=True):
-            hashed = (hashed ^ (column.view(np.uint64) * seed)) * np.uint64(0x9E3779B97F4A7C15)
-            hashed ^= hashed >> np.uint64(31)
+        hashed = _hashed(static, self._seeds, length)
         if len(self._hashes):
             place = np.searchsorted(self._hashes, hashed)
             place[place == len(self._hashes)] = 0
@@ -149,12 +149,15 @@ class Groups:
 class Texts:
     """For reading: the numbers that calls and signatures have in the reader's interner."""
 
-    def __init__(self, calls: list[str], templates: list[str], interner: Interner) -> None:
+    def __init__(
+        self, calls: list[str], templates: list[str], interner: Interner, known: dict[str, int] | None = None
+    ) -> None:
         self._calls = np.array([interner.string(name) if name else UNKNOWN_ID for name in calls], np.uint32)
         self._templates = templates
         self._places = [places_in(template) for template in templates]
         self._interner = interner
-        self._known: dict[str, int] = {"": UNKNOWN_ID}
+        self._known = {} if known is None else known
+        self._known[""] = UNKNOWN_ID
         self._seeds = np.array([randbits(63) * 2 + 1 for _ in range(1 + INTEGERS)], np.uint64)
 
     def calls(self, calls: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
@@ -164,7 +167,7 @@ class Texts:
     def signatures(self, template: npt.NDArray[np.int64], integers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
         """Returns signature numbers, uint32[n], of templates and their integers."""
         rows = np.concatenate([template[:, None], integers], axis=1)
-        hashed = (rows.view(np.uint64) * self._seeds).sum(axis=1, dtype=np.uint64)
+        hashed = _hashed([template, *integers.T], self._seeds, len(rows))
         _, first, inverse = np.unique(hashed, return_index=True, return_inverse=True)
         found = [self._signature(row[0], row[1:]) for row in rows[first].tolist()]
         return np.array(found, np.uint32)[inverse.reshape(-1)]
@@ -175,6 +178,21 @@ class Texts:
         if number is None:
             number = self._known[text] = self._interner.new_signature(text)
         return number
+
+
+def _hashed(columns: list[npt.NDArray[np.int64]], seeds: npt.NDArray[np.uint64], length: int) -> npt.NDArray[np.uint64]:
+    """Hashes rows, uint64[length]; all bits of a value count, also where only the upper ones differ."""
+    hashed = np.zeros(length, np.uint64)
+    for column, seed in zip(columns, seeds, strict=True):
+        hashed = (hashed ^ (np.ascontiguousarray(column).view(np.uint64) * seed)) * np.uint64(0x9E3779B97F4A7C15)
+        hashed ^= hashed >> np.uint64(31)
+    return hashed
+
+
+def _defined(numbers: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
+    """Numbers with 0 for those that were never defined: tables are as long as the highest."""
+    wide = numbers.astype(np.int64)
+    return np.where(wide < count, wide, UNKNOWN_ID) if len(wide) and int(wide.max()) >= count else wide
 
 
 def first_met(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..schema import Kind, Layer
 from . import integers
 from .coder import Terminals
-from .columns import FIELDS, STATIC
+from .columns import FIELDS, INTEGERS, STATIC
 from .grammar import Rules
-from .stream import MOST_CALLS, Section
+from .stream import MOST_CALLS, MOST_CHUNK, MOST_GROUPS, MOST_LITERALS, MOST_TERMINALS, Section
+from .templates import places_in
 
-_MOST: Final = 1 << 26
-"""Integers of one array that are read."""
+_MOST_SYMBOLS: Final = 1 << 20
+_Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class _Array(msgspec.Struct, array_like=True, frozen=True):
@@ -40,9 +42,9 @@ class _Shape(msgspec.Struct, array_like=True, frozen=True):
 
 class _Own(msgspec.Struct, array_like=True, frozen=True):
     calls: int
-    first_ns: int
-    last_ns: int
-    threads: list[tuple[int, int, int]]
+    first_ns: _Int64
+    last_ns: _Int64
+    threads: list[tuple[_Int64, _Int64, _Int64]]
     literals: list[_Array]
     stamps: list[tuple[int, bytes, bytes]]
 
@@ -94,29 +96,36 @@ def decode_section(shape: bytes, own: bytes, where: str) -> Section:
         what, mine = _shape_decoder.decode(shape), _own_decoder.decode(own)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(where, None, f"a section cannot be decoded: {error}", "what this version writes") from None
-    if not 0 <= mine.calls <= MOST_CALLS or any(not 0 < count <= MOST_CALLS for count, _, _ in mine.stamps):
+    if not 0 <= mine.calls <= MOST_CALLS or any(not 0 < count <= MOST_CHUNK for count, _, _ in mine.stamps):
         raise InputError(where, None, f"a section of {mine.calls} calls", f"at most {MOST_CALLS}")
     if len(mine.literals) != len(FIELDS):
         raise InputError(where, None, f"literals of {len(mine.literals)} fields", f"of {len(FIELDS)}")
-    groups = _table(what.groups, len(STATIC), where)
-    limits = np.array([len(what.names), 256, 256, 256, 1 << 16, 1 << 16, len(what.templates), len(mine.threads)])
+    if any(places_in(template) > INTEGERS for template in what.templates):
+        raise InputError(where, None, "a template with too many integers", f"at most {INTEGERS}")
+    if sum(each.count for each in mine.literals) > MOST_LITERALS + len(FIELDS) * MOST_CHUNK:
+        raise InputError(where, None, "too many literals", f"at most {MOST_LITERALS + len(FIELDS) * MOST_CHUNK}")
+    groups = _table(what.groups, len(STATIC), MOST_GROUPS + MOST_CHUNK, where)
+    limits = np.array(
+        [len(what.names), max(Layer) + 1, max(Kind) + 1, 256, 1 << 16, 1 << 16, len(what.templates), len(mine.threads)]
+    )
     if len(groups) and ((groups < 0) | (groups >= limits)).any():
         raise InputError(where, None, "a group has a value out of range", "numbers of what the section defines")
+    most = MOST_TERMINALS + MOST_CHUNK
     terminals = Terminals(
-        _column(what.terminal_groups, np.uint32, where),
-        _column(what.terminal_literals, np.uint32, where),
-        _table(what.terminal_growths, len(FIELDS), where),
+        _column(what.terminal_groups, np.uint32, most, where),
+        _column(what.terminal_literals, np.uint32, most, where),
+        _table(what.terminal_growths, len(FIELDS), most, where),
     )
     if not len(terminals.groups) == len(terminals.literals) == len(terminals.growths):
         raise InputError(where, None, "terminals of unequal columns", "one row each")
     if len(terminals) and int(terminals.groups.max()) >= len(groups):
         raise InputError(where, None, "a terminal of a group that is not there", f"groups below {len(groups)}")
     rules = Rules(
-        _column(what.rule_lengths, np.uint32, where),
-        _column(what.rule_values, np.int32, where),
-        _column(what.rule_counts, np.uint64, where),
+        _column(what.rule_lengths, np.uint32, _MOST_SYMBOLS, where),
+        _column(what.rule_values, np.int32, _MOST_SYMBOLS, where),
+        _column(what.rule_counts, np.uint64, _MOST_SYMBOLS, where),
     )
-    literals = [_column(each, np.int64, where) for each in mine.literals]
+    literals = [_column(each, np.int64, MOST_CALLS, where) for each in mine.literals]
     return Section(
         mine.calls,
         mine.first_ns,
@@ -137,9 +146,9 @@ def _pack(array: npt.NDArray[Any]) -> _Array:
     return _Array(len(flat), integers.pack(flat))
 
 
-def _column(array: _Array, dtype: type[Any], where: str) -> npt.NDArray[Any]:
-    if not 0 <= array.count <= _MOST:
-        raise InputError(where, None, f"an array of {array.count} integers", f"at most {_MOST}")
+def _column(array: _Array, dtype: type[Any], most: int, where: str) -> npt.NDArray[Any]:
+    if not 0 <= array.count <= most:
+        raise InputError(where, None, f"an array of {array.count} integers", f"at most {most}")
     values = integers.unpack(array.packed, array.count, where)
     limits = np.iinfo(dtype)
     if len(values) and dtype is not np.uint64 and (int(values.min()) < limits.min or int(values.max()) > limits.max):
@@ -147,8 +156,8 @@ def _column(array: _Array, dtype: type[Any], where: str) -> npt.NDArray[Any]:
     return values.astype(dtype)
 
 
-def _table(array: _Array, width: int, where: str) -> npt.NDArray[np.int64]:
-    values = _column(array, np.int64, where)
+def _table(array: _Array, width: int, most: int, where: str) -> npt.NDArray[np.int64]:
+    values = _column(array, np.int64, most * width, where)
     if len(values) % width:
         raise InputError(where, None, f"a table of {len(values)} integers", f"rows of {width}")
     return np.ascontiguousarray(values.reshape(width, -1).T)

@@ -1,4 +1,4 @@
-"""From a grammar back to the terminals: a symbol is gone through once; what a rule stands for is copied from there on."""
+"""From a grammar back to the terminals: symbol by symbol, copying what a rule stands for where it comes again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
     Time and memory are those of the symbols and of ``length``, whatever a hostile grammar says.
 
     Raises:
-        InputError: the arrays are no grammar (a rule is missing, empty, or stands in itself), or stand for another length.
+        InputError: the arrays are no grammar (a rule is missing, empty or in itself), or for another length.
     """
     ends = np.cumsum(rules.lengths, dtype=np.int64)
     if not len(ends) or int(ends[-1]) != len(rules.values) or len(rules.values) != len(rules.counts):
@@ -27,7 +27,7 @@ def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
     values, counts = rules.values.tolist(), rules.counts.tolist()
     begins, stops = [0, *ends[:-1].tolist()], ends.tolist()
     out = np.empty(length, np.int32)
-    view = memoryview(out)  # quicker than the array, a few terminals at a time
+    view = memoryview(out.data)  # quicker than the array, a few terminals at a time
     spans: list[tuple[int, int] | None] = [None] * len(stops)  # where a rule that was met stands in out
     is_open = bytearray(len(stops))
     is_open[0] = True

@@ -14,7 +14,7 @@ from ..batch import EventBatch
 from ..definitions import Definitions, FileInfo, HandleInfo, Interner
 from ..errors import InputError
 from ..stream import StreamInfo
-from .blocks import BLOCK_HEAD_BYTES, BlockKind, read_blocks
+from .blocks import BLOCK_HEAD_BYTES, MOST_NAMES, BlockKind, read_blocks
 from .encoding import decode_section
 from .stream import Section, calls_of
 
@@ -22,8 +22,17 @@ _job_decoder = msgspec.msgpack.Decoder(dict[str, Any])
 _stream_decoder = msgspec.msgpack.Decoder(tuple[str, StreamInfo])
 _names_decoder = msgspec.msgpack.Decoder(Definitions)
 _losses_decoder = msgspec.msgpack.Decoder(dict[str, int])
-_MOST_NAMES: Final = 1 << 28
-_UNUSABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, struct.error, zlib.error, KeyError)
+_MOST_NUMBER: Final = 1_000_000
+"""Of a file: as many as a stream may define."""
+_UNUSABLE: Final = (
+    msgspec.MsgspecError,
+    UnicodeDecodeError,
+    RecursionError,
+    struct.error,
+    zlib.error,
+    KeyError,
+    ValueError,
+)
 
 
 @dataclass(slots=True)
@@ -82,11 +91,11 @@ class ArchiveReader:
         Raises:
             InputError: a section is broken.
         """
-        interner = Interner()
+        interner, known = Interner(), dict[str, int]()
         for section in self.sections(stream):
             if (from_ns is not None and section.last_ns < from_ns) or (to_ns is not None and section.first_ns > to_ns):
                 continue
-            for batch in calls_of(section, interner, self.where):
+            for batch in calls_of(section, interner, self.where, known):
                 yield Calls(batch, interner.take_fresh())
 
     def sections(self, stream: int) -> Iterator[Section]:
@@ -107,7 +116,7 @@ class ArchiveReader:
     def _take(self, kind: int, stream: int, payload: bytes, at: int) -> None:
         inside = at + BLOCK_HEAD_BYTES
         if kind == BlockKind.JOB:
-            self.job = _job_decoder.decode(payload)
+            self.job = {name: _plain(value) for name, value in _job_decoder.decode(payload).items()}
         elif kind == BlockKind.STREAM:
             name, info = _stream_decoder.decode(payload)
             if stream in self.streams:
@@ -116,7 +125,11 @@ class ArchiveReader:
                 self.streams[stream] = ArchivedStream(name, info)
         elif kind == BlockKind.NAMES:
             (length,) = struct.unpack_from("<I", payload)
-            names = _names_decoder.decode(zlib.decompressobj().decompress(payload[4:], min(length, _MOST_NAMES)))
+            if not 0 < length <= MOST_NAMES:
+                raise ValueError(f"names of {length} bytes")
+            names = _names_decoder.decode(zlib.decompressobj().decompress(payload[4:], length))
+            if any(not 0 < file <= _MOST_NUMBER for file, _ in names.files):
+                raise ValueError("the number of a file is out of range")
             self.streams[stream].files.update(names.files)
             self.streams[stream].handles.update(names.handles)
         elif kind == BlockKind.SHAPE:
@@ -130,6 +143,19 @@ class ArchiveReader:
             self.streams[stream].closed = True
         elif kind == BlockKind.END:
             self.complete = True
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say; of other things their text."""
+    return value if _is_plain(value) else repr(value)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())
+    if isinstance(value, list):
+        return all(_is_plain(each) for each in value)
+    return value is None or isinstance(value, str | int | float | bool)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,12 @@ MOST_SYMBOLS: Final = 1 << 18
 """Symbols of a grammar from which on it is closed and a new section begun."""
 MOST_CALLS: Final = 1 << 22
 """Calls of a section."""
-_CHUNK: Final = 1 << 16
+MOST_GROUPS: Final = 1 << 16
+MOST_TERMINALS: Final = 1 << 18
+MOST_LITERALS: Final = 1 << 20
+"""Of all fields together; like groups and terminals the number from which on a section is closed."""
+MOST_CHUNK: Final = 1 << 16
+"""Calls that are taken at a time: that many more of each there may be."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,13 +85,12 @@ class StreamCompressor:
         done = []
         if len(batch) and not self._calls:
             self._begin()
-        for low in range(0, len(batch), _CHUNK):
-            part = batch.select(slice(low, low + _CHUNK))
+        for low in range(0, len(batch), MOST_CHUNK):
+            part = batch.select(slice(low, low + MOST_CHUNK))
             while len(part):
                 taken = self._take(part.select(slice(0, self._most_calls - self._calls)), table)
                 part = part.select(slice(taken, None))
-                full = self._calls >= self._most_calls or self._grammar.symbols >= self._most_symbols
-                if full or len(part):
+                if self._is_full() or len(part):
                     done.append(self._close())
                     self._begin()
         return done
@@ -94,6 +98,15 @@ class StreamCompressor:
     def finish(self) -> Section | None:
         """Closes the section that is open; None: there is nothing in it."""
         return self._close() if self._calls else None
+
+    def _is_full(self) -> bool:
+        return (
+            self._calls >= self._most_calls
+            or self._grammar.symbols >= self._most_symbols
+            or len(self._groups) >= MOST_GROUPS
+            or self._coder.count >= MOST_TERMINALS
+            or self._coder.literal_count >= MOST_LITERALS
+        )
 
     def _begin(self) -> None:
         self._groups = Groups()
@@ -137,19 +150,22 @@ class StreamCompressor:
         return section
 
 
-def calls_of(section: Section, interner: Interner, where: str = "section") -> Iterator[EventBatch]:
+def calls_of(
+    section: Section, interner: Interner, where: str = "section", known: dict[str, int] | None = None
+) -> Iterator[EventBatch]:
     """Yields a section's calls in order, in batches of at most 65,536.
 
     Args:
         section: as compressed, or as read from a file that may be hostile.
         interner: gives calls and signatures their numbers; ask it for fresh definitions after each batch.
         where: named in errors.
+        known: the interner's numbers of signatures, kept from section to section of a stream.
 
     Raises:
         InputError: the parts of the section contradict each other.
     """
     groups = Groups(rows=section.groups, threads=section.threads)
-    texts = Texts(section.names, section.templates, interner)
+    texts = Texts(section.names, section.templates, interner, known)
     coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
     coder.define(section.terminals)
     for field, values in enumerate(section.literals):

@@ -11,13 +11,15 @@ from typing import Any, Final
 import msgspec
 
 from ..batch import EventBatch
-from ..definitions import Definitions, DefinitionTable
+from ..definitions import MAX_TEXT, Definitions, DefinitionTable
 from ..stream import StreamInfo
-from .blocks import BlockKind, encode_block, head
+from .blocks import MOST_NAMES, BlockKind, encode_block, head
 from .encoding import encode_own, encode_shape
 from .stream import Section, StreamCompressor
 
 _encoder = msgspec.msgpack.Encoder()
+_NAMES_A_BLOCK: Final = MOST_NAMES // (4 * 4 * MAX_TEXT)
+"""Files and handles, whose texts have four bytes a character at most."""
 _MOST_SHAPES: Final = 65_536
 """Whose bytes are compared with those of later sections."""
 
@@ -74,6 +76,10 @@ class ArchiveWriter:
         known = self._streams.pop(stream)
         return self._flush(known) + self._block(BlockKind.CLOSED, known.number, _encoder.encode(losses or {}))
 
+    def discard(self, stream: str) -> None:
+        """Forgets a stream, whether it is open or not, and what of it is in no bytes yet."""
+        self._streams.pop(stream, None)
+
     def end(self) -> bytes:
         """Ends the archive, and with it the streams that are still open."""
         rest = b"".join(self.closed(stream) for stream in list(self._streams))
@@ -100,8 +106,12 @@ class ArchiveWriter:
         if not known.names:
             return b""
         names, known.names = known.names, Definitions()
-        text = _encoder.encode(names)
-        return self._block(BlockKind.NAMES, known.number, struct.pack("<I", len(text)) + zlib.compress(text))
+        written = b""
+        for at in range(0, max(len(names.files), len(names.handles)), _NAMES_A_BLOCK):
+            part = slice(at, at + _NAMES_A_BLOCK)
+            text = _encoder.encode(Definitions([], names.files[part], names.handles[part]))
+            written += self._block(BlockKind.NAMES, known.number, struct.pack("<I", len(text)) + zlib.compress(text))
+        return written
 
     def _block(self, kind: BlockKind, stream: int, payload: bytes) -> bytes:
         self._blocks += 1

@@ -136,7 +136,7 @@ def test_disk_that_takes_no_more_costs_the_archive_alone(tmp_path: Path) -> None
     archives = made(tmp_path, Clock(), sink)
     archives.opened("s", info())
     archives._jobs["job"].file.close()
-    archives._jobs["job"].file = Path("/dev/full").open("wb", buffering=0)
+    archives._jobs["job"].file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115  (given up, which closes it)
     archives.closed("s")
     archives.opened("t", info("other"))
     archives.batch("t", *writes(3))
@@ -144,6 +144,55 @@ def test_disk_that_takes_no_more_costs_the_archive_alone(tmp_path: Path) -> None
     assert archives.counters["archives_failed"] == 1
     assert archives.counters["events_not_archived:failed"] == 3
     archives.close()
+
+
+def test_stream_of_an_archive_that_was_given_up_does_not_meet_the_next_one(tmp_path: Path) -> None:
+    sink = RememberingSink()
+    archives = made(tmp_path, Clock(), sink)
+    archives.opened("s", info())
+    archives._jobs["job"].file.close()
+    archives._jobs["job"].file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115  (given up, which closes it)
+    archives.changed("s", info())
+    archives.opened("t", info())
+    archives.batch("s", *writes(3))
+    archives.batch("t", *writes(4))
+    archives.changed("s", info())
+    archives.closed("s")
+    archives.close()
+    assert archives.counters["archives_failed"] == 1
+    assert archives.counters["events_not_archived:failed"] == 3
+    assert sorted(map(calls_of, files(tmp_path))) == [0, 4]
+    assert len(sink.starts["s"]) == 3
+
+
+def test_what_the_archive_alone_cannot_take_costs_its_stream_alone(tmp_path: Path) -> None:
+    class WithoutSignatures(RememberingSink):
+        def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
+            super().batch(stream, batch, Definitions(definitions.strings, definitions.files))
+
+    sink = WithoutSignatures()
+    archives = made(tmp_path, Clock(), sink)
+    for stream in ("s", "t"):
+        archives.opened(stream, info())
+        archives.batch(stream, *writes(5))
+    archives.batch("s", writes(2)[0], Definitions([], [], [], [(9, "a number was skipped")]))
+    archives.batch("s", *writes(2))
+    archives.batch("t", *writes(6))
+    archives.close()
+    assert archives.counters["archive_streams_failed"] == 1
+    assert archives.counters["events_not_archived:failed"] == 4
+    assert calls_of(files(tmp_path)[0]) == 11
+    assert len(sink.starts["s"]) == 9
+
+
+def test_numbers_that_were_never_defined_take_no_memory(tmp_path: Path) -> None:
+    archives = made(tmp_path, Clock())
+    archives.opened("s", info())
+    batch = make_batch(3, {"call": [1, 2**32 - 1, 1], "signature": [2**32 - 1, 0, 1]})
+    archives.batch("s", batch, Definitions([(1, "write")]))
+    archives.close()
+    assert archives.counters["archive_streams_failed"] == 0
+    assert calls_of(files(tmp_path)[0]) == 3
 
 
 def test_old_archives_and_those_beyond_the_quota_go(tmp_path: Path) -> None:
