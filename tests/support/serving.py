@@ -98,7 +98,7 @@ async def feeding(server: Server, *sources: Fed, **options: object) -> AsyncIter
         agent.close()
 
 
-async def until(condition: Callable[[], object], deadline_s: float = 20.0) -> None:
+async def until(condition: Callable[[], object], deadline_s: float = 60.0) -> None:
     """Lets the loop turn until the condition holds."""
     async with asyncio.timeout(deadline_s):
         while not condition():

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def wait_for(condition: Callable[[], T | None], deadline_s: float = 20.0, what: str = "the condition") -> T:
+def wait_for(condition: Callable[[], T | None], deadline_s: float = 60.0, what: str = "the condition") -> T:
     """Calls ``condition`` until it returns something true, and returns that; fails after ``deadline_s``."""
     limit = time.monotonic() + deadline_s
     while time.monotonic() < limit:
