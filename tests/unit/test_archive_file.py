@@ -6,6 +6,7 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -38,6 +39,7 @@ def strided(rank: int, ranks: int, calls: int) -> tuple[EventBatch, Definitions]
     return batch, names
 
 
+@cache
 def archive(ranks: int = 4, calls: int = 200, ended: bool = True) -> bytes:
     writer = ArchiveWriter()
     written = writer.begin({"job": "job"})

@@ -122,7 +122,7 @@ ANYTHING = st.recursive(
 FIELDS = ["stream", "seq", "length", "columns", "definitions", "version", "collector", "info", "next_seq", "counters"]
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=150)
 @given(
     st.sampled_from(["hello", "batch", "heartbeat", "bye", "ack", "reject"]),
     st.dictionaries(st.sampled_from(FIELDS), ANYTHING),
