@@ -11,6 +11,8 @@ import numpy.typing as npt
 from ..errors import InputError
 
 _LEVEL: Final = 6
+_MANY: Final = 4096
+"""Integers from which on it is worth asking how to deflate them."""
 
 
 def pack(values: npt.NDArray[np.int64]) -> bytes:
@@ -23,7 +25,16 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
     grown = np.empty(len(values), np.int64)
     grown[0], grown[1:] = values[0], values[1:] - values[:-1]
     zigzag = (grown << 1) ^ (grown >> 63)
-    return zlib.compress(zigzag.astype("<i8").view(np.uint8).reshape(len(values), 8).T.tobytes(), _LEVEL)
+    planes = zigzag.astype("<i8").view(np.uint8).reshape(len(values), 8).T.tobytes()
+    if len(values) >= _MANY and not _repeats(planes[:_MANY]):
+        deflate = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, zlib.Z_RLE)
+        return deflate.compress(planes) + deflate.flush()
+    return zlib.compress(planes, _LEVEL)
+
+
+def _repeats(sample: bytes) -> bool:
+    """Tells whether something is gained by looking for what came before, which takes most of the time."""
+    return len(zlib.compress(sample, _LEVEL)) < len(sample) // 4
 
 
 def unpack(packed: bytes, count: int, where: str) -> npt.NDArray[np.int64]:

@@ -113,6 +113,8 @@ class StreamCompressor:
         self._coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
         self._grammar = Grammar()
         self._stamps: list[tuple[int, bytes, bytes]] = []
+        self._held: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+        self._held_calls = 0
         self._calls = 0
         self._first_ns: int | None = None
         self._last_ns = 0
@@ -125,14 +127,27 @@ class StreamCompressor:
             return 0
         self._grammar.feed(terminals)
         start, duration = batch.start[:taken].astype(np.int64), batch.duration[:taken].astype(np.int64)
-        self._stamps.append((taken, integers.pack(start), integers.pack(duration)))
+        self._held.append((start, duration))
+        self._held_calls += taken
+        while self._held_calls >= MOST_CHUNK:
+            self._stamp(MOST_CHUNK)
         first, last = int(start.min()), int((start + duration).max())
         self._first_ns = first if self._first_ns is None else min(self._first_ns, first)
         self._last_ns = max(self._last_ns, last)
         self._calls += taken
         return taken
 
+    def _stamp(self, count: int) -> None:
+        """Packs so many of the times that are held: many at once take less room and time."""
+        start = np.concatenate([each for each, _ in self._held])
+        duration = np.concatenate([each for _, each in self._held])
+        self._stamps.append((count, integers.pack(start[:count]), integers.pack(duration[:count])))
+        self._held_calls -= count
+        self._held = [(start[count:], duration[count:])] if self._held_calls else []
+
     def _close(self) -> Section:
+        if self._held_calls:
+            self._stamp(self._held_calls)
         section = Section(
             self._calls,
             self._first_ns or 0,
