@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,8 @@ from ..events.archive.writer import ArchiveWriter
 from .ingest_core import Sink
 
 SUFFIX: Final = ".iotide"
+_TICK_S: Final = 0.1
+"""That a tick works on checkpoints; streams that are left come up in the next ones."""
 _MOST_ALIKE: Final = 1000
 """Jobs of one name that begin in one second."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._@-]+")
@@ -50,6 +52,8 @@ class _Job:
     streams: set[str] = field(default_factory=set)
     written: int = 0
     saved_at_s: float = 0.0
+    unsaved: deque[str] = field(default_factory=deque)
+    """Streams that the checkpoint in progress has yet to come to."""
     full: bool = False
 
 
@@ -151,11 +155,16 @@ class Archives:
     def tick(self) -> None:
         """Saves what is due, and makes room; to be called every second or so."""
         now = self._steady()
+        until = time.perf_counter() + _TICK_S
         for name, job in list(self._jobs.items()):
-            if now - job.saved_at_s >= self._settings.checkpoint_s:
+            if not job.unsaved and now - job.saved_at_s >= self._settings.checkpoint_s:
                 job.saved_at_s = now
-                self._append(name, job, job.writer.checkpoint())
-                self._save(name, job)
+                job.unsaved.extend(job.writer.open_streams() or [""])
+            while job.unsaved and time.perf_counter() < until and self._jobs.get(name) is job:
+                stream = job.unsaved.popleft()
+                self._write(name, job, stream, lambda: job.writer.checkpoint_of(stream))  # noqa: B023  (called at once)
+                if not job.unsaved:
+                    self._save(name, job)
         if now - self._checked_at_s >= self._settings.checkpoint_s:
             self._checked_at_s = now
             self._make_room()

@@ -69,7 +69,16 @@ class ArchiveWriter:
 
     def checkpoint(self) -> bytes:
         """Closes the open sections, so that all that came in is in the bytes handed out."""
-        return b"".join(self._flush(known) for known in self._streams.values())
+        return b"".join(map(self.checkpoint_of, self.open_streams()))
+
+    def open_streams(self) -> list[str]:
+        """Returns the streams that have not ended."""
+        return list(self._streams)
+
+    def checkpoint_of(self, stream: str) -> bytes:
+        """Closes the open section of a stream; of one that has ended or is not known that is nothing."""
+        known = self._streams.get(stream)
+        return self._flush(known) if known is not None else b""
 
     def closed(self, stream: str, losses: dict[str, int] | None = None) -> bytes:
         """Takes in that a stream has ended."""

@@ -116,6 +116,17 @@ def test_checkpoint_hands_out_what_came_in() -> None:
     assert not reader.complete
 
 
+def test_signatures_keep_their_numbers_from_section_to_section() -> None:
+    writer = ArchiveWriter()
+    data = writer.begin({}) + writer.opened("s", info(0))
+    for turn in range(5):
+        batch, names = strided(0, 1, 10)
+        data += writer.batch("s", batch, names if not turn else Definitions()) + writer.checkpoint()
+    parts = list(opened(data + writer.end()).calls(1))
+    assert len(parts) == 5
+    assert {number for part in parts for number in part.batch.signature.tolist()} == {1}
+
+
 def test_sections_outside_the_time_asked_for_are_not_unpacked() -> None:
     reader = opened(archive(1))
     assert [len(each.batch) for each in reader.calls(1, from_ns=10**18, to_ns=10**18 + 5)] == [200]

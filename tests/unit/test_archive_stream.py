@@ -117,6 +117,19 @@ def test_what_does_not_compress_begins_new_sections() -> None:
     assert_same(sections, batch)
 
 
+def test_signatures_whose_integers_differ_in_upper_bits_alone_are_told_apart() -> None:
+    draws = np.random.default_rng(1).integers(0, 2**12, (40_000, 2)) << 46
+    texts = [f"f(a={a}, b={b})" for a, b in draws.tolist()]
+    defined, back = DefinitionTable(), DefinitionTable()
+    defined.apply(Definitions([], [], [], list(enumerate(texts, 1))))
+    compressor, interner = StreamCompressor(), Interner()
+    sections = compressor.update(make_batch(len(texts), {"signature": np.arange(1, len(texts) + 1)}), defined)
+    last = compressor.finish()
+    batch = concatenate([part for each in [*sections, *([last] if last else [])] for part in calls_of(each, interner)])
+    back.apply(interner.take_fresh())
+    assert [back.signature(number) for number in batch.signature.tolist()] == texts
+
+
 def test_section_knows_when_its_calls_were() -> None:
     (section,) = compress(make_batch(3, {"start": [50, 20, 40], "duration": [5, 1, 30]}))
     assert (section.calls, section.first_ns, section.last_ns) == (3, 20, 70)

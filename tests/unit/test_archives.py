@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,25 @@ def test_checkpoint_saves_what_came_in(tmp_path: Path) -> None:
     archives.tick()
     assert calls_of(files(tmp_path)[0]) == 100  # as after a crash: nobody has closed it
     archives.close()
+
+
+def test_checkpoint_of_many_streams_is_spread_over_ticks(tmp_path: Path) -> None:
+    clock = Clock()
+    archives = made(tmp_path, clock, checkpoint_s=60)
+    for number in range(300):
+        archives.opened(str(number), info())
+        archives.batch(str(number), *writes(10))
+    clock.now += 61
+    longest, ticks = 0.0, 0
+    while calls_of(files(tmp_path)[0]) < 3000:
+        begun = time.process_time()
+        archives.tick()
+        longest, ticks = max(longest, time.process_time() - begun), ticks + 1
+        assert ticks < 300
+    assert ticks > 1
+    assert longest < 0.2
+    archives.close()
+    assert calls_of(files(tmp_path)[0]) == 3000
 
 
 def test_jobs_have_files_of_their_own_and_one_of_the_same_name_begins_another(tmp_path: Path) -> None:
