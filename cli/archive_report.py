@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +14,8 @@ from ..clients.units import byte_text
 from ..events import DefinitionTable, Layer
 from ..events.archive.reader import ArchiveReader
 from ..events.definitions import FileInfo
+
+_MOST_ROWS: Final = 40
 
 
 def report_of(reader: ArchiveReader, size: int) -> dict[str, Any]:
@@ -73,14 +75,18 @@ def print_report(report: dict[str, Any]) -> None:
         rest = (size - report["bytes_of_times"]) / calls
         times = report["bytes_of_times"] / calls
         console.print(f"{size / calls:.2f} bytes a call: {times:.2f} for its times, {rest:.4f} for all else")
+    hidden = max(len(report["streams"]) - _MOST_ROWS, 0)
     table = Table("stream", "rank", "calls", "signatures", "grammar", "literals", "files", box=None, pad_edge=False)
-    for stream in report["streams"]:
+    shown = sorted(report["streams"], key=lambda stream: -stream["calls"]) if hidden else report["streams"]
+    for stream in shown[:_MOST_ROWS]:
         table.add_row(
             stream["command"][:40] or stream["name"][:40],
             str(stream["rank"]) if stream["rank"] >= 0 else "",
             *(str(stream[key]) for key in ("calls", "signatures", "grammar_symbols", "literals", "files")),
         )
     console.print(table)
+    if hidden:
+        console.print(f"and {hidden} streams of fewer calls; --json has all")
 
 
 def convert_to(target: str, reader: ArchiveReader, path: Path) -> int:

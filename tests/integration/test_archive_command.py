@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from iotide.events import Definitions, StreamInfo, make_batch
+from iotide.events.archive.writer import ArchiveWriter
 from support.commands import iotide as run_iotide
 from support.programs import need
 
@@ -54,6 +56,20 @@ def test_info_and_verify_say_what_is_in_it(trace: Path, tmp_path: Path) -> None:
     verified = iotide("archive", "verify", str(archive))
     assert (verified.returncode, "complete" in verified.stdout) == (0, True)
     assert len(iotide("archive", "dump", "-n", "3", str(archive)).stdout.splitlines()) == 3
+
+
+def test_info_of_many_streams_shows_those_with_most_calls(tmp_path: Path) -> None:
+    writer, archive = ArchiveWriter(), tmp_path / "a.iotide"
+    data = writer.begin({})
+    for rank in range(60):
+        data += writer.opened(str(rank), StreamInfo(job="job", source="preload", rank=rank, command=f"rank{rank}"))
+        data += writer.batch(str(rank), make_batch(rank + 1, {}), Definitions())
+    archive.write_bytes(data + writer.end())
+    shown = iotide("archive", "info", str(archive)).stdout
+    assert "rank59" in shown
+    assert "rank20" in shown
+    assert "rank19" not in shown
+    assert "and 20 streams" in shown
 
 
 def test_damaged_archive_is_named_and_what_is_left_is_read(trace: Path, tmp_path: Path) -> None:
