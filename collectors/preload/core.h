@@ -16,6 +16,7 @@ const char *iotide_setting(char **environment, const char *name); /* NULL: not s
 
 /* tracer.c */
 extern struct iotide_header *_Atomic iotide_region; /* the first, with the log; NULL while untraced */
+bool iotide_on_signal_stack(void); /* where addresses say nothing of what called what */
 
 /* definitions.c */
 struct iotide_handle_text {

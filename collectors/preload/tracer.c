@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -225,6 +226,23 @@ static void look_for_collector(int64_t now) {
 
 /* ---- the threads ---- */
 
+bool iotide_on_signal_stack(void) {
+    int error = errno;
+    stack_t stack;
+    bool on = syscall(SYS_sigaltstack, NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
+    errno = error;
+    return on;
+}
+
+/* Where on the stack the thread's record is in the making. */
+static __thread uintptr_t making __attribute__((tls_model("initial-exec")));
+
+/* Whether a handler's siglongjmp has left the record in the making for good. Else we are in the handler, which stands
+ * below on the stack by more than a kilobyte: the registers that the kernel has saved. */
+static bool was_left(uintptr_t frame) {
+    return frame + 1024 > making && !iotide_on_signal_stack();
+}
+
 void iotide_unwind(const void *frame) {
     /* The stack grows downward: a call that encloses this one stands above it. */
     while (iotide_self.depth && iotide_self.enclosing[iotide_self.depth - 1].frame <= frame)
@@ -354,10 +372,13 @@ void iotide_put(const struct iotide_record *record, const uint64_t *words) {
         atomic_fetch_add_explicit(&region->left_out, 1, memory_order_relaxed);
         return;
     }
-    if (unlikely(thread->storing)) { /* a signal handler inside the few instructions below */
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    if (unlikely(thread->storing) && !was_left(frame)) { /* a signal handler inside the few instructions below */
         atomic_fetch_add_explicit(&region->dropped_reentrant, 1, memory_order_relaxed);
         return;
     }
+    making = frame;
+    atomic_signal_fence(memory_order_seq_cst);
     thread->storing = true;
     atomic_signal_fence(memory_order_seq_cst);
     uint32_t before = thread->generation;

@@ -35,6 +35,7 @@ NAMES = [
     "fork-in-handler",
     "untraceable-fork-in-handler",
     "quiet-fork-in-handler",
+    "jump-often",
 ]
 
 
@@ -45,7 +46,8 @@ def test_program_does_not_notice(edges: Path, tracing: Tracing, tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("bad-then-good", 1000), ("descriptor-print", 500), ("fork-in-handler", 2000)]
+    ("name", "size"),
+    [("bad-then-good", 1000), ("descriptor-print", 500), ("fork-in-handler", 2000), ("jump-often", 1000)],
 )
 def test_every_byte_is_seen_on_its_file(edges: Path, tracing: Tracing, tmp_path: Path, name: str, size: int) -> None:
     tracing.run([edges, name, tmp_path / "out"])

@@ -3,11 +3,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,6 +128,30 @@ static void quiet_fork_in_handler(void) {
     must(waitpid(child, NULL, 0) == child);
 }
 
+static sigjmp_buf back;
+static void jump(int number) {
+    (void)number;
+    siglongjmp(back, 1);
+}
+/* Jumps out of whatever it is in, thousands of times, as programs do that bound how long a call may take. */
+static void jump_often(void) {
+    struct sigaction action = {.sa_handler = jump};
+    sigaction(SIGALRM, &action, NULL);
+    struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    struct stat facts;
+    volatile int jumps = 0;
+    if (sigsetjmp(back, 1))
+        jumps++;
+    else
+        setitimer(ITIMER_REAL, &often, NULL);
+    while (jumps < 3000)
+        must(stat("/..", &facts) == 0);
+    setitimer(ITIMER_REAL, &never, NULL);
+    int fd = open_own();
+    for (size_t i = 0; i < sizeof block; i++)
+        must(write(fd, block, 1) == 1);
+}
+
 int main(int count, char **words) {
     must(count == 3);
     const char *name = words[1];
@@ -146,6 +172,8 @@ int main(int count, char **words) {
         fork_in_handler(0);
     else if (!strcmp(name, "quiet-fork-in-handler"))
         quiet_fork_in_handler();
+    else if (!strcmp(name, "jump-often"))
+        jump_often();
     else
         return 1;
     must(write(1, "done\n", 5) == 5);
