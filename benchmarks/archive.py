@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import io
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from _events import DEFINITIONS, make_batches
 from _figures import Figure, report
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.archives import Archives, ArchiveSettings
+from iotide.daemon.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Definitions, EventBatch, StreamInfo, make_batch
 from iotide.events.archive.coder import Coder
 from iotide.events.archive.columns import FIELDS, FIRST_OF_HANDLE
 from iotide.events.archive.grammar import Grammar
+from iotide.events.archive.reader import ArchiveReader
+from iotide.events.archive.writer import ArchiveWriter
+from iotide.events.wire import Hello, encode, encode_batch
 
 CALLS = 2_000_000
 BATCH = 4096
+STREAMS = 500
 
 Calls = tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]
 
@@ -56,12 +69,68 @@ def rate(groups: npt.NDArray[np.uint32], fields: npt.NDArray[np.int64]) -> float
     return CALLS / best
 
 
+def rate_of_aggregator() -> float:
+    """Events a second of CPU time through decoding, analyzers, predictions and an archive in a file."""
+    batches = make_batches(CALLS // BATCH, BATCH, start_ns=int((time.time() - 60) * 1e9), step_ns=20_000)
+    messages = [encode(Hello(collector="c", stream="s", info=StreamInfo(job="j", source="bench")))]
+    for at, batch in enumerate(batches):
+        messages.append(encode_batch("s", at + 1, batch, Definitions() if at else DEFINITIONS))
+    wired = [[bytes(frame) for frame in message] for message in messages]
+    with tempfile.TemporaryDirectory() as folder:
+        aggregator = Aggregator(AggregatorSettings(), time.time)
+        archives = Archives(aggregator, ArchiveSettings(folder=Path(folder)), lambda info: info.job)
+        core = IngestCore(archives, IngestSettings())
+        begun = time.process_time()
+        for at, message in enumerate(wired):
+            core.receive(b"peer", message, time.time())
+            if at % 50 == 0:
+                aggregator.tick()
+        archives.close()
+        return len(batches) * BATCH / (time.process_time() - begun)
+
+
+def short_streams() -> tuple[float, float]:
+    """Returns ms of CPU time and bytes that a stream of ten calls takes."""
+    writer = ArchiveWriter()
+    writer.begin({})
+    size, begun = 0, time.process_time()
+    for rank in range(STREAMS):
+        size += len(writer.opened(str(rank), StreamInfo(job="j", source="bench", rank=rank)))
+        size += len(writer.batch(str(rank), ten_calls(rank), Definitions([(1, "pwrite64")])))
+        size += len(writer.closed(str(rank)))
+    return (time.process_time() - begun) * 1e3 / STREAMS, size / STREAMS
+
+
+def ten_calls(rank: int) -> EventBatch:
+    """A rank's calls."""
+    start = 10**18 + np.cumsum(np.random.default_rng(rank).integers(1000, 90_000, 10))
+    return make_batch(10, {"start": start, "call": 1, "rank": rank, "offset": 64 * np.arange(10), "bytes": 64})
+
+
+def rate_of_reading() -> float:
+    """Calls a second of CPU time that are unpacked of fifty signatures in random order."""
+    calls = np.random.default_rng(1).integers(1, 51, CALLS // 2)
+    writer = ArchiveWriter()
+    names = Definitions([(number, f"call{number}") for number in range(1, 51)])
+    data = writer.begin({}) + writer.opened("s", StreamInfo(job="j", source="bench"))
+    data += writer.batch("s", make_batch(len(calls), {"call": calls, "start": 1000 * np.arange(len(calls))}), names)
+    reader = ArchiveReader(io.BytesIO(data + writer.end()), "benchmark")
+    begun = time.process_time()
+    read = sum(len(each.batch) for each in reader.calls(1))
+    return read / (time.process_time() - begun)
+
+
 def measure() -> list[Figure]:
     """Returns the rates beside their budgets."""
+    of_stream = short_streams()
     return [
         Figure("archive: strided writes, 12 signatures", rate(*strided()) / 1e6, "M calls/s", ">= 5"),
         Figure("archive: files of a hundred writes", rate(*files()) / 1e6, "M calls/s", ">= 5"),
         Figure("archive: 50 signatures in random order", rate(*unpredictable()) / 1e6, "M calls/s", ">= 2"),
+        Figure("archive: aggregator, with an archive", rate_of_aggregator() / 1e6, "M events/s", ">= 1"),
+        Figure("archive: reading, random order", rate_of_reading() / 1e6, "M calls/s"),
+        Figure("archive: a stream of ten calls", of_stream[0], "ms", better="lower"),
+        Figure("archive: a stream of ten calls", of_stream[1], "bytes", better="lower"),
     ]
 
 
