@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PARTS := events collectors analyzers daemon clients cli
-TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py)
+TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py events/archive/kernel/*.c)
 SIGNATURES := $(filter-out posix stdio,$(basename $(notdir $(wildcard collectors/preload/signatures/*.sig))))
 
 .PHONY: help demo test test-pm4py lint bench system-deps clean
@@ -15,9 +15,11 @@ help: ## this list
 
 $(STAMP): pyproject.toml setup.py $(TRACER)
 	$(PYTHON) -m venv $(VENV)
+	@touch $(VENV)/.begun
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[plot,cluster,dev]'
-	@for name in preload $(SIGNATURES); do test -f collectors/preload/libiotide_$$name.so || \
+	@for name in preload $(SIGNATURES); do \
+	  test collectors/preload/libiotide_$$name.so -nt $(VENV)/.begun || \
 	  { echo "libiotide_$$name.so did not build: is a C compiler installed? $(BIN)/python -m iotide.collectors.wrappers $$name says more" >&2; exit 1; }; done
 	@touch $@
 
