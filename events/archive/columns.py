@@ -112,16 +112,22 @@ class Groups:
     def _threads(self, batch: EventBatch) -> npt.NDArray[np.int64]:
         if not len(batch):
             return np.zeros(0, np.int64)
+        length = len(batch)
         pid, tid, rank = (np.asarray(column, np.int64) for column in (batch.pid, batch.tid, batch.rank))
         changed = (np.diff(pid) != 0) | (np.diff(tid) != 0) | (np.diff(rank) != 0)
         starts = np.concatenate([[0], np.flatnonzero(changed) + 1])
-        numbers = []
-        for key in zip(pid[starts].tolist(), tid[starts].tolist(), rank[starts].tolist(), strict=True):
-            number = self._thread_numbers.setdefault(key, len(self.threads))
+        pid, tid, rank = pid[starts], tid[starts], rank[starts]
+        _, first, inverse = np.unique(
+            _hashed([pid, tid, rank], self._seeds, len(starts)), return_index=True, return_inverse=True
+        )
+        numbers = np.empty(len(first), np.int64)
+        for place in np.argsort(first).tolist():
+            at = first[place]
+            key = int(pid[at]), int(tid[at]), int(rank[at])
+            numbers[place] = number = self._thread_numbers.setdefault(key, len(self.threads))
             if number == len(self.threads):
                 self.threads.append(key)
-            numbers.append(number)
-        return np.repeat(np.array(numbers, np.int64), np.diff(np.concatenate([starts, [len(pid)]])))
+        return np.repeat(numbers[inverse.reshape(-1)], np.diff(np.concatenate([starts, [length]])))
 
     def _number(self, static: list[npt.NDArray[np.int64]], length: int) -> npt.NDArray[np.uint32]:
         hashed = _hashed(static, self._seeds, length)
@@ -183,7 +189,7 @@ class Texts:
 def _hashed(columns: list[npt.NDArray[np.int64]], seeds: npt.NDArray[np.uint64], length: int) -> npt.NDArray[np.uint64]:
     """Hashes rows, uint64[length]; all bits of a value count, also where only the upper ones differ."""
     hashed = np.zeros(length, np.uint64)
-    for column, seed in zip(columns, seeds, strict=True):
+    for column, seed in zip(columns, seeds, strict=False):  # one seed a column; there may be more
         hashed = (hashed ^ (np.ascontiguousarray(column).view(np.uint64) * seed)) * np.uint64(0x9E3779B97F4A7C15)
         hashed ^= hashed >> np.uint64(31)
     return hashed
