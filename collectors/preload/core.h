@@ -18,6 +18,9 @@ const char *iotide_setting(char **environment, const char *name); /* NULL: not s
 extern struct iotide_header *_Atomic iotide_region; /* the first, with the log; NULL while untraced */
 bool iotide_on_signal_stack(void); /* where addresses say nothing of what called what */
 
+/* clock.c */
+void iotide_choose_clock(void); /* once, before the first call is traced */
+
 /* definitions.c */
 struct iotide_handle_text {
     int descriptor;

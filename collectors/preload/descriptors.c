@@ -150,15 +150,12 @@ static struct iotide_target discovered(int fd, uint8_t layer, uint32_t file, uin
     return target;
 }
 
-struct iotide_target iotide_target_of(int fd) {
-    if (!in_table(fd))
+/* Of a descriptor that no recorded call made. */
+__attribute__((noinline)) static struct iotide_target resolved(int fd) {
+    if (!iotide_same_process()) /* what a number means in a vfork child says nothing of the parent, whose table this is */
         return (struct iotide_target){0, 0};
-    struct iotide_target target = look(descriptors, fd);
-    /* What a number means in a vfork child says nothing of the parent, whose table this is. */
-    if (likely(target.handle != 0) || !iotide_same_process())
-        return target;
     int error = errno;
-    struct iotide_target stream = look(streams, fd);
+    struct iotide_target target = {0, 0}, stream = look(streams, fd);
     if (stream.handle)
         target = discovered(fd, LAYER_POSIX, stream.file, stream.handle, "stream");
     else if (syscall(SYS_fcntl, fd, F_GETFD) >= 0) /* else no descriptor: the number may be one later */
@@ -167,6 +164,13 @@ struct iotide_target iotide_target_of(int fd) {
         place(descriptors, fd, target);
     errno = error;
     return target;
+}
+
+struct iotide_target iotide_target_of(int fd) {
+    if (!in_table(fd))
+        return (struct iotide_target){0, 0};
+    struct iotide_target target = look(descriptors, fd);
+    return likely(target.handle != 0) ? target : resolved(fd);
 }
 
 struct iotide_target iotide_duplicated(int from, int to) {

@@ -174,6 +174,7 @@ __attribute__((constructor(101))) static void load(int count, char **arguments, 
     iotide_find_objects();
     if (iotide_read_environment(count, arguments, environment)) {
         iotide_read_switches(environment);
+        iotide_choose_clock();
         void *page = (void *)syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (page != MAP_FAILED && madvise(page, 4096, MADV_WIPEONFORK) == 0) {
             has_exit_key = pthread_key_create(&exit_key, release_slot) == 0;
@@ -326,6 +327,34 @@ static void count_up(_Atomic uint64_t *counter, uint64_t by) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
+/* The collector has had these lines on its core: getting them back, for writing, takes longer than a call. */
+static inline void fetch_ahead(const struct iotide_record *line) {
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*line)); /* the compiler's own only reads, unless told of the processor */
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
+/* By fields, each as wide as it has just been written: a wider load of it waits for the stores to reach the cache. */
+static inline void copy_record(struct iotide_record *to, const volatile struct iotide_record *from) {
+    to->start_ns = from->start_ns;
+    to->duration_ns = from->duration_ns;
+    to->offset = from->offset;
+    to->requested = from->requested;
+    to->bytes = from->bytes;
+    to->handle = from->handle;
+    to->parent = from->parent;
+    to->file = from->file;
+    to->descriptor = from->descriptor;
+    to->call = from->call;
+    to->flags = from->flags;
+    to->words = from->words;
+    to->kind = from->kind;
+    to->error = from->error;
+    to->depth = from->depth;
+}
+
 static void store(struct iotide_thread *thread, const struct iotide_record *record, const uint64_t *words) {
     struct iotide_slot *slot = thread->slot;
     uint32_t lines = 1 + (record->words + WORDS_A_LINE - 1u) / WORDS_A_LINE;
@@ -337,16 +366,14 @@ static void store(struct iotide_thread *thread, const struct iotide_record *reco
             return;
         }
     }
-    /* The collector has had these lines on its core: fetching them ahead saves a sixth of a call's cost. */
-    __builtin_prefetch(&thread->lines[(thread->head + AHEAD) & mask], 1);
-    thread->lines[thread->head & mask] = *record;
+    fetch_ahead(&thread->lines[(thread->head + AHEAD) & mask]);
+    copy_record(&thread->lines[thread->head & mask], record);
     for (uint32_t line = 1; line < lines; line++) {
-        struct iotide_words *to = (struct iotide_words *)&thread->lines[(thread->head + line) & mask];
+        uint64_t *to = (uint64_t *)&thread->lines[(thread->head + line) & mask];
         uint32_t first = (line - 1) * WORDS_A_LINE;
         for (uint32_t i = 0; i < WORDS_A_LINE; i++)
-            to->word[i] = first + i < record->words ? words[first + i] : 0;
-        memset(to->pad, 0, sizeof to->pad);
-        to->mark = MARK_WORDS;
+            to[i] = first + i < record->words ? words[first + i] : 0;
+        to[WORDS_A_LINE] = (uint64_t)MARK_WORDS << 56;
     }
     thread->head += lines;
     atomic_store_explicit(&slot->made, ++thread->made, memory_order_relaxed);
@@ -365,38 +392,62 @@ static bool is_sampled_out(struct iotide_thread *thread, const struct iotide_rec
     return true;
 }
 
-void iotide_put(const struct iotide_record *record, const uint64_t *words) {
-    struct iotide_thread *thread = &iotide_self;
+static void count_drop(_Atomic uint64_t *counter) {
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/* All that a record needs now and then. */
+__attribute__((noinline)) static void put_with_care(struct iotide_thread *thread, const struct iotide_record *record,
+                                                    const uint64_t *words, uintptr_t frame) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
-    if (unlikely(record->file == IOTIDE_LEFT_OUT)) {
-        atomic_fetch_add_explicit(&region->left_out, 1, memory_order_relaxed);
+    if (record->file == IOTIDE_LEFT_OUT) {
+        count_drop(&region->left_out);
         return;
     }
+    if (thread->storing && !was_left(frame)) { /* a signal handler inside the few instructions of a record */
+        count_drop(&region->dropped_reentrant);
+        return;
+    }
+    making = frame;
+    thread->storing = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    uint32_t before = thread->generation;
+    if (record->start_ns > thread->look_ns)
+        look_for_collector(record->start_ns + record->duration_ns);
+    if (atomic_load_explicit(&pending_fd, memory_order_relaxed) >= 0)
+        retry_hand_over(record->start_ns);
+    uint32_t now = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    if (before && before != now) {
+        /* Another region has taken over since this call looked up its numbers, which mean nothing there. */
+        thread->generation = 0;
+        thread->slot = NULL;
+        count_drop(&atomic_load(&iotide_region)->dropped_no_slot);
+    } else if ((before != now || !thread->slot) && !claim_slot(record->start_ns)) {
+        count_drop(&region->dropped_no_slot);
+    } else if (iotide_sample == 1 || !is_sampled_out(thread, record)) {
+        store(thread, record, words);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->storing = false;
+}
+
+void iotide_put(const struct iotide_record *record, const uint64_t *words) {
+    struct iotide_thread *thread = &iotide_self;
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-    if (unlikely(thread->storing) && !was_left(frame)) { /* a signal handler inside the few instructions below */
-        atomic_fetch_add_explicit(&region->dropped_reentrant, 1, memory_order_relaxed);
+    if (unlikely(thread->storing || record->file == IOTIDE_LEFT_OUT || record->start_ns > thread->look_ns ||
+                 atomic_load_explicit(&pending_fd, memory_order_relaxed) >= 0 || !thread->slot ||
+                 thread->generation != atomic_load_explicit(&iotide_generation, memory_order_relaxed) ||
+                 iotide_sample != 1)) {
+        int error = errno;
+        put_with_care(thread, record, words, frame);
+        errno = error;
         return;
     }
     making = frame;
     atomic_signal_fence(memory_order_seq_cst);
     thread->storing = true;
     atomic_signal_fence(memory_order_seq_cst);
-    uint32_t before = thread->generation;
-    if (unlikely(record->start_ns > thread->look_ns))
-        look_for_collector(record->start_ns + record->duration_ns);
-    if (unlikely(atomic_load_explicit(&pending_fd, memory_order_relaxed) >= 0))
-        retry_hand_over(record->start_ns);
-    uint32_t now = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
-    if (unlikely(before && before != now)) {
-        /* Another region has taken over since this call looked up its numbers, which mean nothing there. */
-        thread->generation = 0;
-        thread->slot = NULL;
-        atomic_fetch_add_explicit(&atomic_load(&iotide_region)->dropped_no_slot, 1, memory_order_relaxed);
-    } else if (unlikely(before != now || !thread->slot) && !claim_slot(record->start_ns)) {
-        atomic_fetch_add_explicit(&region->dropped_no_slot, 1, memory_order_relaxed);
-    } else if (likely(iotide_sample == 1) || !is_sampled_out(thread, record)) {
-        store(thread, record, words);
-    }
+    store(thread, record, words);
     atomic_signal_fence(memory_order_seq_cst);
     thread->storing = false;
 }

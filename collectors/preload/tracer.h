@@ -102,12 +102,6 @@ static inline bool iotide_begun(void) {
 EXPORT bool iotide_same_process(void);
 EXPORT void iotide_set_rank(int32_t rank, int32_t ranks);
 
-static inline int64_t iotide_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* ---- what a call is about ---- */
 
 struct iotide_target {
@@ -155,6 +149,16 @@ EXPORT uint32_t iotide_define_string(const char *text); /* NULL: 0 */
 #define IOTIDE_DEEPEST 16
 #define IOTIDE_MOST_WORDS 64
 
+struct iotide_clock {
+    uint64_t ticks; /* when the kernel's clock was read, */
+    int64_t ns;     /* what it said then, */
+    uint64_t trusted; /* and how many ticks that is gone by; 0: not at all */
+    uint32_t pace;    /* until then */
+    uint32_t length;  /* of a tick */
+    uint64_t since_ticks; /* when its length was last measured */
+    int64_t since_ns;
+};
+
 struct iotide_thread {
     uint32_t depth;
     bool storing;
@@ -167,12 +171,37 @@ struct iotide_thread {
     uint64_t made;
     uint64_t tail_seen;
     int64_t look_ns; /* when to look next whether the collector lives */
+    struct iotide_clock clock;
     struct {
         const void *frame; /* where on the stack the call stands */
         uint32_t handle;
     } enclosing[IOTIDE_DEEPEST];
 };
 extern EXPORT __thread struct iotide_thread iotide_self __attribute__((tls_model("initial-exec")));
+
+/* clock.c */
+#ifdef __x86_64__
+#define IOTIDE_HAS_TICKS 1
+static inline uint64_t iotide_ticks(void) {
+    return __builtin_ia32_rdtsc();
+}
+#else
+#define IOTIDE_HAS_TICKS 0
+#endif
+#define IOTIDE_TICK_BITS 30 /* lengths of ticks are in units of 2^-30 ns */
+static inline int64_t iotide_ticks_ns(const struct iotide_clock *clock, uint64_t ticks) {
+    return (int64_t)(ticks * clock->pace >> IOTIDE_TICK_BITS);
+}
+EXPORT int64_t iotide_read_clock(void);
+static inline int64_t iotide_now(void) {
+#if IOTIDE_HAS_TICKS
+    const struct iotide_clock *clock = &iotide_self.clock;
+    uint64_t ticks = iotide_ticks() - clock->ticks;
+    if (likely(ticks < clock->trusted))
+        return clock->ns + iotide_ticks_ns(clock, ticks);
+#endif
+    return iotide_read_clock();
+}
 
 /* start_ns 0: not traced. */
 struct iotide_span {
@@ -246,19 +275,18 @@ struct iotide_facts {
     int error; /* of a failed call */
 };
 
-/* words: the parameters that the site's specification sends as words, in its order; at most IOTIDE_MOST_WORDS. */
+/* Leaves errno as it is, too. words: the parameters that the site's specification sends as words, in its order; at most IOTIDE_MOST_WORDS. */
 EXPORT void iotide_put(const struct iotide_record *record, const uint64_t *words);
 
 static inline void iotide_leave(struct iotide_span span, struct iotide_site *site, struct iotide_facts facts,
                                 const uint64_t *words, unsigned int count) {
     if (unlikely(!iotide_begun() || iotide_silent(site)))
         return;
-    int error = errno;
     int64_t end_ns = span.end_ns ? span.end_ns : iotide_now();
     uint32_t number = iotide_number(site);
     struct iotide_record record = {
         .start_ns = span.start_ns,
-        .duration_ns = end_ns - span.start_ns,
+        .duration_ns = likely(end_ns > span.start_ns) ? end_ns - span.start_ns : 0,
         .offset = facts.offset,
         .requested = facts.requested,
         .bytes = facts.failed ? 0 : facts.bytes,
@@ -274,7 +302,6 @@ static inline void iotide_leave(struct iotide_span span, struct iotide_site *sit
         .depth = (uint8_t)span.depth,
     };
     iotide_put(&record, words);
-    errno = error;
 }
 
 #endif

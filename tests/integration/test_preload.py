@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from iotide.events import Kind
 from support.building import built, sanitized_core
@@ -185,6 +186,22 @@ def test_stamps_are_wall_clock_time(tracing: Tracing, tmp_path: Path) -> None:
     (batch,) = tracing.events().values()
     modified = (tmp_path / "out").stat().st_mtime_ns
     assert abs(int(batch.start[batch.kind == Kind.WRITE][0]) - modified) < 1e9
+
+
+def test_stamps_lie_between_the_program_s_own(
+    tmp_path_factory: pytest.TempPathFactory, tracing: Tracing, tmp_path: Path
+) -> None:
+    done = tracing.run([built(tmp_path_factory, "stamps.c"), tmp_path / "out"])
+    assert done.returncode == 0, done.stderr
+    (batch,) = tracing.events().values()
+    seeks = batch.select(batch.kind == Kind.SEEK)
+    seeks = seeks.select(slice(0, len(seeks) - 1))
+    before, after = np.fromfile(tmp_path / "out", np.int64).reshape(-1, 2).T
+    start, end = seeks.start, seeks.start + seeks.duration
+    assert len(seeks) == len(before)
+    # Wall clock less CLOCK_MONOTONIC is one number, at most the first and at least the second of these.
+    assert (end - after).max() <= (start - before).min() + 2000
+    assert (start[1:] >= end[:-1]).all()
 
 
 def test_pipeline_opens_a_stream_for_each_process(tracing: Tracing, tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+/* CLOCK_MONOTONIC by the processor's ticks. Two readings of the kernel's clock were half of what a call costs: each waits
+ * for all that is under way in the processor. So one is trusted for a while, and ticks tell how long ago it was. */
+#include "core.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int64_t kernel_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+#if IOTIDE_HAS_TICKS
+
+#define SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+#define BASELINE_NS INT64_C(10000000)  /* between the two readings that tell how long a tick is */
+#define OLDEST_NS INT64_C(1000000000)  /* a tick's length from before that is forgotten: machines are moved */
+#define TRUSTED_NS INT64_C(100000)     /* so that a clock that is being slewed is followed */
+#define TOGETHER_TICKS 1000            /* a reading that took longer was interrupted, and says nothing of ticks */
+#define UNEVEN_NS 300                  /* how far apart readings of the kernel's clock may find us */
+
+static bool counts_ticks; /* the kernel does, too: so they are steady, and the same on all cores */
+
+void iotide_choose_clock(void) {
+    char name[8] = "";
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, SOURCE, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    counts_ticks = syscall(SYS_read, fd, name, sizeof name) == 4 && memcmp(name, "tsc\n", 4) == 0;
+    syscall(SYS_close, fd);
+}
+
+/* How long a tick is, 0: not known yet. Returns whether it is. */
+static bool measure(struct iotide_clock *clock, uint64_t ticks, int64_t ns) {
+    int64_t passed = ns - clock->since_ns;
+    if (passed < BASELINE_NS)
+        return clock->length != 0;
+    uint64_t counted = ticks - clock->since_ticks;
+    bool sensible = passed < OLDEST_NS && counted > (uint64_t)passed / 2 && counted < (uint64_t)passed * 16;
+    clock->length = sensible ? (uint32_t)(((uint64_t)passed << IOTIDE_TICK_BITS) / counted) : 0;
+    clock->since_ns = ns;
+    clock->since_ticks = ticks;
+    return sensible;
+}
+
+int64_t iotide_read_clock(void) {
+    struct iotide_clock *clock = &iotide_self.clock;
+    uint64_t before = iotide_ticks();
+    int64_t ns = kernel_now();
+    uint64_t took = iotide_ticks() - before;
+    if (!counts_ticks || took > TOGETHER_TICKS)
+        return ns;
+    uint64_t ticks = before + took / 2;
+    int64_t ahead = clock->ns + iotide_ticks_ns(clock, ticks - clock->ticks) - ns;
+    clock->trusted = 0; /* a signal handler must not go by what is being changed */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!measure(clock, ticks, ns))
+        return ns;
+    /* Never back: what we are ahead, by the unevenness of readings, the next ticks make up for. */
+    bool waits = ahead > 0 && ahead < UNEVEN_NS;
+    clock->pace = clock->length - (waits ? (uint32_t)((uint64_t)clock->length * (uint64_t)ahead / TRUSTED_NS) : 0);
+    clock->ns = waits ? ns + ahead : ns;
+    clock->ticks = ticks;
+    int64_t now = clock->ns;
+    atomic_signal_fence(memory_order_seq_cst);
+    clock->trusted = ((uint64_t)TRUSTED_NS << IOTIDE_TICK_BITS) / clock->length;
+    return now;
+}
+
+#else
+
+void iotide_choose_clock(void) {
+}
+
+int64_t iotide_read_clock(void) {
+    return kernel_now();
+}
+
+#endif
