@@ -155,19 +155,25 @@ class Archives:
     def tick(self) -> None:
         """Saves what is due, and makes room; to be called every second or so."""
         now = self._steady()
-        until = time.perf_counter() + _TICK_S
-        for name, job in list(self._jobs.items()):
+        for job in self._jobs.values():
             if not job.unsaved and now - job.saved_at_s >= self._settings.checkpoint_s:
                 job.saved_at_s = now
                 job.unsaved.extend(job.writer.open_streams() or [""])
-            while job.unsaved and time.perf_counter() < until and self._jobs.get(name) is job:
+        if now - self._checked_at_s >= self._settings.checkpoint_s:
+            self._checked_at_s = now
+            self._make_room()
+        self._save_unsaved(time.perf_counter() + _TICK_S)
+
+    def _save_unsaved(self, until: float) -> None:
+        """Saves one stream after the other, at least one, until ``until`` of ``time.perf_counter``."""
+        for name, job in list(self._jobs.items()):
+            while job.unsaved and self._jobs.get(name) is job:
                 stream = job.unsaved.popleft()
                 self._write(name, job, stream, lambda: job.writer.checkpoint_of(stream))  # noqa: B023  (called at once)
                 if not job.unsaved:
                     self._save(name, job)
-        if now - self._checked_at_s >= self._settings.checkpoint_s:
-            self._checked_at_s = now
-            self._make_room()
+                if time.perf_counter() >= until:
+                    return
 
     def end_job(self, name: str) -> None:
         """Completes the archive of a job that has ended; one whose streams are still open is saved, and goes on."""
