@@ -30,6 +30,8 @@ static int copy_count;
 static __thread struct {
     const struct iotide_library *library;
     int copy;
+    const void *address; /* who called, */
+    const struct caller *caller; /* and where that stands; NULL: not known */
 } last;
 
 struct span {
@@ -130,12 +132,12 @@ static bool is_in(const struct caller *caller, const struct iotide_library *libr
 }
 
 /* Where the last callers from an address's neighbourhood stand in callers[], from 1: a program may have dozens. */
-#define NEIGHBOURHOODS 256
+#define NEIGHBOURHOODS 1024
 static _Atomic uint16_t recent[NEIGHBOURHOODS];
 
 static const struct caller *known_caller(const struct iotide_library *library, const void *address) {
     int count = atomic_load_explicit(&caller_count, memory_order_acquire);
-    _Atomic uint16_t *near = &recent[((uintptr_t)address >> 12 ^ (uintptr_t)library >> 4) % NEIGHBOURHOODS];
+    _Atomic uint16_t *near = &recent[((uintptr_t)address >> 12 ^ (uintptr_t)library >> 6) % NEIGHBOURHOODS];
     int place = atomic_load_explicit(near, memory_order_relaxed);
     if (unlikely(!place || place > count || !is_in(&callers[place - 1], library, address))) {
         for (place = count; place && !is_in(&callers[place - 1], library, address); place--)
@@ -146,6 +148,11 @@ static const struct caller *known_caller(const struct iotide_library *library, c
     }
     const struct caller *caller = &callers[place - 1];
     return caller->identity == identity_of(caller->low) ? caller : NULL;
+}
+
+/* After iotide_provided, which has just found out. */
+static const struct caller *same_caller(const struct iotide_library *library, const void *address) {
+    return likely(last.address == address && last.library == library) ? last.caller : known_caller(library, address);
 }
 
 static int copy_of(const struct iotide_library *library, const struct caller *caller) {
@@ -201,6 +208,8 @@ void *iotide_provided(const struct iotide_library *library, struct iotide_site *
         if (likely(real != NULL)) {
             last.library = library;
             last.copy = copy;
+            last.address = address;
+            last.caller = caller;
             return real;
         }
     }
@@ -221,17 +230,19 @@ void *iotide_provided(const struct iotide_library *library, struct iotide_site *
     }
     last.library = library;
     last.copy = copy;
+    last.address = address;
+    last.caller = caller;
     errno = error;
     return real ? real : (void *)iotide_absent;
 }
 
 bool iotide_is_inner(const struct iotide_library *library, const void *address) {
-    const struct caller *caller = iotide_self.depth ? known_caller(library, address) : NULL;
+    const struct caller *caller = iotide_self.depth ? same_caller(library, address) : NULL;
     return caller && (caller->inner || caller->own);
 }
 
 uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *address) {
-    int copy = copy_of(library, known_caller(library, address));
+    int copy = copy_of(library, same_caller(library, address));
     return copy > 0 ? space ^ (uint32_t)copy << 16 : space;
 }
 
@@ -248,7 +259,7 @@ static struct {
 static _Atomic int helper_count;
 
 void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *address) {
-    const struct caller *caller = known_caller(library, address);
+    const struct caller *caller = same_caller(library, address);
     int copy = copy_of(library, caller);
     int count = atomic_load_explicit(&helper_count, memory_order_acquire);
     for (int i = 0; copy >= 0 && i < count; i++)
