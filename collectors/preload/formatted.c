@@ -12,38 +12,41 @@ static void moved(struct iotide_span span, struct iotide_site *site, struct ioti
     iotide_leave(span, site, facts, words, count);
 }
 
-static int printed(struct iotide_span span, struct iotide_site *site, FILE *stream, int result) {
+/* format: NULL where characters are wide. */
+static int printed(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *format, int result) {
     int fd;
     if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0)
-        moved(span, site, iotide_stream_of(fd), fd, result, result < 0, NULL, 0);
+        moved(span, site, iotide_stream_of(fd), fd, result, result < 0, (uint64_t[]){iotide_define_string(format)},
+              format ? 1 : 0);
     return result;
 }
 
 /* ---- output ---- */
 
-#define PRINT(symbol, stream, parameters, arguments)                                                   \
+#define PRINT(symbol, stream, shown, parameters, arguments)                                            \
     EXPORT int symbol parameters {                                                                     \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                         \
         int result = REAL(symbol) arguments;                                                           \
-        return printed(span, &SITE(symbol), stream, result);                                           \
+        return printed(span, &SITE(symbol), stream, shown, result);                                    \
     }
-PRINT(vfprintf, stream, (FILE *stream, const char *format, va_list values), (stream, format, values))
-PRINT(__vfprintf_chk, stream, (FILE *stream, int flag, const char *format, va_list values),
+PRINT(vfprintf, stream, format, (FILE *stream, const char *format, va_list values), (stream, format, values))
+PRINT(__vfprintf_chk, stream, format, (FILE *stream, int flag, const char *format, va_list values),
       (stream, flag, format, values))
-PRINT(vprintf, stdout, (const char *format, va_list values), (format, values))
-PRINT(__vprintf_chk, stdout, (int flag, const char *format, va_list values), (flag, format, values))
-PRINT(vfwprintf, stream, (FILE *stream, const wchar_t *format, va_list values), (stream, format, values))
-PRINT(__vfwprintf_chk, stream, (FILE *stream, int flag, const wchar_t *format, va_list values),
+PRINT(vprintf, stdout, format, (const char *format, va_list values), (format, values))
+PRINT(__vprintf_chk, stdout, format, (int flag, const char *format, va_list values), (flag, format, values))
+PRINT(vfwprintf, stream, NULL, (FILE *stream, const wchar_t *format, va_list values), (stream, format, values))
+PRINT(__vfwprintf_chk, stream, NULL, (FILE *stream, int flag, const wchar_t *format, va_list values),
       (stream, flag, format, values))
-PRINT(vwprintf, stdout, (const wchar_t *format, va_list values), (format, values))
-PRINT(__vwprintf_chk, stdout, (int flag, const wchar_t *format, va_list values), (flag, format, values))
+PRINT(vwprintf, stdout, NULL, (const wchar_t *format, va_list values), (format, values))
+PRINT(__vwprintf_chk, stdout, NULL, (int flag, const wchar_t *format, va_list values), (flag, format, values))
 
 #define PRINT_TO_DESCRIPTOR(symbol, parameters, arguments)                                                  \
     EXPORT int symbol parameters {                                                                          \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                              \
         int result = REAL(symbol) arguments;                                                                \
         if (span.start_ns)                                                                                  \
-            moved(span, &SITE(symbol), iotide_target_of(fd), fd, result, result < 0, NULL, 0);              \
+            moved(span, &SITE(symbol), iotide_target_of(fd), fd, result, result < 0,                        \
+                  (uint64_t[]){iotide_define_string(format)}, 1);                                           \
         return result;                                                                                      \
     }
 PRINT_TO_DESCRIPTOR(vdprintf, (int fd, const char *format, va_list values), (fd, format, values))
@@ -70,11 +73,14 @@ static int64_t taken(struct place before, FILE *stream) {
                : (before.end - before.at) + (at - base);
 }
 
-static int scanned(struct iotide_span span, struct iotide_site *site, FILE *stream, struct place before, int result) {
+static int scanned(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *format,
+                   struct place before, int result) {
     int fd;
-    if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0)
+    if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0) {
+        const uint64_t words[] = {iotide_define_string(format), (uint64_t)result};
         moved(span, site, iotide_stream_of(fd), fd, taken(before, stream), result == EOF && ferror(stream),
-              (uint64_t[]){(uint64_t)result}, 1);
+              format ? words : words + 1, format ? 2 : 1);
+    }
     return result;
 }
 
@@ -84,18 +90,18 @@ static int scanned(struct iotide_span span, struct iotide_site *site, FILE *stre
     EXPORT int iotide_##symbol parameters __asm__(#symbol);         \
     EXPORT int iotide_##symbol parameters
 
-#define SCAN(symbol, stream, parameters, arguments)                                                      \
+#define SCAN(symbol, stream, shown, parameters, arguments)                                               \
     LABELLED(symbol, parameters) {                                                                       \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                           \
         struct place before = span.start_ns ? place_of(stream) : (struct place){NULL, NULL};             \
         int result = ((__typeof__(&iotide_##symbol))iotide_real(&SITE(symbol)))arguments;                \
-        return scanned(span, &SITE(symbol), stream, before, result);                                     \
+        return scanned(span, &SITE(symbol), stream, shown, before, result);                              \
     }
 #define SCANS(prefix)                                                                                                 \
-    SCAN(prefix##vfscanf, stream, (FILE *stream, const char *format, va_list values), (stream, format, values))       \
-    SCAN(prefix##vscanf, stdin, (const char *format, va_list values), (format, values))                               \
-    SCAN(prefix##vfwscanf, stream, (FILE *stream, const wchar_t *format, va_list values), (stream, format, values))   \
-    SCAN(prefix##vwscanf, stdin, (const wchar_t *format, va_list values), (format, values))
+    SCAN(prefix##vfscanf, stream, format, (FILE *stream, const char *format, va_list values), (stream, format, values))       \
+    SCAN(prefix##vscanf, stdin, format, (const char *format, va_list values), (format, values))                               \
+    SCAN(prefix##vfwscanf, stream, NULL, (FILE *stream, const wchar_t *format, va_list values), (stream, format, values))   \
+    SCAN(prefix##vwscanf, stdin, NULL, (const wchar_t *format, va_list values), (format, values))
 SCANS()
 SCANS(__isoc99_)
 SCANS(__isoc23_)

@@ -226,21 +226,21 @@ static void printing(void) {
     stdout = stream;
 #define SEEN(shown) see("WRITE", "data", 5, 5, -1, shown);
     RUN(int, fprintf, (FILE *, const char *, ...), (stream, "%05d", 7));
-    SEEN("fprintf(stream=3)")
+    SEEN("fprintf(stream=3, format=%%05d)")
     RUN(int, __fprintf_chk, (FILE *, int, const char *, ...), (stream, 1, "%05d", 7));
-    SEEN("fprintf(stream=3)")
+    SEEN("fprintf(stream=3, format=%%05d)")
     THROUGH("vfprintf", print_on("vfprintf", stream, "%05d", 7));
-    SEEN("fprintf(stream=3)")
+    SEEN("fprintf(stream=3, format=%%05d)")
     THROUGH("__vfprintf_chk", print_on_checked("__vfprintf_chk", stream, "%05d", 7));
-    SEEN("fprintf(stream=3)")
+    SEEN("fprintf(stream=3, format=%%05d)")
     RUN(int, printf, (const char *, ...), ("%05d", 7));
-    SEEN("printf()")
+    SEEN("printf(format=%%05d)")
     RUN(int, __printf_chk, (int, const char *, ...), (1, "%05d", 7));
-    SEEN("printf()")
+    SEEN("printf(format=%%05d)")
     THROUGH("vprintf", print_to("vprintf", "%05d", 7));
-    SEEN("printf()")
+    SEEN("printf(format=%%05d)")
     THROUGH("__vprintf_chk", print_to_checked("__vprintf_chk", "%05d", 7));
-    SEEN("printf()")
+    SEEN("printf(format=%%05d)")
     RUN(int, puts, (const char *), ("text"));
     SEEN("puts()")
     RUN(int, putchar, (int), ('x'));
@@ -248,13 +248,13 @@ static void printing(void) {
     RUN(int, putchar_unlocked, (int), ('x'));
     see("WRITE", "data", 1, 1, -1, "putchar(character=120)");
     RUN(int, dprintf, (int, const char *, ...), (fd, "%05d", 7));
-    SEEN("dprintf(fd=3)")
+    SEEN("dprintf(fd=3, format=%%05d)")
     RUN(int, __dprintf_chk, (int, int, const char *, ...), (fd, 1, "%05d", 7));
-    SEEN("dprintf(fd=3)")
+    SEEN("dprintf(fd=3, format=%%05d)")
     THROUGH("vdprintf", print_number("vdprintf", fd, "%05d", 7));
-    SEEN("dprintf(fd=3)")
+    SEEN("dprintf(fd=3, format=%%05d)")
     THROUGH("__vdprintf_chk", print_number_checked("__vdprintf_chk", fd, "%05d", 7));
-    SEEN("dprintf(fd=3)")
+    SEEN("dprintf(fd=3, format=%%05d)")
 
 #undef SEEN
 #define SEEN(shown) see("WRITE", "words", 5, 5, -1, shown);
@@ -394,25 +394,25 @@ static void scanning(void) {
     int *to = &number;
 #define SCANNED(shown) see("READ", "data", 2, 2, -1, shown);
     RUN(int, fscanf, (FILE *, const char *, ...), (stream, "%d ", to));
-    SCANNED("fscanf(stream=3) = 1")
+    SCANNED("fscanf(stream=3, format=\"%%d \") = 1")
     RUN(int, __isoc99_fscanf, (FILE *, const char *, ...), (stream, "%d ", to));
-    SCANNED("fscanf(stream=3) = 1")
+    SCANNED("fscanf(stream=3, format=\"%%d \") = 1")
     THROUGH("vfscanf", print_on("vfscanf", stream, "%d ", to));
-    SCANNED("fscanf(stream=3) = 1")
+    SCANNED("fscanf(stream=3, format=\"%%d \") = 1")
     THROUGH("__isoc99_vfscanf", print_on("__isoc99_vfscanf", stream, "%d ", to));
-    SCANNED("fscanf(stream=3) = 1")
+    SCANNED("fscanf(stream=3, format=\"%%d \") = 1")
     RUN(int, scanf, (const char *, ...), ("%d ", to));
-    SCANNED("scanf() = 1")
+    SCANNED("scanf(format=\"%%d \") = 1")
     RUN(int, __isoc99_scanf, (const char *, ...), ("%d ", to));
-    SCANNED("scanf() = 1")
+    SCANNED("scanf(format=\"%%d \") = 1")
     THROUGH("vscanf", print_to("vscanf", "%d ", to));
-    SCANNED("scanf() = 1")
+    SCANNED("scanf(format=\"%%d \") = 1")
     THROUGH("__isoc99_vscanf", print_to("__isoc99_vscanf", "%d ", to));
-    SCANNED("scanf() = 1")
+    SCANNED("scanf(format=\"%%d \") = 1")
     RUN(int, fscanf, (FILE *, const char *, ...), (stream, "%d ", to));
-    SCANNED("fscanf(stream=3) = 1")
+    SCANNED("fscanf(stream=3, format=\"%%d \") = 1")
     RUN_NUMBER(int, fscanf, (FILE *, const char *, ...), (stream, "%d ", to));
-    SEE(READ, "data", "fscanf(stream=3) = -1");
+    SEE(READ, "data", "fscanf(stream=3, format=\"%%d \") = -1");
     note("call\tnumber\t%d\t0\n", number);
     END(stream, 3, "data")
 

@@ -71,37 +71,37 @@ WRITE int puts(const char *text: opaque)
 
 # ---- formatted: the variadic forms pass their values on to these; written by hand, as C has no other way ----
 
-WRITE int fprintf(FILE *stream: stream, const char *format: opaque, ...)
+WRITE int fprintf(FILE *stream: stream, const char *format, ...)
     custom
-WRITE int vfprintf(FILE *stream: stream, const char *format: opaque, va_list values: opaque)
+WRITE int vfprintf(FILE *stream: stream, const char *format, va_list values: opaque)
     name = fprintf
     custom
-WRITE int __fprintf_chk(FILE *stream: stream, int flag: opaque, const char *format: opaque, ...)
+WRITE int __fprintf_chk(FILE *stream: stream, int flag: opaque, const char *format, ...)
     name = fprintf
     custom
-WRITE int __vfprintf_chk(FILE *stream: stream, int flag: opaque, const char *format: opaque, va_list values: opaque)
+WRITE int __vfprintf_chk(FILE *stream: stream, int flag: opaque, const char *format, va_list values: opaque)
     name = fprintf
     custom
-WRITE int printf(const char *format: opaque, ...)
+WRITE int printf(const char *format, ...)
     custom
-WRITE int vprintf(const char *format: opaque, va_list values: opaque)
+WRITE int vprintf(const char *format, va_list values: opaque)
     name = printf
     custom
-WRITE int __printf_chk(int flag: opaque, const char *format: opaque, ...)
+WRITE int __printf_chk(int flag: opaque, const char *format, ...)
     name = printf
     custom
-WRITE int __vprintf_chk(int flag: opaque, const char *format: opaque, va_list values: opaque)
+WRITE int __vprintf_chk(int flag: opaque, const char *format, va_list values: opaque)
     name = printf
     custom
-WRITE int dprintf(int fd: fd, const char *format: opaque, ...)
+WRITE int dprintf(int fd: fd, const char *format, ...)
     custom
-WRITE int vdprintf(int fd: fd, const char *format: opaque, va_list values: opaque)
+WRITE int vdprintf(int fd: fd, const char *format, va_list values: opaque)
     name = dprintf
     custom
-WRITE int __dprintf_chk(int fd: fd, int flag: opaque, const char *format: opaque, ...)
+WRITE int __dprintf_chk(int fd: fd, int flag: opaque, const char *format, ...)
     name = dprintf
     custom
-WRITE int __vdprintf_chk(int fd: fd, int flag: opaque, const char *format: opaque, va_list values: opaque)
+WRITE int __vdprintf_chk(int fd: fd, int flag: opaque, const char *format, va_list values: opaque)
     name = dprintf
     custom
 WRITE int fwprintf(FILE *stream: stream, const wchar_t *format: opaque, ...)
@@ -126,15 +126,15 @@ WRITE int __wprintf_chk(int flag: opaque, const wchar_t *format: opaque, ...)
 WRITE int __vwprintf_chk(int flag: opaque, const wchar_t *format: opaque, va_list values: opaque)
     name = wprintf
     custom
-READ int fscanf|__isoc99_fscanf|__isoc23_fscanf(FILE *stream: stream, const char *format: opaque, ...) -> id
+READ int fscanf|__isoc99_fscanf|__isoc23_fscanf(FILE *stream: stream, const char *format, ...) -> id
     custom
-READ int vfscanf|__isoc99_vfscanf|__isoc23_vfscanf(FILE *stream: stream, const char *format: opaque,
+READ int vfscanf|__isoc99_vfscanf|__isoc23_vfscanf(FILE *stream: stream, const char *format,
                             va_list values: opaque) -> id
     name = fscanf
     custom
-READ int scanf|__isoc99_scanf|__isoc23_scanf(const char *format: opaque, ...) -> id
+READ int scanf|__isoc99_scanf|__isoc23_scanf(const char *format, ...) -> id
     custom
-READ int vscanf|__isoc99_vscanf|__isoc23_vscanf(const char *format: opaque, va_list values: opaque) -> id
+READ int vscanf|__isoc99_vscanf|__isoc23_vscanf(const char *format, va_list values: opaque) -> id
     name = scanf
     custom
 READ int fwscanf|__isoc99_fwscanf|__isoc23_fwscanf(FILE *stream: stream, const wchar_t *format: opaque, ...) -> id
