@@ -53,6 +53,7 @@ def create(files: tuple[Path, ...], output: Path, format_name: str | None, job: 
     from ..events import ConfigError, InputError
     from ..events.archive.writer import ArchiveWriter
     from .archive_writing import write_items
+    from .telling import tell
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
     writer = ArchiveWriter()
@@ -64,8 +65,7 @@ def create(files: tuple[Path, ...], output: Path, format_name: str | None, job: 
             for source in sources:
                 calls += write_items(writer, read_all(source), out)
                 problems += source.problems.total
-                for problem in source.problems.first:
-                    click.echo(f"iotide: {problem}", err=True)
+                tell(source.problems, source.omissions)
             out.write(writer.end())
     except (InputError, ConfigError) as error:
         click.echo(f"iotide: {error}", err=True)

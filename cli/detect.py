@@ -13,6 +13,7 @@ from .moments import Moment, moment_of
 from .options import given, trace_detection_options
 from .plotting import check_picture, with_replay, write_picture
 from .sections import SectionCommand, SectionOption
+from .telling import listed, not_carried, tell
 
 if TYPE_CHECKING:
     from ..analyzers.settings import DetectSettings
@@ -123,7 +124,7 @@ def command(
     from ..analyzers.offline.analyses import Wanted, analyse
     from ..analyzers.settings import DetectSettings
     from ..events import InputError
-    from ..events.analysis import DetectionReport, InputProblem
+    from ..events.analysis import DetectionReport
     from .progress import reading_progress
     from .trace_reading import read_traces
 
@@ -131,10 +132,7 @@ def command(
     job = files[0].stem if len(files) == 1 else f"{files[0].stem} and {len(files) - 1} more"
     with reading_progress(files) as progress:
         trace = read_traces(files, format_name=format_name, job=job, progress=progress)
-    for problem in trace.problems.first:
-        click.echo(f"iotide: {problem}", err=True)
-    if trace.problems.total > len(trace.problems.first):
-        click.echo(f"iotide: {trace.problems.total - len(trace.problems.first)} further problems", err=True)
+    tell(trace.problems, trace.omissions)
     if not trace.events:
         raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
     span_ns = trace.span_ns
@@ -156,11 +154,9 @@ def command(
         wall_clock=trace.wall_clock,
         prediction=prediction,
         analysis=analysis,
-        problems=[
-            InputProblem(where=row.where, line=row.line, problem=row.problem, expected=row.expected)
-            for row in trace.problems.first
-        ],
+        problems=listed(trace.problems),
         problems_total=trace.problems.total,
+        not_carried=not_carried(trace.omissions),
     )
     if replay:
         report = with_replay(report, trace.batches(), settings, every_s)

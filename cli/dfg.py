@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from .sections import SectionCommand, SectionOption
+from .telling import listed, not_carried
 
 if TYPE_CHECKING:
     from ..analyzers.dfg.view import View
-    from ..events.analysis import InputProblem
     from ..events.dfg import Graph, GraphReport
     from .dfg_output import Colour
-    from .trace_reading import Trace
 
 _HELP = """Draw what a program's I/O does one thing after another: the directly-follows graph of traces and of jobs.
 
@@ -204,8 +203,9 @@ def command(
         comparison=comparison,
         outlier=outlier_of(graph, baselines, view, format_name) if baselines else None,
         timeline=None if activity is None else timeline_of(selection, activity),
-        problems=_problems(trace),
+        problems=listed(trace.problems),
         problems_total=trace.problems.total,
+        not_carried=not_carried(trace.omissions),
     )
     if activity is not None and report.timeline is None:
         names = ", ".join(row.name for row in graph.activities[:10])
@@ -290,12 +290,3 @@ def _rules(name: str) -> str:
         return Path(name).read_text(errors="replace")
     except OSError as error:
         raise InputError(name, None, f"cannot be read ({error.strerror})", "a file of rules") from None
-
-
-def _problems(trace: Trace) -> list[InputProblem]:
-    from ..events.analysis import InputProblem
-
-    return [
-        InputProblem(where=row.where, line=row.line, problem=row.problem, expected=row.expected)
-        for row in trace.problems.first
-    ]

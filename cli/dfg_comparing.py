@@ -131,14 +131,12 @@ def read(paths: Sequence[Path], format_name: str | None) -> Trace:
     """
     from ..events import InputError
     from .progress import reading_progress
+    from .telling import tell
     from .trace_reading import read_traces
 
     with reading_progress(paths) as progress:
         trace = read_traces(paths, format_name=format_name, job=name_of(paths), progress=progress)
-    for problem in trace.problems.first:
-        click.echo(f"iotide: {problem}", err=True)
-    if trace.problems.total > len(trace.problems.first):
-        click.echo(f"iotide: {trace.problems.total - len(trace.problems.first)} further problems", err=True)
+    tell(trace.problems, trace.omissions)
     if not trace.events:
         raise InputError(str(paths[0]), None, "no event was read", "at least one I/O call")
     return trace

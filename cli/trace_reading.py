@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from ..analyzers.signal.clipping import clip
 from ..analyzers.signal.selection import counted
-from ..collectors.source import Chunk, Opened, Origin, Problems, Source
+from ..collectors.source import Chunk, Omissions, Opened, Origin, Problems
+from ..collectors.sources.file import FileSource
 from ..collectors.sources.registry import open_file
+from ..collectors.sources.whole import WholeSource
 from ..events import DefinitionTable, EventBatch, InputError, StreamInfo, make_batch
 from ..events.analysis import GroupKind
 from ..events.models import ModeName
@@ -44,6 +46,7 @@ class Trace:
     streams: dict[str, Stream] = field(default_factory=dict)
     chunks: list[tuple[str, EventBatch]] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
+    omissions: Omissions = field(default_factory=Omissions)
     window_ns: tuple[int, int] | None = None
 
     @property
@@ -87,6 +90,7 @@ class Trace:
             streams=self.streams,
             chunks=[(name, batch) for name, batch in clipped if len(batch)],
             problems=self.problems,
+            omissions=self.omissions,
             window_ns=(max(from_ns, first), min(to_ns, last)),
         )
 
@@ -126,7 +130,7 @@ def read_traces(
     """Reads files to their ends, as one job.
 
     Args:
-        paths: the files.
+        paths: the files, and folders of a format that is one.
         format_name: their format; None to tell it from each file's content.
         job: job id where the trace has none.
         progress: called with a path and the bytes read of it so far.
@@ -147,7 +151,7 @@ def read_traces(
     return trace
 
 
-def _read(source: Source, path: Path, trace: Trace, progress: Callable[[Path, int], None]) -> None:
+def _read(source: FileSource | WholeSource, path: Path, trace: Trace, progress: Callable[[Path, int], None]) -> None:
     while not source.finished:
         for item in source.poll():
             if isinstance(item, Opened):
@@ -159,6 +163,7 @@ def _read(source: Source, path: Path, trace: Trace, progress: Callable[[Path, in
                 if len(item.batch):
                     trace.chunks.append((item.stream, item.batch))
         progress(path, source.counters["bytes_read"])
+    trace.omissions.merge(source.omissions)
     trace.problems.total += source.problems.total
     room = trace.problems.kept - len(trace.problems.first)
     trace.problems.first.extend(source.problems.first[:room])

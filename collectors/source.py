@@ -59,6 +59,28 @@ class Problems:
             self.first.append(problem)
 
 
+@dataclass(slots=True)
+class Omissions:
+    """What an input says and events have no place for: the input is right, and this of it is lost.
+
+    ``what`` is a plural in words, such as ``calls of MPI that name no file``; past ``most`` kinds the others share one.
+    """
+
+    most: int = 100
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, what: str, count: int = 1) -> None:
+        """Counts things of one kind; none of them is no news."""
+        if count > 0:
+            known = what in self.counts or len(self.counts) < self.most
+            self.counts[what if known else "things of further kinds"] += count
+
+    def merge(self, other: Omissions) -> None:
+        """Adds what another input could not carry over."""
+        for what, count in other.counts.items():
+            self.add(what, count)
+
+
 class Source(Protocol):
     """One input of a collector. It is polled from one thread; ``poll`` never blocks and does bounded work.
 

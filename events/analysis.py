@@ -138,6 +138,14 @@ class InputProblem(Model):
     expected: str
 
 
+class NotCarried(Model):
+    """A kind of thing that a trace says and events have no place for."""
+
+    what: str
+    """A plural in words."""
+    count: int
+
+
 class DetectionReport(Model):
     """The answer of ``iotide detect`` for one set of files."""
 
@@ -157,3 +165,5 @@ class DetectionReport(Model):
     analysis: Analysis = Analysis()
     problems: list[InputProblem]
     problems_total: int
+    not_carried: list[NotCarried] = Field(default_factory=list)
+    """What the traces say and the answer cannot know of; most frequent first."""

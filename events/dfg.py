@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .analysis import InputProblem
+from .analysis import InputProblem, NotCarried
 from .models import Model
 
 DFG_VERSION = 1
@@ -195,3 +195,5 @@ class GraphReport(Model):
     timeline: Timeline | None = None
     problems: list[InputProblem] = Field(default_factory=list)
     problems_total: int = 0
+    not_carried: list[NotCarried] = Field(default_factory=list)
+    """What the traces say and the graph cannot know of; most frequent first."""

@@ -7,16 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...events import InputError
+from ..inflating import InflatingTail
 from ..parser import Input, Parser, ParserFactory
-from ..source import Origin, Problems, SourceItem
-from ..tail import CHUNK_BYTES, FileTail, Restart
+from ..source import Omissions, Origin, Problems, SourceItem
+from ..tail import CHUNK_BYTES, Restart
 
 HEAD_BYTES = 65_536
 """A format is told from the first line, or from this many bytes where there is no line."""
 
 
 class FileSource:
-    """Replays or follows a file. After a rotation or a truncation its streams end and new ones begin.
+    """Replays or follows a file, packed by gzip or not.
+
+    After a rotation or a truncation its streams end and new ones begin.
 
     Args:
         path: the file; with ``follow`` it need not exist yet.
@@ -37,7 +40,8 @@ class FileSource:
     ) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
-        self._tail = FileTail(path, follow=follow, chunk_bytes=chunk_bytes, counters=self.counters)
+        self.omissions = Omissions()
+        self._tail = InflatingTail(path, follow=follow, chunk_bytes=chunk_bytes, counters=self.counters)
         self._choose = choose
         self._origin = origin
         self._parser: Parser | None = None
@@ -103,6 +107,7 @@ class FileSource:
             generation=self._generation,
             problems=self.problems,
             counters=self.counters,
+            omissions=self.omissions,
         )
         self._parser = factory(about)
         return self._parser.feed(head)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ...events import ConfigError, InputError
+from ..inflating import inflated_head
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
 from ._strace_line import looks_like_strace
@@ -23,18 +24,22 @@ from .file import HEAD_BYTES, FileSource
 from .jsonl import JsonLinesParser
 from .strace import StraceParser
 from .tmio import TmioParser
+from .whole import Reader, WholeSource
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One file format."""
+    """One format: its files are parsed as bytes come, or it has a ``reader``, which is given a path."""
 
-    parser: ParserFactory
+    parser: ParserFactory | None
     description: str
     suffixes: tuple[str, ...]
     """Endings of names that mean this format where the content does not tell."""
     matches: Callable[[bytes], bool]
     """Tells the format from the first bytes of a file."""
+    reader: Reader | None = None
+    folder: Callable[[Path], bool] | None = None
+    """Tells the format from what lies in a folder; None where it is always one file."""
 
 
 _CALL_LINE = re.compile(rb'^\s*\{.*"call"\s*:', re.MULTILINE)
@@ -77,16 +82,22 @@ def sniff(head: bytes, name: str) -> str:
     for format_name, candidate in FORMATS.items():
         if candidate.matches(head):
             return format_name
-    suffix = Path(name).suffix.lower()
+    suffix = Path(name.removesuffix(".gz")).suffix.lower()
     for format_name, candidate in FORMATS.items():
         if suffix in candidate.suffixes:
             return format_name
-    expected = "; or ".join(f"{key} ({known.description})" for key, known in FORMATS.items())
-    raise InputError(name, None, "the format is not recognised" if head else "the file is empty", expected)
+    problem = "the format is not recognised" if head else "the file is empty or cannot be unpacked"
+    raise InputError(name, None, problem, _known(FORMATS))
 
 
-def open_file(path: str | Path, origin: Origin, *, format: str | None = None, follow: bool = False) -> FileSource:  # noqa: A002
-    """Returns a source that replays a file, or follows it.
+def open_file(
+    path: str | Path,
+    origin: Origin,
+    *,
+    format: str | None = None,  # noqa: A002
+    follow: bool = False,
+) -> FileSource | WholeSource:
+    """Returns a source that replays a file or a folder of them, or follows a file. Files may be packed by gzip.
 
     Args:
         path: the file; with ``follow`` it need not exist yet.
@@ -97,17 +108,26 @@ def open_file(path: str | Path, origin: Origin, *, format: str | None = None, fo
     Raises:
         InputError: the file cannot be read, or its format is not recognised (when following, the source reports both
             among its problems instead, once there is something to look at).
-        ConfigError: no format has the name given.
+        ConfigError: no format has the name given, or it is one that cannot be followed.
     """
     if format is not None and format not in FORMATS:
         raise ConfigError(f"no file format is called {format!r}; there are {', '.join(FORMATS)}")
 
     def choose(head: bytes) -> ParserFactory:
-        return FORMATS[format or sniff(head, str(path))].parser
+        name = format or sniff(head, str(path))
+        parser = FORMATS[name].parser
+        if parser is None:
+            raise InputError(str(path), None, f"{FORMATS[name].description} cannot be followed", "one that is finished")
+        return parser
 
-    if not follow:
-        choose(_head(Path(path)))
-    return FileSource(path, choose, origin, follow=follow)
+    if follow:
+        if format is not None and FORMATS[format].parser is None:
+            raise ConfigError(f"{FORMATS[format].description} cannot be followed: read it when it is finished")
+        return FileSource(path, choose, origin, follow=True)
+    known = FORMATS[_format_of(Path(path), format)]
+    if known.reader is not None:
+        return WholeSource(path, known.reader, origin)
+    return FileSource(path, choose, origin, follow=False)
 
 
 def read_all(source: Source) -> Iterator[SourceItem]:
@@ -119,12 +139,32 @@ def read_all(source: Source) -> Iterator[SourceItem]:
         source.close()
 
 
-def _head(path: Path) -> bytes:
+def _format_of(path: Path, given: str | None) -> str:
+    """Returns the name of a finished input's format."""
     expected = "a regular file that may be read"
     try:
+        if path.is_dir():
+            return _folder_format(path, given)
         if path.exists() and not path.is_file():
             raise InputError(str(path), None, "is not a regular file", expected)
         with path.open("rb") as file:
-            return file.read(HEAD_BYTES)
+            head = file.read(HEAD_BYTES)
     except OSError as error:
         raise InputError(str(path), None, f"cannot be read ({error.strerror})", expected) from None
+    return given or sniff(inflated_head(head), str(path))
+
+
+def _folder_format(path: Path, given: str | None) -> str:
+    folders = {name: known for name, known in FORMATS.items() if known.folder is not None}
+    if given in folders:
+        return given
+    if given is None:
+        for name, known in folders.items():
+            if known.folder is not None and known.folder(path):
+                return name
+    problem = "is not a regular file but a folder" + ("" if given is None else f", which {given} never is")
+    raise InputError(str(path), None, problem, f"a regular file, or a folder of {_known(folders)}")
+
+
+def _known(formats: Mapping[str, Format]) -> str:
+    return "; or ".join(f"{name} ({known.description})" for name, known in formats.items())

@@ -1,0 +1,81 @@
+"""The source that reads finished input by its path: folders, and formats that a library of theirs opens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from ...events import InputError
+from ..parser import Input
+from ..source import Closed, Omissions, Opened, Origin, Problems, SourceItem
+
+Reader: TypeAlias = Callable[[Path, Input], Iterator[list[SourceItem]]]
+"""Yields the events, some at a time, so that memory stays bounded. What it cannot read it reports to the input; an
+``InputError`` or ``OSError`` ends it, and the source closes the streams that are open then."""
+
+
+class WholeSource:
+    """Replays finished input, one piece of its reader's a poll.
+
+    Args:
+        path: file or folder.
+        read: reads it.
+        origin: job and host of the streams where the input itself says nothing.
+    """
+
+    def __init__(self, path: str | Path, read: Reader, origin: Origin) -> None:
+        self.problems = Problems()
+        self.counters: Counter[str] = Counter()
+        self.omissions = Omissions()
+        self._about = Input(
+            name=str(path),
+            origin=origin,
+            modified_ns=Path(path).stat().st_mtime_ns,
+            problems=self.problems,
+            counters=self.counters,
+            omissions=self.omissions,
+        )
+        self._pieces: Iterator[list[SourceItem]] | None = read(Path(path), self._about)
+        self._open: dict[str, None] = {}
+
+    @property
+    def finished(self) -> bool:
+        """True once no later poll can give anything."""
+        return self._pieces is None
+
+    def poll(self) -> list[SourceItem]:
+        """Returns the next piece."""
+        if self._pieces is None:
+            return []
+        try:
+            items = next(self._pieces, None)
+        except InputError as error:
+            return self._given_up(error.line, error.problem, error.expected)
+        except OSError as error:
+            return self._given_up(None, f"cannot be read ({error.strerror or error})", "input that may be read")
+        if items is None:
+            return self._end()
+        for item in items:
+            if isinstance(item, Opened):
+                self._open[item.stream] = None
+            elif isinstance(item, Closed):
+                self._open.pop(item.stream, None)
+        return items
+
+    def close(self) -> None:
+        """Ends the reading; what was not polled yet is not read."""
+        pieces, self._pieces = self._pieces, None
+        if pieces is not None and hasattr(pieces, "close"):
+            pieces.close()
+
+    def _given_up(self, line: int | None, problem: str, expected: str) -> list[SourceItem]:
+        self._about.malformed(line, problem, expected)
+        return self._end()
+
+    def _end(self) -> list[SourceItem]:
+        self._pieces = None
+        items: list[SourceItem] = [Closed(stream) for stream in self._open]
+        self._open.clear()
+        return items
