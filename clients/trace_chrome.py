@@ -9,8 +9,11 @@ from typing import IO, Any
 from ..events import DefinitionTable, EventBatch, Kind, Layer, StreamInfo
 from ..events.archive.reader import ArchiveReader
 from ..events.definitions import FileInfo
+from ..events.schema import UNKNOWN_RANK
 
 _NOTHING = FileInfo("")
+_FACTS = ("job", "host", "user", "command", "rank", "pid")
+_UNSAID = {"job": "", "host": "", "user": "", "command": "", "rank": UNKNOWN_RANK, "pid": 0}
 
 
 def write_chrome(reader: ArchiveReader, out: IO[str]) -> int:
@@ -35,7 +38,7 @@ def write_chrome(reader: ArchiveReader, out: IO[str]) -> int:
         for each in reader.calls(number):
             table.apply(each.definitions)
             calls += len(each.batch)
-            for event in _events(number, each.batch, table, stream.files, first_ns):
+            for event in _events(number, stream.info, each.batch, table, stream.files, first_ns):
                 out.write(separator + json.dumps(event, ensure_ascii=False))
     out.write("\n]}\n")
     return calls
@@ -48,13 +51,21 @@ def _texts(job: dict[str, Any]) -> dict[str, str]:
 def _introduce(number: int, info: StreamInfo) -> Iterator[dict[str, Any]]:
     who = [f"rank {info.rank}"] if info.rank >= 0 else []
     who += [info.command or info.source, *([f"on {info.host}"] if info.host else []), f"pid {info.pid}"]
-    yield {"name": "process_name", "ph": "M", "pid": number, "args": {"name": " ".join(who)}}
+    facts = {name: getattr(info, name) for name in _FACTS if getattr(info, name) != _UNSAID[name]}
+    if info.clock_offset_ns is None:
+        facts["clock"] = "own"
+    yield {"name": "process_name", "ph": "M", "pid": number, "args": {"name": " ".join(who), **facts}}
     if info.rank >= 0:
         yield {"name": "process_sort_index", "ph": "M", "pid": number, "args": {"sort_index": info.rank}}
 
 
 def _events(
-    number: int, batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo], first_ns: int
+    number: int,
+    info: StreamInfo,
+    batch: EventBatch,
+    table: DefinitionTable,
+    files: dict[int, FileInfo],
+    first_ns: int,
 ) -> Iterator[dict[str, Any]]:
     columns = {name: values.tolist() for name, values in batch.columns().items()}
     for at in range(len(batch)):
@@ -65,8 +76,11 @@ def _events(
             arguments["signature"] = signature
         if columns["offset"][at] >= 0:
             arguments["offset"] = columns["offset"][at]
-        for name in ("requested", "bytes", "errno", "handle", "parent", "depth"):
+        for name in ("requested", "bytes", "errno", "handle", "parent", "depth", "flags"):
             if columns[name][at]:
+                arguments[name] = columns[name][at]
+        for name, of_stream in (("pid", info.pid), ("rank", info.rank)):
+            if columns[name][at] != of_stream:
                 arguments[name] = columns[name][at]
         yield {
             "name": table.string(columns["call"][at]) or "call",

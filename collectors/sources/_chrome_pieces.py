@@ -1,0 +1,223 @@
+"""Cuts the JSON of a Chrome trace into whole events, however it is laid out, and holds at most one of them back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+MOST_HELD: Final = 16 << 20
+"""Bytes of one event, or of what stands before the events."""
+_MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_BETWEEN: Final = re.compile(rb"[\s,]*")
+_PADDING: Final = b" \t\r\n,"
+_NEXT_EVENT: Final = re.compile(rb"\}[\s,]*\{")
+_EVENTS_KEY: Final = re.compile(rb'"traceEvents"\s*:\s*\Z')
+_ARRAY: Final = re.compile(rb"\s*\[")
+_FRESH_LINE: Final = re.compile(rb"^[\s,]*\{", re.MULTILINE)
+_QUOTE, _OPEN_ARRAY, _CLOSE_ARRAY = b'"[]'
+_STEP: Final = np.zeros(256, np.int8)
+_STEP[[ord("{"), _OPEN_ARRAY]] = 1
+_STEP[[ord("}"), _CLOSE_ARRAY]] = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An event, or what stands in the place of events, that cannot be used."""
+
+    event: int
+    """Its number in the file, from 1 on."""
+    problem: str
+
+
+class EventPieces:
+    """Takes the bytes of a trace, split anywhere, and gives its events.
+
+    Both forms are read: an array of events, whose closing bracket may be missing, and an object with one in its
+    ``traceEvents``. Whole pieces are decoded at once where they end between two events; where that cannot be told from
+    the text alone, or one of the events is malformed, strings and brackets are counted.
+
+    Args:
+        event: the type that events are decoded to.
+
+    Attributes:
+        head: the object's other members, as far as they stand before the events; empty for an array.
+        events: how many events were met, broken ones too.
+        ended: the array was closed.
+    """
+
+    def __init__(self, event: type[Any]) -> None:
+        self.head: dict[str, Any] = {}
+        self.events = 0
+        self.ended = False
+        self._many = msgspec.json.Decoder(list[event])  # type: ignore[valid-type]
+        self._one = msgspec.json.Decoder(event)
+        self._held = b""
+        self._inside = False
+        self._object = False
+        self._lost = False
+        self._given_up = False
+
+    def feed(self, data: bytes) -> Iterator[list[Any] | Broken]:
+        """Yields the events that the bytes complete, and what is broken among them."""
+        if self.ended or self._given_up:
+            return
+        data = self._held + data
+        self._held = b""
+        if not self._inside:
+            begin = self._find_events(data)
+            if begin is None:
+                self._held = data
+                yield from self._bounded("no array of events in so many bytes")
+                return
+            data = data[begin:]
+        yield from self._take(data)
+
+    def finish(self) -> Iterator[list[Any] | Broken]:
+        """Yields what is wrong with the end of the file."""
+        rest, self._held = self._held, b""
+        if self._given_up or self.ended:
+            return
+        if not self._inside:
+            yield Broken(1, "there is no array of events")
+        elif _BETWEEN.fullmatch(rest) is None:
+            yield Broken(self.events + 1, f"the file ends {len(rest)} bytes into an event")
+        elif self._object:
+            yield Broken(self.events + 1, "the file ends before its array of events does")
+
+    def _find_events(self, data: bytes) -> int | None:
+        """Returns where the first event may begin, or None while that is not known."""
+        if array := _ARRAY.match(data):
+            self._inside = True
+            return array.end()
+        places, depths, _ = _brackets(data)
+        for place in places[depths == 2].tolist():
+            if data[place] == _OPEN_ARRAY and _EVENTS_KEY.search(data, max(place - 64, 0), place):
+                self._inside = self._object = True
+                self._read_head(data[:place])
+                return int(place) + 1
+        return None
+
+    def _read_head(self, text: bytes) -> None:
+        try:
+            self.head = msgspec.json.decode(text + b"null}", type=dict[str, Any])
+        except _MALFORMED:
+            self.head = {}
+
+    def _take(self, data: bytes) -> Iterator[list[Any] | Broken]:
+        quick = None if self._lost else self._quick(data)
+        if quick is not None:
+            events, rest = quick
+            self.events += len(events)
+            yield events
+            data = data[rest:]
+        while data:
+            if self._lost:
+                fresh = _FRESH_LINE.search(data)
+                if fresh is None:
+                    self._held = data[data.rfind(b"\n") + 1 :]
+                    break
+                self._lost, data = False, data[fresh.start() :]
+            begins, ends, self.ended, torn = _events(data)
+            yield from self._between(data, begins, ends)
+            if self.ended:
+                return
+            if torn is None:
+                self._held = data[ends[-1] if ends else 0 :]
+                break
+            self.events += 1
+            yield Broken(self.events, "a line ends inside a string, or a bracket closes what was not opened")
+            self._lost, data = True, data[torn:]
+        yield from self._bounded("an event is longer than that")
+
+    def _quick(self, data: bytes) -> tuple[list[Any], int] | None:
+        """Decodes to the last place that looks like the border of two events; that it can be decoded proves it one."""
+        tail = max(len(data) - 65_536, 0)
+        place = None
+        for match in _NEXT_EVENT.finditer(data, tail):
+            place = match.start() + 1
+        if place is None:
+            return None
+        begin = _BETWEEN.match(data).end()  # type: ignore[union-attr]  # matches nothing, too
+        try:
+            return self._many.decode(b"[" + data[begin:place] + b"]"), place
+        except _MALFORMED:
+            return None
+
+    def _between(self, data: bytes, begins: list[int], ends: list[int]) -> Iterator[list[Any] | Broken]:
+        """Decodes events at the places given: together, or one by one when one of them is malformed."""
+        if not ends:
+            return
+        start = _BETWEEN.match(data).end()  # type: ignore[union-attr]  # matches nothing, too
+        try:
+            events = self._many.decode(b"[" + data[start : ends[-1]] + b"]")
+        except _MALFORMED:
+            yield from self._one_by_one(data, begins, ends)
+            return
+        self.events += len(events)
+        yield events
+
+    def _one_by_one(self, data: bytes, begins: list[int], ends: list[int]) -> Iterator[list[Any] | Broken]:
+        at = 0
+        for begin, end in zip(begins, ends, strict=True):
+            if _BETWEEN.fullmatch(data, at, begin) is None:
+                self.events += 1
+                yield Broken(self.events, f"{data[at:begin].strip(_PADDING)[:40]!r} is no event")
+            at = end
+            self.events += 1
+            try:
+                event = self._one.decode(data[begin:end])
+            except _MALFORMED as error:
+                yield Broken(self.events, str(error))
+            else:
+                yield [event]
+
+    def _bounded(self, what: str) -> Iterator[Broken]:
+        if len(self._held) > MOST_HELD:
+            self._held, self._given_up = b"", True
+            yield Broken(self.events + 1, f"{what} ({MOST_HELD} bytes); the rest of the file is not read")
+
+
+def _brackets(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Returns the places of brackets and braces outside strings, the depth after each, and the places of quotes."""
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"__").replace(b'\\"', b"__")
+    text = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(text == _QUOTE)
+    steps = _STEP[text]
+    places = np.flatnonzero(steps)
+    places = places[np.searchsorted(quotes, places) & 1 == 0]
+    return places, np.cumsum(steps[places], dtype=np.int32), quotes
+
+
+def _events(data: bytes) -> tuple[list[int], list[int], bool, int | None]:
+    """Finds the events in a text that begins between two of them.
+
+    Returns:
+        Where each whole event begins and where it ends; whether the array does; and where what is no JSON ends, None
+        without such a thing: a line that ends within a string, or a brace that closes nothing.
+    """
+    torn = None
+    places, depths, quotes = _brackets(data)
+    if b"\n" in data:
+        lines = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+        within = lines[np.searchsorted(quotes, lines) & 1 == 1]
+        if len(within):
+            torn = int(within[0]) + 1
+            keep = places < torn
+            places, depths = places[keep], depths[keep]
+    below = np.flatnonzero(depths < 0)
+    closed = False
+    if len(below):
+        place = int(places[below[0]])
+        closed = data[place] == _CLOSE_ARRAY
+        torn = None if closed else place + 1
+        places, depths = places[: below[0]], depths[: below[0]]
+    ends = (places[depths == 0] + 1).tolist()
+    before = np.concatenate(([0], depths[:-1]))
+    return places[(before == 0) & (depths == 1)].tolist()[: len(ends)], ends, closed, torn
