@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +23,6 @@ WRITTEN = 100 * 1000
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory, "hostile.c")
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 NAMES = [

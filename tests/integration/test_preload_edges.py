@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,6 @@ from support.waiting import wait_for
 @pytest.fixture(scope="session")
 def edges(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory, "edges.c")
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 NAMES = [

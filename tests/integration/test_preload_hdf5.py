@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,6 @@ ROW = 6 * 4
 def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     need_header("hdf5/serial/hdf5.h")
     return built(tmp_path_factory, "hdf5_calls.c", f"-I{HEADERS}", "-lhdf5_serial_hl", "-lhdf5_serial")
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

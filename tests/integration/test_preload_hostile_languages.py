@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,12 +54,6 @@ public class Writer {
     }
 }
 """
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

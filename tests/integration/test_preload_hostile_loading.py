@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes.util
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,6 @@ for thread in threads: thread.join()
 subprocess.run(["cp", f"{sys.argv[1]}.0", f"{sys.argv[1]}.copy"], check=True)
 print(sum(os.stat(f"{sys.argv[1]}.{number}").st_size for number in range(8)))
 """
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,12 +30,6 @@ data: field = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ; count = 1, 2, 3 ;
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     need_header("netcdf.h")
     return built(tmp_path_factory, "netcdf_chain.c", "-lnetcdf")
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 def ncdump(path: Path) -> str:

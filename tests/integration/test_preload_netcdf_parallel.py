@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flags = ["-O1", "-Wall", "-Wextra", "-Werror", f"-I{INSTALLED}"]
     subprocess.run([need("mpicc.openmpi"), *flags, "-o", made, SOURCE, "-lnetcdf_pnetcdf"], check=True)
     return made
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 def mpirun(*command: str | Path) -> list[str | Path]:

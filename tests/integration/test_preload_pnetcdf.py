@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,12 +28,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     need("ncmpidump")  # beside the library
     subprocess.run([need("mpicc.openmpi"), *flags, "-o", made, SOURCE, "-lpnetcdf"], check=True)
     return made
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 def mpirun(*command: str | Path, ranks: int = RANKS) -> list[str | Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,12 +34,6 @@ def library(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def program(library: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(f"{library}_calls.c", tmp_path_factory.mktemp("programs"))
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,12 +37,6 @@ SCRIPTS = {
     "cp": f"{FILES}; cp -p t/1 u; cp -r t copy; mv copy other; ln other/1 v; touch -d yesterday v; rm other/2 v",
     "find": f"{FILES}; find t -type f -name '[12]' -delete",
 }
-
-
-@pytest.fixture
-def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    with Tracing(tmp_path) as made:
-        yield made
 
 
 def made(folder: Path) -> Path:

@@ -1,0 +1,16 @@
+"""What tests of traced programs share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.tracing import Tracing
+
+
+@pytest.fixture
+def tracing(tmp_path: Path) -> Iterator[Tracing]:
+    """A listening collector; give programs its ``environment()``, or ``run`` them."""
+    with Tracing(tmp_path) as made:
+        yield made
