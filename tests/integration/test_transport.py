@@ -19,6 +19,7 @@ from iotide.daemon.ingest import Ingest
 from iotide.daemon.ingest_core import IngestSettings, Sink
 from iotide.events import Definitions, EventBatch
 from iotide.events.wire import Heartbeat, Hello, encode, encode_batch
+from support import serving
 from support.link import INFO, numbered
 from support.serving import Fed, until
 from support.sinks import RememberingSink
@@ -53,17 +54,11 @@ async def ingesting(endpoint: str, sink: Sink, **bounds: object) -> AsyncIterato
         context.term()
 
 
-@contextlib.asynccontextmanager
-async def collecting(endpoint: str, sources: Iterable[Fed], **options: object) -> AsyncIterator[Agent]:
-    values = {"endpoint": endpoint, "heartbeat_s": 0.05, "away_after_s": 0.5, "resend_after_s": 0.2}
-    agent = Agent(sources, CollectorSettings.model_validate(values | options))
-    running = asyncio.create_task(agent.run())
-    try:
-        yield agent
-    finally:
-        running.cancel()
-        await asyncio.wait([running])
-        agent.close()
+def collecting(
+    endpoint: str, sources: Iterable[Fed], **options: object
+) -> contextlib.AbstractAsyncContextManager[Agent]:
+    quick = {"heartbeat_s": 0.05, "away_after_s": 0.5, "resend_after_s": 0.2}
+    return serving.collecting(endpoint, sources, **quick | options)
 
 
 def events_in(*sinks: RememberingSink) -> int:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 
 import numpy as np
 from iotide.collectors.agent import Agent
@@ -85,10 +85,9 @@ async def serving(*, pages: Pages | None = None, **options: object) -> AsyncIter
 
 
 @contextlib.asynccontextmanager
-async def feeding(server: Server, *sources: Fed, **options: object) -> AsyncIterator[Agent]:
-    """Runs a collector that ships the sources to the aggregator."""
-    settings = CollectorSettings.model_validate({"endpoint": server.ingest_endpoint, "heartbeat_s": 0.1} | options)
-    agent = Agent(sources, settings)
+async def collecting(endpoint: str, sources: Iterable[Fed], **options: object) -> AsyncIterator[Agent]:
+    """Runs a collector that ships the sources to whoever ingests at the endpoint."""
+    agent = Agent(sources, CollectorSettings.model_validate({"endpoint": endpoint} | options))
     running = asyncio.create_task(agent.run())
     try:
         yield agent
@@ -96,6 +95,13 @@ async def feeding(server: Server, *sources: Fed, **options: object) -> AsyncIter
         running.cancel()
         await asyncio.wait([running])
         agent.close()
+
+
+@contextlib.asynccontextmanager
+async def feeding(server: Server, *sources: Fed, **options: object) -> AsyncIterator[Agent]:
+    """Runs a collector that ships the sources to the aggregator."""
+    async with collecting(server.ingest_endpoint, sources, **{"heartbeat_s": 0.1} | options) as agent:
+        yield agent
 
 
 async def until(condition: Callable[[], object], deadline_s: float = 60.0) -> None:
