@@ -80,7 +80,7 @@ def select(trace: Trace, view: View) -> Selection:
     cases, mapper = Cases(view.case), Mapper(view.mapping)
     start_ns = trace.span_ns[0]
     selector = Selector(view.filter, start_ns)
-    translators = {name: _translator(names, stream) for name, stream in trace.streams.items()}
+    translators = {name: translator_of(names, stream) for name, stream in trace.streams.items()}
     parts: list[Part] = []
     left_out = 0
     for name, chunk in trace.chunks:
@@ -144,7 +144,8 @@ def activities_of(selection: Selection) -> list[npt.NDArray[np.int32]]:
     return [selection.mapper.apply(part.batch, selection.names, part.case)[0] for part in selection.parts]
 
 
-def _translator(names: JobNames, stream: Stream) -> StreamNames:
+def translator_of(names: JobNames, stream: Stream) -> StreamNames:
+    """Returns what translates a stream's numbers to those of a job."""
     table = stream.definitions
     translator = StreamNames(names)
     translator.define(

@@ -23,9 +23,10 @@ def kept_graph(name: str) -> Graph | None:
     Raises:
         InputError: the aggregator has no such graph.
     """
-    from ..clients.graph_fetch import fetch_graph, is_address
+    from ..clients.job_fetch import fetch, is_address
+    from ..events.dfg import Graph
 
-    return fetch_graph(name) if is_address(name) else _graph_of_json(Path(name))
+    return fetch(name, "dfg", Graph) if is_address(name) else _graph_of_json(Path(name))
 
 
 def names_of(pattern: str, option: str) -> list[str]:
@@ -34,7 +35,7 @@ def names_of(pattern: str, option: str) -> list[str]:
     Raises:
         click.UsageError: there is none.
     """
-    from ..clients.graph_fetch import is_address
+    from ..clients.job_fetch import is_address
 
     if is_address(pattern) or Path(pattern).exists():
         return [pattern]

@@ -27,6 +27,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "collect": Entry("collect", "Run the per-node agent: follow inputs, ship events."),
     "detect": Entry("detect", "Find the I/O period in finished traces."),
     "dfg": Entry("dfg", "Draw what follows what in finished traces, and compare."),
+    "layers": Entry("layers", "Take I/O apart by layers: HDF5, MPI-IO, POSIX."),
     "archive": Entry("archive", "Keep every call, compressed, and read it again."),
     "watch": Entry("watch", "Print a line for each prediction of an aggregator."),
     "preload": Entry("preload", "List the tracing libraries; build one for a library of your own."),

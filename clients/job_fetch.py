@@ -1,4 +1,4 @@
-"""Graphs of running jobs, asked of their aggregator."""
+"""Results of running jobs, asked of their aggregator."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import json
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
 from ..events import InputError
-from ..events.dfg import Graph
+from ..events.models import Model
 
 LARGEST_ANSWER: Final = 1 << 28
 _TIMEOUT_S: Final = 30.0
 _EXPECTED: Final = "http://HOST:PORT/jobs/JOB of a running aggregator (iotide serve)"
 _JOBS: Final = "/jobs/"
+_M = TypeVar("_M", bound=Model)
 
 
 def is_address(text: str) -> bool:
@@ -24,29 +25,32 @@ def is_address(text: str) -> bool:
     return text.startswith(("http://", "https://"))
 
 
-def fetch_graph(address: str) -> Graph:
-    """Returns the graph of a job as it is now.
+def fetch(address: str, result: str, model: type[_M]) -> _M:
+    """Returns a result of a job as it is now.
 
     Args:
-        address: ``http://HOST:PORT/jobs/JOB``, with or without ``/api/v1`` before and ``/dfg`` behind.
+        address: ``http://HOST:PORT/jobs/JOB``, with or without ``/api/v1`` before and ``/RESULT`` behind.
+        result: the last part of its path in the API, such as ``dfg``.
+        model: what it is.
 
     Raises:
         InputError: the aggregator does not answer, or has no such job.
     """
     parts = urllib.parse.urlsplit(address)
     _, found, job = parts.path.partition(_JOBS)
-    job = job.removesuffix("/dfg").strip("/")
+    job = job.removesuffix(f"/{result}").strip("/")
     base = f"{parts.scheme}://{parts.netloc}/api/v1/jobs"
     if not found or not job:
         raise InputError(address, None, "the job is missing", f"{_EXPECTED}; {_known(base)}")
     try:
-        return Graph.model_validate_json(_get(f"{base}/{job}/dfg"))
+        return model.model_validate_json(_get(f"{base}/{job}/{result}"))
     except urllib.error.HTTPError as error:
         with error:
             told = f"{_reason(error)}"
         raise InputError(address, None, told, f"{_EXPECTED}; {_known(base)}") from None
     except (OSError, ValueError) as error:
-        problem = "the answer is no graph" if isinstance(error, ValidationError) else f"no answer ({error})"
+        what = model.__name__.lower()
+        problem = f"the answer is no {what}" if isinstance(error, ValidationError) else f"no answer ({error})"
         raise InputError(address, None, problem, _EXPECTED) from None
 
 

@@ -1,0 +1,56 @@
+"""The part of a report that tells of collective calls: which ranks move data, and how long the others wait."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ...events.layers import Collective, CollectiveRank
+from .tables import SITE, split_site
+from .view import OTHER_NAME, View
+
+_NS: Final = 1e9
+_CALLS, _NANO, _BYTES, _SYSTEM_NS, _SYSTEM_BYTES = range(len(SITE))
+
+
+def collectives(view: View, top: int, most_ranks: int) -> list[Collective]:
+    """Returns the collective calls with the most time."""
+    key, sums = view.analyzer.tables.sites.rows()
+    site, process = split_site(key)
+    sites = view.analyzer.sites
+    made = []
+    for number in np.unique(site).tolist():
+        rows = np.flatnonzero(site == number)
+        mine = sums[rows]
+        moves = mine[:, _SYSTEM_BYTES] > 0
+        order = np.lexsort((-mine[:, _NANO], -mine[:, _SYSTEM_BYTES]))
+        ranks = [
+            CollectiveRank(
+                process=view.process(int(process[rows[at]])),
+                calls=int(mine[at, _CALLS]),
+                seconds=int(mine[at, _NANO]) / _NS,
+                bytes=int(mine[at, _BYTES]),
+                moved_bytes=int(mine[at, _SYSTEM_BYTES]),
+                moving_seconds=int(mine[at, _SYSTEM_NS]) / _NS,
+            )
+            for at in order[:most_ranks].tolist()
+        ]
+        total = mine.sum(axis=0)
+        made.append(
+            Collective(
+                call=view.call(sites.calls[number]) or OTHER_NAME,
+                file=view.class_path(sites.classes[number]),
+                calls=int(total[_CALLS]),
+                processes=len(rows),
+                movers=int(moves.sum()),
+                seconds=int(total[_NANO]) / _NS,
+                moving_seconds=int(total[_SYSTEM_NS]) / _NS,
+                waiting_seconds=int((mine[:, _NANO] - mine[:, _SYSTEM_NS])[~moves].sum()) / _NS,
+                bytes=int(total[_BYTES]),
+                moved_bytes=int(total[_SYSTEM_BYTES]),
+                ranks=ranks,
+                ranks_left_out=len(rows) - len(ranks),
+            )
+        )
+    return sorted(made, key=lambda row: -row.seconds)[:top]

@@ -1,0 +1,182 @@
+"""What calls are summed up in: by process, way down, size, fate, file, handle and collective."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events import Kind, Layer
+from ..dfg.state import Ints
+from .calls import LAYERS, NO_FATE, PROGRAM, Calls, moves, size_class
+from .settings import LayersSettings
+from .sums import Sums
+
+OVERS: Final = LAYERS + 1
+"""Layers, and the program."""
+WAYS: Final = ("read", "write", "other")
+SIZES: Final = 64
+MOST_SITES: Final = 4096
+_WAY: Final = np.full(256, 2, np.int64)
+_WAY[[Kind.READ, Kind.WRITE]] = 0, 1
+_NODE_BITS: Final = 20
+_PROCESS_BITS: Final = 24
+_CALL_BITS: Final = 24
+
+PROCESS: Final = (
+    "calls", "outer_calls", "ns", "exclusive_ns", "root_ns", "reads", "writes", "opens", "closes", "others",
+    "bytes_read", "bytes_written", "asked_read", "asked_written", "other_ns", "failed", "failed_ns",
+)  # fmt: skip
+"""By process and layer. Bytes and ``ns`` are those of calls that no call of the same layer encloses."""
+DOWN: Final = ("calls", "ns", "moving", "bytes", "outer_calls")
+"""By layer and way of the directly enclosing call, layer and way of the call."""
+FATE: Final = ("calls", "bytes", "below", "below_bytes", "ns")
+FILE: Final = (
+    "calls", "reads", "writes", "bytes_read", "bytes_written", "opens", "closes", "exclusive_ns", "outer_calls",
+)  # fmt: skip
+"""By file, layer of the directly enclosing call, and layer of the call."""
+NODE: Final = (
+    "calls", "opens", "closes", "reads", "writes", "bytes_read", "bytes_written", "ns", "exclusive_ns",
+)  # fmt: skip
+SITE: Final = ("calls", "ns", "bytes", "system_ns", "system_bytes")
+NAMED: Final = ("calls", "ns", "exclusive_ns", "bytes")
+"""By call and layer."""
+
+
+class Tables(NamedTuple):
+    """The sums of one job; keys are numbers that ``split`` takes apart again."""
+
+    processes: Sums
+    down: Sums
+    sizes: Sums
+    fates: Sums
+    files: Sums
+    nodes: Sums
+    sites: Sums
+    named: Sums
+
+    @classmethod
+    def make(cls, settings: LayersSettings) -> Self:
+        """Returns empty tables."""
+        return cls(
+            processes=Sums((settings.max_processes + 1) * LAYERS, len(PROCESS)),
+            down=Sums(OVERS * len(WAYS) * LAYERS * len(WAYS), len(DOWN)),
+            sizes=Sums(OVERS * LAYERS * len(WAYS) * SIZES, 1),
+            fates=Sums(LAYERS * len(WAYS) * 8, len(FATE)),
+            files=Sums(settings.max_file_rows, len(FILE)),
+            nodes=Sums(settings.max_process_nodes, len(NODE)),
+            sites=Sums(settings.max_collectives, len(SITE)),
+            named=Sums(settings.max_nodes * 4, len(NAMED)),
+        )
+
+    def add(self, calls: Calls, node: Ints, site: Ints, on_data: npt.NDArray[np.bool_]) -> None:
+        """Adds calls all of whose enclosing calls are known.
+
+        Args:
+            calls: what to add.
+            node: of each call's handle.
+            site: of each collective, -1 for other calls.
+            on_data: which calls are on files of data; pipes and the like have no sizes worth telling.
+        """
+        layer, over = calls.layer.astype(np.int64), calls.over.astype(np.int64)
+        kind, count = calls.kind, calls.count
+        way = _WAY[kind]
+        exclusive = calls.ns - calls.below_ns
+        outer = (calls.around >> calls.layer) & 1 == 0
+        outer_count = np.where(outer, count, 0)
+        outer_ns = np.where(outer, calls.ns, 0)
+        read, written = outer & (kind == Kind.READ), outer & (kind == Kind.WRITE)
+        opens = np.where((kind == Kind.CREATE) | (kind == Kind.DUPLICATE), count, 0)
+        closes = np.where(kind == Kind.DESTROY, count, 0)
+        reads, writes = np.where(way == 0, count, 0), np.where(way == 1, count, 0)
+        bytes_read, bytes_written = np.where(read, calls.bytes, 0), np.where(written, calls.bytes, 0)
+        process = calls.process
+        self.processes.add(
+            process * LAYERS + layer,
+            [
+                count, outer_count, outer_ns, exclusive, np.where(over == PROGRAM, calls.ns, 0), reads, writes, opens,
+                closes, count - reads - writes - opens - closes, bytes_read, bytes_written,
+                np.where(read, calls.requested, 0), np.where(written, calls.requested, 0),
+                np.where(way == 2, exclusive, 0), calls.failed, np.where(calls.failed > 0, exclusive, 0),
+            ],
+            layer,
+        )  # fmt: skip
+        moving = moves(calls)
+        down = (over * len(WAYS) + _WAY[calls.over_kind]) * LAYERS + layer
+        moved = np.where(moving & outer, calls.bytes, 0)
+        self.down.add(down * len(WAYS) + way, [count, calls.ns, np.where(moving, count, 0), moved, outer_count])
+        rows = np.flatnonzero(moving & on_data)
+        size = size_class(calls)
+        self.sizes.add((((over * LAYERS + layer) * len(WAYS) + way) * SIZES + size)[rows], [count[rows]])
+        rows = np.flatnonzero(calls.fate != NO_FATE)
+        if len(rows):
+            key = (layer[rows] * len(WAYS) + way[rows]) * 8 + calls.fate[rows]
+            columns = (count, calls.bytes, calls.below, calls.below_bytes, calls.ns)
+            self.fates.add(key, [column[rows] for column in columns])
+        tail = over * LAYERS + layer
+        self.files.add(
+            calls.file * (OVERS * LAYERS) + tail,
+            [count, reads, writes, bytes_read, bytes_written, opens, closes, exclusive, outer_count],
+            tail,
+        )
+        self.nodes.add(
+            (process << _NODE_BITS) + node,
+            [count, opens, closes, reads, writes, bytes_read, bytes_written, outer_ns, exclusive],
+            node,
+        )
+        rows = np.flatnonzero(site >= 0)
+        if len(rows):
+            columns = (count, calls.ns, calls.bytes, calls.system_ns, calls.system_bytes)
+            at = site[rows] << _PROCESS_BITS
+            self.sites.add(at + process[rows], [column[rows] for column in columns], at)
+        self.named.add(
+            (layer << _CALL_BITS) + calls.call,
+            [count, outer_ns, exclusive, np.where(outer, calls.bytes, 0)],
+            layer << _CALL_BITS,
+        )
+
+    def merge(self, other: Tables, processes: Ints, files: Ints, nodes: Ints, sites: Ints, calls: Ints) -> None:
+        """Adds another's sums; the other's numbers are these here."""
+        key = other.processes.rows()[0]
+        self.processes.merge(other.processes, processes[key // LAYERS] * LAYERS + key % LAYERS, key % LAYERS)
+        for mine, theirs in ((self.down, other.down), (self.sizes, other.sizes), (self.fates, other.fates)):
+            mine.merge(theirs, theirs.rows()[0])
+        file, tail = np.divmod(other.files.rows()[0], OVERS * LAYERS)
+        self.files.merge(other.files, files[file] * (OVERS * LAYERS) + tail, tail)
+        process, node = split_node(other.nodes.rows()[0])
+        self.nodes.merge(other.nodes, (processes[process] << _NODE_BITS) + nodes[node], nodes[node])
+        site, process = split_site(other.sites.rows()[0])
+        at = sites[site] << _PROCESS_BITS
+        self.sites.merge(other.sites, at + processes[process], at)
+        layer, call = split_named(other.named.rows()[0])
+        self.named.merge(other.named, (layer << _CALL_BITS) + calls[call], layer << _CALL_BITS)
+
+
+def split_node(key: Ints) -> tuple[Ints, Ints]:
+    """Returns processes and nodes of keys of ``nodes``."""
+    return key >> _NODE_BITS, key & ((1 << _NODE_BITS) - 1)
+
+
+def split_site(key: Ints) -> tuple[Ints, Ints]:
+    """Returns sites and processes of keys of ``sites``."""
+    return key >> _PROCESS_BITS, key & ((1 << _PROCESS_BITS) - 1)
+
+
+def split_named(key: Ints) -> tuple[Ints, Ints]:
+    """Returns layers and calls of keys of ``named``."""
+    return key >> _CALL_BITS, key & ((1 << _CALL_BITS) - 1)
+
+
+def split(key: npt.NDArray[np.int64], *widths: int) -> list[Ints]:
+    """Takes numbers apart that were made as ((a * widths[0]) + b) * widths[1] + c ..."""
+    parts: list[Ints] = []
+    for width in reversed(widths):
+        key, part = np.divmod(key, width)
+        parts.append(part)
+    return [key, *reversed(parts)]
+
+
+def layer_name(number: int) -> str:
+    """Returns the name of a layer, "" for the program."""
+    return "" if number == PROGRAM else Layer(number).name

@@ -1,0 +1,262 @@
+"""The layers of one job, kept up to date from columns of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol, Self
+
+import numpy as np
+
+from ...events import EventBatch, FileInfo, Flag, Layer, StreamInfo
+from ..dfg.state import Ints
+from .calls import FREE, LAYERS, NO_FATE, PROGRAM, UNTOLD, Calls, dtype_of, joined, no_calls, summed_up
+from .handles import Handles
+from .identity import Files, Processes
+from .nesting import nest
+from .settings import LayersSettings
+from .sites import Sites
+from .sums import MOST
+from .tables import Tables, split_named
+from .timeline import Timeline, operation_of
+
+_FEWEST_AT_ONCE: Final = 512
+_MOST_AT_ONCE: Final = 16_384
+_SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
+_LATEST_NS: Final = 2**61
+_MARKS_OF_NODE: Final = 10
+
+
+class Names(Protocol):
+    """What a job's numbers mean."""
+
+    calls: list[str]
+    files: list[FileInfo]
+
+
+class LayerAnalyzer:
+    """Takes calls apart by the layer that made them (seed 002).
+
+    The exclusive time of a call is its duration less that of the calls which it made directly. What a call's enclosing
+    calls are is known when they have ended: until then it waits. Calls that wait and are alike are summed up when there
+    are too many; a report counts them as made by the program so far. Events of one thread should come in the order in
+    which they ended.
+
+    Memory does not depend on the number of events; every bound is one of the settings and counts what it costs.
+    """
+
+    def __init__(self, settings: LayersSettings) -> None:
+        self.settings = settings
+        self.events = 0
+        self.first_ns = 0
+        self.last_ns = 0
+        self.orphans = 0
+        self.unenclosed = 0
+        self.clipped = 0
+        self.without_handle = 0
+        self.deepest = 0
+        self.processes = Processes(settings.max_processes)
+        self.files = Files(settings.max_files)
+        self.handles = Handles(settings.max_nodes, settings.max_handles)
+        self.sites = Sites()
+        self.tables = Tables.make(settings)
+        self.timeline = Timeline(max(settings.max_marks, _MARKS_OF_NODE * settings.max_nodes))
+        self._new: list[Calls] = []
+        self._waiting = no_calls()
+
+    @property
+    def waiting(self) -> int:
+        """Calls made in ones that have not ended yet."""
+        self._look()
+        return int(self._waiting.count.sum())
+
+    def update(self, batch: EventBatch, stream: str, info: StreamInfo, files: Sequence[FileInfo]) -> None:
+        """Takes in events of a stream.
+
+        Args:
+            batch: in the job's numbers.
+            stream: the stream's id.
+            info: what it says of itself.
+            files: what the job's numbers of files mean.
+        """
+        for begin in range(0, len(batch), _MOST_AT_ONCE):
+            whole = len(batch) <= _MOST_AT_ONCE
+            part = batch if whole else batch.select(slice(begin, begin + _MOST_AT_ONCE))
+            self._new.append(self._calls(part, stream, info, files))
+            due = min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE)
+            if sum(map(len, self._new)) >= due:
+                self._look()
+
+    def close_stream(self, stream: str) -> None:
+        """Takes in that a stream has ended: calls in ones that were never seen to end count as the program's."""
+        self._look()
+        serials = np.array(self.processes.close(stream), np.int64)
+        ended = np.isin(self._waiting.serial, serials)
+        if ended.any():
+            self._release(ended)
+        self.handles.close(serials)
+
+    def settle(self) -> None:
+        """Takes in what has come, and gives memory back: for a job that is silent."""
+        self._look()
+        if len(self._waiting):
+            self._waiting = summed_up(self._waiting)
+
+    def closed(self) -> LayerAnalyzer:
+        """Returns a copy in which every call has ended."""
+        copy = LayerAnalyzer.restore(self.settings, self.snapshot())
+        copy._release(np.ones(len(copy._waiting), np.bool_), count=False)
+        return copy
+
+    def losses(self) -> dict[str, int]:
+        """Returns what the layers lack so far, by reason: calls, or handles."""
+        tables = self.tables
+        return {
+            "processes": max(0, self.processes.serials + 1 - len(self.processes.known)),
+            "files": self.files.overflowed,
+            "file_rows": tables.files.dropped,
+            "nodes": self.handles.folded,
+            "process_nodes": tables.nodes.dropped,
+            "handles": self.handles.forgotten,
+            "collectives": tables.sites.dropped,
+            "calls": tables.named.dropped,
+            "orphans": self.orphans,
+            "unenclosed": self.unenclosed,
+            "clipped": self.clipped,
+        }
+
+    def merge(self, other: LayerAnalyzer, calls: Sequence[int] | None = None) -> None:
+        """Adds another part of the same job: processes of its own, files alike by path.
+
+        Args:
+            other: it stays as it is; calls that wait there count as made by the program.
+            calls: our number of each of the other's calls; by default both number alike.
+        """
+        self._look()
+        theirs = other.closed()
+        named = split_named(theirs.tables.named.rows()[0])[1]
+        most = max(int(named.max(initial=0)), *theirs.handles.calls, *theirs.sites.calls)
+        numbers = np.arange(most + 1) if calls is None else np.asarray(calls, np.int64)
+        processes = self.processes.merge(theirs.processes)
+        files, classes = self.files.merge(theirs.files)
+        nodes = self.handles.merge(theirs.handles, numbers, classes)
+        sites = self.sites.merge(theirs.sites, numbers, classes)
+        self.tables.merge(theirs.tables, processes, files, nodes, sites, numbers)
+        self.timeline.merge(theirs.timeline, nodes)
+        if theirs.events:
+            self.first_ns = min(self.first_ns, theirs.first_ns) if self.events else theirs.first_ns
+            self.last_ns = max(self.last_ns, theirs.last_ns) if self.events else theirs.last_ns
+        self.deepest = max(self.deepest, theirs.deepest)
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(theirs, name))
+
+    def snapshot(self) -> dict[str, Any]:
+        """Returns the state as plain data: dicts, lists, numbers, texts and arrays."""
+        self._look()
+        return {
+            "counts": {name: getattr(self, name) for name in (*_COUNTS, "first_ns", "last_ns", "deepest")},
+            "waiting": {name: column.copy() for name, column in self._waiting.columns().items()},
+            "processes": self.processes.snapshot(),
+            "files": self.files.snapshot(),
+            "handles": self.handles.snapshot(),
+            "sites": self.sites.snapshot(),
+            "timeline": self.timeline.snapshot(),
+            "tables": {name: table.snapshot() for name, table in self.tables._asdict().items()},
+        }
+
+    @classmethod
+    def restore(cls, settings: LayersSettings, data: dict[str, Any]) -> Self:
+        """Makes an analyzer that goes on where a snapshot was made, with the same settings."""
+        made = cls(settings)
+        for name, value in data["counts"].items():
+            setattr(made, name, value)
+        made._waiting = Calls(**{name: column.copy() for name, column in data["waiting"].items()})
+        made.processes = Processes.restore(data["processes"])
+        made.files = Files.restore(data["files"])
+        made.handles = Handles.restore(data["handles"])
+        made.sites = Sites.restore(data["sites"])
+        made.timeline = Timeline.restore(data["timeline"])
+        made.tables = Tables(**{name: type(table).restore(data["tables"][name])
+                                for name, table in made.tables._asdict().items()})  # fmt: skip
+        return made
+
+    def _calls(self, batch: EventBatch, stream: str, info: StreamInfo, files: Sequence[FileInfo]) -> Calls:
+        count = len(batch)
+        serial, process = self.processes.of(batch, stream, info)
+        start = np.clip(batch.start, -_LATEST_NS, _LATEST_NS)
+        ns, requested, moved = (np.clip(column, 0, MOST) for column in (batch.duration, batch.requested, batch.bytes))
+        self.clipped += int(np.count_nonzero((ns != batch.duration) | (moved != batch.bytes)))
+        end = start + ns
+        first, last = int(start.min()), int(end.max())
+        self.first_ns = min(self.first_ns, first) if self.events else first
+        self.last_ns = max(self.last_ns, last) if self.events else last
+        self.events += count
+        self.without_handle += count - int(np.count_nonzero(batch.handle))
+        self.deepest = max(self.deepest, int(batch.depth.max()))
+        layer = np.where(batch.layer < LAYERS, batch.layer, int(Layer.OTHER)).astype(np.uint8)
+        filled = {
+            "around": 0, "over": UNTOLD, "over_kind": 0, "count": 1, "below_ns": 0, "below": 0, "below_bytes": 0,
+            "system_ns": 0, "system_bytes": 0, "fate": NO_FATE, "summed": False,
+        }  # fmt: skip
+        return Calls(
+            serial=serial,
+            thread=(serial << 32) + (batch.tid.astype(np.int64) & 0xFFFFFFFF),
+            process=process,
+            layer=layer,
+            kind=batch.kind.astype(np.uint8),
+            call=batch.call.astype(np.int64),
+            file=self.files.of(batch.file, info.host, files),
+            handle=batch.handle.astype(np.int64),
+            parent=batch.parent.astype(np.int64),
+            depth=batch.depth.astype(np.uint8),
+            start=start,
+            end=end,
+            ns=ns,
+            requested=requested,
+            bytes=moved,
+            failed=((batch.flags & int(Flag.FAILED)) != 0).astype(np.int64),
+            collective=(batch.flags & int(Flag.COLLECTIVE)) != 0,
+            **{name: np.full(count, value, dtype_of(name)) for name, value in filled.items()},
+        )
+
+    def _look(self) -> None:
+        """Takes calls in that have come; many at a time, as each look takes its time."""
+        if not self._new:
+            return
+        nested = nest(joined([self._waiting, *self._new]))
+        self._new.clear()
+        self.orphans += nested.orphans
+        if nested.closed.all():
+            self._waiting = no_calls()
+            self._add(nested.calls)
+            return
+        self._waiting = nested.calls.take(~nested.closed)
+        self._add(nested.calls.take(nested.closed))
+        if len(self._waiting) > self.settings.max_waiting // 2:
+            self._waiting = summed_up(self._waiting)
+            excess = len(self._waiting) - self.settings.max_waiting // 2
+            if excess > 0:
+                oldest = np.zeros(len(self._waiting), np.bool_)
+                oldest[np.argsort(self._waiting.end, kind="stable")[:excess]] = True
+                self._release(oldest)
+
+    def _release(self, rows: Ints | Any, *, count: bool = True) -> None:
+        """Counts waiting calls as made by the program."""
+        calls = self._waiting.take(rows)
+        self._waiting = self._waiting.take(~rows)
+        calls.over[calls.over == UNTOLD] = PROGRAM
+        calls.depth[:] = FREE
+        if count:
+            self.unenclosed += int(calls.count.sum())
+        self._add(calls)
+
+    def _add(self, calls: Calls) -> None:
+        if not len(calls):
+            return
+        kind = self.files.class_of(calls.file)
+        node = self.handles.of(calls, kind)
+        self.tables.add(calls, node, self.sites.of(calls, kind), self.files.of_data(calls.file))
+        moved = np.where((calls.around >> calls.layer) & 1 == 0, calls.bytes, 0)
+        self.timeline.add(node, operation_of(calls.kind), calls.start, calls.end, calls.count, calls.ns, moved)
+
+
+_COUNTS: Final = ("events", "orphans", "unenclosed", "clipped", "without_handle")
