@@ -35,7 +35,12 @@ class InflatingTail:
         self.path = self._tail.path
         self._counters = counters
         self._chunk_bytes = chunk_bytes
-        self._is_gzip: bool | None = None
+        self._is_gzip: bool | None
+        self._packed: bytes
+        self._full: bool
+        """As much came out as was allowed: there may be more."""
+        self._half: bool
+        """It ends within a member."""
         self._begin()
 
     @property
@@ -81,8 +86,8 @@ class InflatingTail:
     def _begin(self) -> None:
         self._is_gzip = None
         self._packed = b""
-        self._full = False  # as much came out as was allowed: there may be more
-        self._half = False  # within a member
+        self._full = False
+        self._half = False
         self._broken = False
         self._inflater = zlib.decompressobj(_GZIP_ONLY)
 
