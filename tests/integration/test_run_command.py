@@ -101,12 +101,15 @@ def test_signal_sent_to_us_reaches_the_program(tmp_path: Path, number: signal.Si
     ready = tmp_path / "ready"
     os.mkfifo(ready)
     script = f"trap 'exit 40' {number.name[3:]}; echo up > {ready}; while :; do sleep 0.05; done"
-    with subprocess.Popen(
-        [*IOTIDE, "run", "--quiet", "--no-report", "--", "sh", "-c", script], cwd=tmp_path, env=plain_environment()
-    ) as running:
-        assert ready.read_text() == "up\n"
-        running.send_signal(number)
-        assert running.wait(timeout=30) == 40
+    heeded = ["env", f"--default-signal={number.name[3:]}"]  # the shell that started the tests may have us ignore it
+    command = [*heeded, *IOTIDE, "run", "--quiet", "--no-report", "--", "sh", "-c", script]
+    with subprocess.Popen(command, cwd=tmp_path, env=plain_environment()) as running:
+        try:
+            assert ready.read_text() == "up\n"
+            running.send_signal(number)
+            assert running.wait(timeout=60) == 40
+        finally:
+            running.kill()
 
 
 def test_fio_is_traced_with_all_its_bytes(tmp_path: Path) -> None:
