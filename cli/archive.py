@@ -7,11 +7,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
+from .archive_converting import convert
 from .naming import default_job
+from .outputs import private_file
 
 if TYPE_CHECKING:
     from ..events.archive.reader import ArchiveReader
@@ -26,7 +28,7 @@ Examples:
   iotide archive info job.iotide
   iotide archive dump job.iotide | head
   iotide archive verify job.iotide
-  iotide archive convert --to chrome -o job.json job.iotide     # open it in Perfetto
+  iotide archive convert -o job.json job.iotide     # open it in Perfetto
 
 Exit status: 0 done, 1 the work failed or an archive is damaged, 2 bad usage or unreadable input.
 """
@@ -36,6 +38,9 @@ _archive = click.argument("file", metavar="ARCHIVE", type=click.Path(path_type=P
 @click.group("archive", help=_HELP)
 def command() -> None:
     """Groups the sub-commands."""
+
+
+command.add_command(convert)
 
 
 @command.command()
@@ -60,7 +65,7 @@ def create(files: tuple[Path, ...], output: Path, format_name: str | None, job: 
     calls = problems = 0
     try:
         sources = [open_file(path, origin, format=format_name) for path in files]
-        with _private_file(output) as out:
+        with private_file(output) as out:
             out.write(writer.begin({"job": origin.job, "traces": [path.name for path in files]}))
             for source in sources:
                 calls += write_items(writer, read_all(source), out)
@@ -117,38 +122,6 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
 
 @command.command()
 @_archive
-@click.option(
-    "--to",
-    "target",
-    required=True,
-    type=click.Choice(("chrome", "parquet", "jsonl")),
-    help="chrome: JSON that Perfetto opens; parquet: a table, a row a call; jsonl: what `dump` prints.",
-)
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
-def convert(file: Path, target: str, output: Path) -> None:
-    """Write the calls in a format of other tools; the file is private to you."""
-    from ..events import InputError, UnavailableError
-    from .archive_report import convert_to
-
-    with _opened(file) as reader:
-        try:
-            with _private_file(output) as out:
-                calls = convert_to(target, reader, Path(out.name))
-        except UnavailableError as error:
-            click.echo(f"iotide: {error}", err=True)
-            sys.exit(2)
-        except InputError as error:
-            click.echo(f"iotide: {error}", err=True)
-            sys.exit(1)
-        except OSError as error:
-            click.echo(f"iotide: cannot write {output}: {error.strerror}", err=True)
-            sys.exit(1)
-        _name_problems(reader)
-    click.echo(f"{output}: {calls} calls in {output.stat().st_size} bytes", err=True)
-
-
-@command.command()
-@_archive
 def verify(file: Path) -> None:
     """Check every checksum, unpack every call, and say whether the archive is whole."""
     from ..events import InputError
@@ -191,19 +164,3 @@ def _opened(file: Path) -> Iterator[ArchiveReader]:
 def _name_problems(reader: ArchiveReader) -> None:
     for problem in reader.problems:
         click.echo(f"iotide: {problem}", err=True)
-
-
-@contextmanager
-def _private_file(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a new file that only its user may read; a file of that name is replaced when all is written."""
-    from tempfile import NamedTemporaryFile
-
-    with NamedTemporaryFile(dir=path.absolute().parent, prefix=f".{path.name}.", delete=False) as file:
-        written = Path(file.name)
-        try:
-            yield file
-            file.flush()
-            written.replace(path)
-        except BaseException:
-            written.unlink(missing_ok=True)
-            raise

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console
@@ -87,31 +85,6 @@ def print_report(report: dict[str, Any]) -> None:
     console.print(table)
     if hidden:
         console.print(f"and {hidden} streams of fewer calls; --json has all")
-
-
-def convert_to(target: str, reader: ArchiveReader, path: Path) -> int:
-    """Writes an archive's calls to a file as ``chrome``, ``parquet`` or ``jsonl``; returns how many.
-
-    Raises:
-        UnavailableError: a library that the format needs is missing.
-        InputError: a section is broken.
-        OSError: the file cannot be written.
-    """
-    if target == "parquet":
-        from ..clients.trace_parquet import write_parquet
-
-        return write_parquet(reader, path)
-    with path.open("w", encoding="utf-8") as out:
-        if target == "chrome":
-            from ..clients.trace_chrome import write_chrome
-
-            return write_chrome(reader, out)
-        calls = 0
-        for number in reader.streams:
-            for row in calls_as_rows(reader, number):
-                out.write(json.dumps(row, ensure_ascii=False) + "\n")
-                calls += 1
-        return calls
 
 
 def calls_as_rows(reader: ArchiveReader, stream: int) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ from ..analyzers.dfg.sizes import sizes_of
 from ..clients.eventlog import EventLog, LogCase
 from ..events import concatenate
 from .dfg_building import Part, Selection, activities_of
-from .naming import safe_name
+from .naming import safe_name, unique_name
 
 
 def log_of(selection: Selection) -> EventLog:
@@ -49,7 +49,7 @@ def _case(
     if selection.cases.case == "stream":
         label = f"{command}_{host}_{rank}" if command and host and rank >= 0 else PurePath(label).name
     return LogCase(
-        name=_unique(safe_name(label), taken),
+        name=unique_name(safe_name(label), taken),
         command=command,
         host=host,
         rank=rank,
@@ -64,13 +64,3 @@ def _case(
         size=sizes_of(batch),
         activity=activity,
     )
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    """Returns a name that no other case of the log has."""
-    tried, number = name, 1
-    while tried in taken:
-        number += 1
-        tried = f"{name}.{number}"
-    taken.add(tried)
-    return tried

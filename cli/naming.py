@@ -29,3 +29,17 @@ def safe_name(job: str) -> str:
     '1234.pbs_x_y'
     """
     return re.sub(r"[^A-Za-z0-9._-]+", "_", job).lstrip(".") or "job"
+
+
+def unique_name(name: str, taken: set[str]) -> str:
+    """Returns a name that is not among those taken, and takes it.
+
+    >>> unique_name("x", {"x", "x.2"})
+    'x.3'
+    """
+    tried, number = name, 1
+    while tried in taken:
+        number += 1
+        tried = f"{name}.{number}"
+    taken.add(tried)
+    return tried

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from ..events import DefinitionTable, EventBatch, Kind, Layer, StreamInfo
@@ -16,7 +16,7 @@ _FACTS = ("job", "host", "user", "command", "rank", "pid")
 _UNSAID = {"job": "", "host": "", "user": "", "command": "", "rank": UNKNOWN_RANK, "pid": 0}
 
 
-def write_chrome(reader: ArchiveReader, out: IO[str]) -> int:
+def write_chrome(reader: ArchiveReader, out: IO[str], show: Callable[[int], None] = lambda calls: None) -> int:
     """Writes all calls of an archive as complete events ("ph": "X"); returns how many.
 
     A process is a stream of the archive, numbered from 1 and named by rank, command, host and pid, as two nodes may use
@@ -40,6 +40,7 @@ def write_chrome(reader: ArchiveReader, out: IO[str]) -> int:
             calls += len(each.batch)
             for event in _events(number, stream.info, each.batch, table, stream.files, first_ns):
                 out.write(separator + json.dumps(event, ensure_ascii=False))
+            show(calls)
     out.write("\n]}\n")
     return calls
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ _NOTHING: Final = FileInfo("")
 _TEXTS: Final = ("job", "host", "call", "signature", "path", "layer", "kind")
 
 
-def write_parquet(reader: ArchiveReader, path: Path) -> int:
+def write_parquet(reader: ArchiveReader, path: Path, show: Callable[[int], None] = lambda calls: None) -> int:
     """Writes all calls of an archive; returns how many.
 
     Columns: the numbers of an event under their names in ``schema.COLUMNS`` (start and duration in ns), and as texts
@@ -64,4 +65,5 @@ def write_parquet(reader: ArchiveReader, path: Path) -> int:
                 arrays = [columns[field.name] for field in schema]
                 writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=ROW_GROUP)
                 calls += len(batch)
+                show(calls)
     return calls

@@ -1,0 +1,57 @@
+"""Files and folders that commands write: private, whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile, mkdtemp
+from typing import IO
+
+
+@contextmanager
+def private_file(path: Path) -> Iterator[IO[bytes]]:
+    """Opens a new file that only its user may read; a file of that name is replaced when all is written."""
+    with NamedTemporaryFile(dir=path.absolute().parent, prefix=f".{path.name}.", delete=False) as file:
+        written = Path(file.name)
+        try:
+            yield file
+            file.flush()
+            written.replace(path)
+        except BaseException:
+            written.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def private_folder(path: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
+    """Makes a new folder that only its user may read, which gets its name when all is written.
+
+    Args:
+        path: its name. An empty folder of that name is replaced, and one that ``is_ours``.
+        is_ours: tells whether a folder is one that may be removed.
+
+    Raises:
+        FileExistsError: the name is taken by something else.
+    """
+    made = Path(mkdtemp(dir=path.absolute().parent, prefix=f".{path.name}."))
+    try:
+        yield made
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            raise FileExistsError(17, "something that is no folder has that name", str(path))
+        if path.is_dir() and any(path.iterdir()):
+            if not is_ours(path):
+                raise FileExistsError(17, "a folder with other things in it has that name", str(path))
+            shutil.rmtree(path)
+        made.replace(path)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+
+
+def size_of(path: Path) -> int:
+    """Returns the bytes of a file, or of all files in a folder."""
+    if path.is_dir():
+        return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
+    return path.stat().st_size

@@ -1,0 +1,49 @@
+"""Reads an OTF2 trace once more: OTF2 does not tell of the last bytes of a file that found no room."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+def check_written(library: Any, anchor: Path, events: Sequence[int]) -> None:
+    """Checks that a trace has all definitions and events.
+
+    Args:
+        library: OTF2's lower module.
+        anchor: the trace's file that ends in .otf2.
+        events: how many each location has, by its number.
+
+    Raises:
+        OSError: it has not.
+    """
+    try:
+        reader = library.Reader_Open(str(anchor))
+    except library.Error:
+        raise OSError(errno.EIO, "what was written cannot be read again") from None
+    try:
+        _read(library, reader, events)
+    except library.Error as error:
+        raise OSError(errno.EIO, f"what was written cannot be read again: {error}") from None
+    finally:
+        library.Reader_Close(reader)
+
+
+def _read(library: Any, reader: Any, events: Sequence[int]) -> None:
+    library.Reader_SetSerialCollectiveCallbacks(reader)
+    announced = library.Reader_GetNumberOfGlobalDefinitions(reader)
+    definitions = library.Reader_GetGlobalDefReader(reader)
+    if library.Reader_ReadAllGlobalDefinitions(reader, definitions) != announced:
+        raise OSError(errno.EIO, "definitions are missing in what was written")
+    library.Reader_CloseGlobalDefReader(reader, definitions)
+    for number in range(len(events)):
+        library.Reader_SelectLocation(reader, number)
+    library.Reader_OpenEvtFiles(reader)
+    for number, expected in enumerate(events):
+        location = library.Reader_GetEvtReader(reader, number)
+        if library.Reader_ReadAllLocalEvents(reader, location) != expected:
+            raise OSError(errno.EIO, "events are missing in what was written")
+        library.Reader_CloseEvtReader(reader, location)
+    library.Reader_CloseEvtFiles(reader)
