@@ -19,7 +19,8 @@ _HELP = """Take a program's I/O apart by layers: HDF5, NetCDF, MPI-IO, the C lib
 Says where the time goes (each layer's own, and with what it calls), how a file's requests change on their way down,
 which handle was made below which, which files a layer touches on its own, which ranks move the data of a collective
 call while the others wait, and what stands out. FILEs are taken together, in any format that `iotide detect` reads;
-traces of `iotide run` and of OTF2 have all that is told here, strace's only the lowest layer.
+traces of `iotide run` and of OTF2 have all that is told here, strace's only the lowest layer. A FILE may also be a
+running job, http://HOST:9788/jobs/JOB of its aggregator. docs/layers.md explains every number.
 
 \b
 Examples:
@@ -27,6 +28,7 @@ Examples:
   iotide layers --filter 'path=/scratch/*' app.iotide          what concerns the files below /scratch
   iotide layers --filter rank=0 app.iotide                     the tree and the timeline of one process
   iotide layers --json app.iotide | jq '.layers.findings[].text'
+  iotide layers http://127.0.0.1:9788/jobs/4711                a running job as it is now
 
 Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read.
 """
@@ -58,8 +60,13 @@ def command(
     as_json: bool,
 ) -> None:
     """Reads, takes apart, shows."""
+    from ..clients.job_fetch import is_address
+
     _check_output(output, files)
-    report = _of_traces(files, format_name, filters, top)
+    live = [name for name in files if is_address(name)]
+    if live and (len(files) > 1 or filters or format_name):
+        raise click.UsageError(f"{live[0]} is a running job: give it alone, without --filter and --format")
+    report = _of_job(live[0]) if live else _of_traces(files, format_name, filters, top)
     if output is not None:
         _write(output, report)
     if as_json:
@@ -83,6 +90,14 @@ def _of_traces(files: tuple[str, ...], format_name: str | None, filters: tuple[s
     if not report.layers.events:
         raise click.UsageError(f"--filter lets none of the {trace.events:,} events through")
     return report
+
+
+def _of_job(address: str) -> LayersReport:
+    from ..clients.job_fetch import fetch
+    from ..events.layers import Layers, LayersReport
+
+    layers = fetch(address, "layers", Layers)
+    return LayersReport(files=[address], source="running job", wall_clock=True, layers=layers)
 
 
 def _check_output(output: Path | None, files: tuple[str, ...]) -> None:

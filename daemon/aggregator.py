@@ -67,6 +67,7 @@ class Aggregator:
         self._on_job: list[JobListener] = []
         self._signal_dropped = {"late": 0.0, "ahead": 0.0}
         self._graphs_dropped: Counter[str] = Counter()
+        self._layers_dropped: Counter[str] = Counter()
         self._past: Counter[str] = Counter()
         self._lost: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
 
@@ -168,6 +169,14 @@ class Aggregator:
                 total.update(session.graph.losses())
         return total
 
+    def layers_dropped(self) -> Counter[str]:
+        """Returns what the jobs' layers lack, by reason; those of jobs that are gone included."""
+        total = Counter(self._layers_dropped)
+        for session in self.jobs.values():
+            if session.layers is not None:
+                total.update(session.layers.losses())
+        return total
+
     # ---- time ----
 
     def tick(self) -> bool:
@@ -266,6 +275,8 @@ class Aggregator:
         _add(self._signal_dropped, session)
         if session.graph is not None:
             self._graphs_dropped.update(session.graph.losses())
+        if session.layers is not None:
+            self._layers_dropped.update(session.layers.losses())
         self._predicted_at.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)

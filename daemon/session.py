@@ -14,6 +14,7 @@ from ..events import Definitions, EventBatch, Flag, Kind, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
 from .history import History
 from .job_graph import JobGraph
+from .job_layers import JobLayers
 from .life import State
 from .numbering import JobNames, StreamNames
 from .settings import AggregatorSettings
@@ -71,6 +72,8 @@ class JobSession:
     totals: Totals = field(init=False)
     graph: JobGraph | None = None
     """The directly-follows graph; None before the first event, and where it is switched off."""
+    layers: JobLayers | None = None
+    """The layers; None likewise."""
 
     def __post_init__(self) -> None:
         self.heard_at_s = self.created_at_s
@@ -106,6 +109,8 @@ class JobSession:
             self.infos.pop(stream)
             if self.graph is not None:
                 self.graph.close_stream(stream)
+            if self.layers is not None:
+                self.layers.close_stream(stream)
         if not self.streams:
             self.no_stream_since_s = at_s
 
@@ -145,6 +150,10 @@ class JobSession:
             self.graph.update(batch, stream, self.infos[stream])
         self.predictor.update(batch, self.names.file_types, None if self.own_clock else int(now_s * 1e9))
         self.flushed = self.flushed or bool((batch.flags & Flag.AGGREGATE).any())
+        if self.settings.layers.enabled:
+            if self.layers is None:
+                self.layers = JobLayers(self.job, self.settings.layers, self.names)
+            self.layers.update(batch, stream, self.infos[stream])
 
     def predict(self, now_s: float, *, whole: bool = False) -> Prediction | None:
         """Predicts from what is there; None before the first event.
@@ -172,6 +181,8 @@ class JobSession:
         """Gives memory back that a silent job does not need."""
         if self.graph is not None:
             self.graph.settle()
+        if self.layers is not None:
+            self.layers.settle()
 
     def signal(self, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
         """Returns the bandwidth over the observation or its last seconds; it ends with the last event, or later."""

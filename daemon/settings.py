@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ..analyzers.dfg.settings import DfgSettings
+from ..analyzers.layers.settings import LayersSettings
 from ..analyzers.settings import DetectSettings
 from ..events import ConfigError
 from .archives import ArchiveSettings
@@ -74,6 +75,7 @@ class AggregatorSettings(BaseModel):
     detect: DetectSettings = Field(default_factory=DetectSettings, description="How periods are looked for.")
     archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
     dfg: DfgSettings = Field(default_factory=DfgSettings, description="How directly-follows graphs are kept.")
+    layers: LayersSettings = Field(default_factory=LayersSettings, description="How the layers of jobs are kept.")
 
     @model_validator(mode="after")
     def _samples_as_a_running_job_can_be(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import Kind, Layer
-from ..dfg.state import Ints
+from ..dfg.state import Ints, Rows, distinct
 
 LAYERS: Final = len(Layer)
 PROGRAM: Final = LAYERS
@@ -37,6 +37,7 @@ BOTTOM: Final = (1 << Layer.POSIX) | (1 << Layer.STDIO) | (1 << Layer.KERNEL)
 """Layers below which there is nothing to trace, as bits."""
 
 Column = npt.NDArray[Any]
+_SHORT: Final = 1 << 16
 
 
 @dataclass(slots=True, eq=False)
@@ -139,20 +140,46 @@ def size_class(calls: Calls) -> Ints:
 
 def summed_up(calls: Calls) -> Calls:
     """Sums rows that are alike and of sizes alike; how long they took together stays."""
-    keys = np.stack([getattr(calls, name).astype(np.int64) for name in _ALIKE] + [size_class(calls)])
-    order = np.lexsort(keys)
-    keys = keys[:, order]
-    heads = np.flatnonzero(np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)]))
+    alike = [getattr(calls, name).astype(np.int64) for name in _ALIKE]
+    return summed_by(calls, [*alike, size_class(calls)])[0]
+
+
+def summed_by(calls: Calls, alike: Sequence[Ints]) -> tuple[Calls, Rows]:
+    """Sums rows that are the same in some columns int64[n], n >= 1.
+
+    Returns:
+        The sums; and of each the number of one of its rows, whose values it has in all columns that are not summed.
+    """
+    groups, group = combined(alike)
+    order = np.argsort(group.astype(np.uint16) if groups <= _SHORT else group, kind="stable")
+    lengths = np.bincount(group, minlength=groups)
+    heads = np.cumsum(lengths) - lengths
+    some = order[heads]
     made: dict[str, Column] = {}
     for name, column in calls.columns().items():
-        there = column.take(order)
         if name in _SUMMED:
-            made[name] = np.add.reduceat(there, heads)
+            made[name] = np.add.reduceat(column.take(order), heads)
         elif name == "start":
-            made[name] = np.minimum.reduceat(there, heads)
+            made[name] = np.minimum.reduceat(column.take(order), heads)
         elif name == "end":
-            made[name] = np.maximum.reduceat(there, heads)
+            made[name] = np.maximum.reduceat(column.take(order), heads)
         else:
-            made[name] = there.take(heads)
-    made["summed"] = np.ones(len(heads), np.bool_)
-    return Calls(**made)
+            made[name] = column.take(some)
+    made["summed"] = np.ones(groups, np.bool_)
+    return Calls(**made), some
+
+
+def combined(columns: Sequence[Ints]) -> tuple[int, Rows]:
+    """Numbers the combinations that the values of some columns int64[n] make, n >= 1, without gaps from 0.
+
+    Returns:
+        How many there are, and the number of each row's.
+    """
+    found, group = distinct(columns[0])
+    count = len(found)
+    for column in columns[1:]:
+        values, which = distinct(column)
+        if len(values) > 1:
+            found, group = distinct(group * len(values) + which)
+            count = len(found)
+    return count, group

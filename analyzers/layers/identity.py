@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, FileInfo, FileType, StreamInfo
+from ...events import EventBatch, FileInfo, FileType, StreamInfo, is_constant
 from ...events.schema import UNKNOWN_RANK
 from ..dfg.state import Ints, State, distinct
 
@@ -41,10 +41,15 @@ class Processes:
 
     def of(self, batch: EventBatch, stream: str, info: StreamInfo) -> tuple[Ints, Ints]:
         """Returns the serial number of each event's process, and its row in ``known``; int64[n] both."""
+        numbers = self._streams.setdefault(stream, {})
+        if is_constant(batch.pid) and is_constant(batch.rank):
+            one_pid, one_rank = int(batch.pid[0]) or info.pid, int(batch.rank[0])
+            key = one_pid * _LOW + (info.rank if one_rank < 0 else one_rank) + 1
+            one = numbers.get(key) or self._number(numbers, key, info)
+            return np.full(len(batch), one), np.full(len(batch), one if one <= self._bound else 0)
         pid = np.where(batch.pid == 0, info.pid, batch.pid).astype(np.int64)
         rank = np.where(batch.rank < 0, info.rank, batch.rank).astype(np.int64)
         found, group = distinct(pid * _LOW + (rank + 1))
-        numbers = self._streams.setdefault(stream, {})
         serials = np.array([numbers.get(key) or self._number(numbers, key, info) for key in found.tolist()], np.int64)
         serial = serials[group]
         return serial, np.where(serial <= self._bound, serial, 0)

@@ -74,7 +74,7 @@ def nest(calls: Calls) -> Nested:
 
 def _by_thread_and_end(calls: Calls) -> Calls:
     threads, group = distinct(calls.thread)
-    if len(threads) > 1:
+    if len(threads) > 1 and (group[1:] < group[:-1]).any():
         order = order_of(group, len(threads))
         calls, group = calls.take(order), group.take(order)
     back = (calls.end[1:] < calls.end[:-1]) & (group[1:] == group[:-1])

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ...events import Kind, Layer
 from ..dfg.state import Ints
-from .calls import LAYERS, NO_FATE, PROGRAM, Calls, moves, size_class
+from .calls import LAYERS, NO_FATE, PROGRAM, Calls, moves, size_class, summed_by
 from .settings import LayersSettings
 from .sums import Sums
 
@@ -79,11 +79,14 @@ class Tables(NamedTuple):
             site: of each collective, -1 for other calls.
             on_data: which calls are on files of data; pipes and the like have no sizes worth telling.
         """
+        self._add_sizes(calls, on_data)
+        outer = (calls.around >> calls.layer) & 1 == 0
+        calls, some = summed_by(calls, [_bits(calls, outer), calls.process, calls.file, node, calls.call])
+        node, site, outer = node.take(some), site.take(some), outer.take(some)
         layer, over = calls.layer.astype(np.int64), calls.over.astype(np.int64)
         kind, count = calls.kind, calls.count
         way = _WAY[kind]
         exclusive = calls.ns - calls.below_ns
-        outer = (calls.around >> calls.layer) & 1 == 0
         outer_count = np.where(outer, count, 0)
         outer_ns = np.where(outer, calls.ns, 0)
         read, written = outer & (kind == Kind.READ), outer & (kind == Kind.WRITE)
@@ -106,9 +109,6 @@ class Tables(NamedTuple):
         down = (over * len(WAYS) + _WAY[calls.over_kind]) * LAYERS + layer
         moved = np.where(moving & outer, calls.bytes, 0)
         self.down.add(down * len(WAYS) + way, [count, calls.ns, np.where(moving, count, 0), moved, outer_count])
-        rows = np.flatnonzero(moving & on_data)
-        size = size_class(calls)
-        self.sizes.add((((over * LAYERS + layer) * len(WAYS) + way) * SIZES + size)[rows], [count[rows]])
         rows = np.flatnonzero(calls.fate != NO_FATE)
         if len(rows):
             key = (layer[rows] * len(WAYS) + way[rows]) * 8 + calls.fate[rows]
@@ -136,6 +136,14 @@ class Tables(NamedTuple):
             layer << _CALL_BITS,
         )
 
+    def _add_sizes(self, calls: Calls, on_data: npt.NDArray[np.bool_]) -> None:
+        rows = np.flatnonzero(moves(calls) & on_data)
+        if not len(rows):
+            return
+        over, layer = calls.over[rows].astype(np.int64), calls.layer[rows]
+        key = ((over * LAYERS + layer) * len(WAYS) + _WAY[calls.kind[rows]]) * SIZES + size_class(calls)[rows]
+        self.sizes.add(key, [calls.count[rows]])
+
     def merge(self, other: Tables, processes: Ints, files: Ints, nodes: Ints, sites: Ints, calls: Ints) -> None:
         """Adds another's sums; the other's numbers are these here."""
         key = other.processes.rows()[0]
@@ -151,6 +159,25 @@ class Tables(NamedTuple):
         self.sites.merge(other.sites, at + processes[process], at)
         layer, call = split_named(other.named.rows()[0])
         self.named.merge(other.named, (layer << _CALL_BITS) + calls[call], layer << _CALL_BITS)
+
+
+def _bits(calls: Calls, outer: npt.NDArray[np.bool_]) -> Ints:
+    """Returns the columns with few values as one number."""
+    bits = np.zeros(len(calls), np.int64)
+    columns = (
+        calls.layer,
+        calls.kind,
+        calls.over,
+        calls.over_kind,
+        outer,
+        calls.fate,
+        calls.collective,
+        calls.failed > 0,
+    )
+    for column, width in zip(columns, (3, 4, 4, 4, 1, 3, 1, 1), strict=True):
+        bits <<= width
+        bits += column
+    return bits
 
 
 def split_node(key: Ints) -> tuple[Ints, Ints]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ...events import Kind
-from ..dfg.state import Ints, Rows, State
+from ..dfg.state import Ints, State
+from .calls import combined
 
 READ, WRITE, OPEN, CLOSE, OTHER = range(5)
 OPERATIONS: Final = ("read", "write", "open", "close", "other")
 _FINEST_NS: Final = 1_000
 _LATEST_STEP: Final = 2**40
+_COLUMNS: Final = 6  # operation and node, first start, last end, count, ns, bytes
 _OPERATION: Final = np.full(256, OTHER, np.int64)
 _OPERATION[[Kind.READ, Kind.WRITE, Kind.CREATE, Kind.DUPLICATE, Kind.DESTROY]] = READ, WRITE, OPEN, OPEN, CLOSE
 
@@ -35,53 +37,64 @@ class Timeline(State):
     def __init__(self, bound: int) -> None:
         self.step_ns = _FINEST_NS
         self._bound = bound
-        self._node = np.zeros(0, np.int64)
-        self._operation = np.zeros(0, np.int64)
-        self._start = np.zeros(0, np.int64)
-        self._end = np.zeros(0, np.int64)
-        self._count = np.zeros(0, np.int64)
-        self._ns = np.zeros(0, np.int64)
-        self._bytes = np.zeros(0, np.int64)
+        self._marks = np.zeros((_COLUMNS, 0), np.int64)
+        self._new: list[Ints] = []
 
     def __len__(self) -> int:
-        return len(self._node)
+        self._compact()
+        return self._marks.shape[1]
 
     def add(self, node: Ints, operation: Ints, start: Ints, end: Ints, count: Ints, ns: Ints, size: Ints) -> None:
         """Adds operations, columns of shape (n,)."""
-        self._put(node, operation, start, end, count, ns, size)
-        while len(self._node) > self._bound and self.step_ns < _LATEST_STEP:
-            self.step_ns *= 2
-            self._put(*([np.zeros(0, np.int64)] * 7))
+        what = node * len(OPERATIONS) + operation
+        self._new.append(_condensed(np.stack([what, start, end, count, ns, size]), self.step_ns))
+        if sum(part.shape[1] for part in self._new) > self._bound:
+            self._compact()
 
     def merge(self, other: Timeline, nodes: Ints) -> None:
         """Adds the marks of another, whose nodes have these numbers here."""
+        other._compact()
         self.step_ns = max(self.step_ns, other.step_ns)
-        self.add(nodes[other._node], other._operation, other._start, other._end, other._count, other._ns, other._bytes)
+        theirs = other._marks.copy()
+        node, operation = np.divmod(theirs[0], len(OPERATIONS))
+        theirs[0] = nodes[node] * len(OPERATIONS) + operation
+        self._new.append(theirs)
+        self._compact()
 
     def rows(self) -> list[Ints]:
         """Returns node, operation, first start, last end, count, ns and bytes of each mark, by start."""
-        order = np.lexsort((self._node, self._start))
-        columns = (self._node, self._operation, self._start, self._end, self._count, self._ns, self._bytes)
-        return [column[order] for column in columns]
+        self._compact()
+        marks = self._marks[:, np.argsort(self._marks[1], kind="stable")]
+        return [*np.divmod(marks[0], len(OPERATIONS)), *marks[1:]]
 
-    def _put(self, node: Ints, operation: Ints, start: Ints, end: Ints, count: Ints, ns: Ints, size: Ints) -> None:
-        node = np.concatenate([self._node, node])
-        operation = np.concatenate([self._operation, operation])
-        start = np.concatenate([self._start, start])
-        order, heads = _alike(node * len(OPERATIONS) + operation, start // self.step_ns)
-        self._node, self._operation = node[order][heads], operation[order][heads]
-        self._start = np.minimum.reduceat(start[order], heads) if len(heads) else start
-        columns = []
-        for old, new in ((self._count, count), (self._ns, ns), (self._bytes, size)):
-            both = np.concatenate([old, new])[order]
-            columns.append(np.add.reduceat(both, heads) if len(heads) else both)
-        self._count, self._ns, self._bytes = columns
-        both = np.concatenate([self._end, end])[order]
-        self._end = np.maximum.reduceat(both, heads) if len(heads) else both
+    def snapshot(self) -> dict[str, Any]:
+        """Returns a copy of the state as plain data."""
+        self._compact()
+        return super().snapshot()
+
+    def _compact(self) -> None:
+        if not self._new:
+            return
+        marks = _condensed(np.concatenate([self._marks, *self._new], axis=1), self.step_ns)
+        self._new.clear()
+        while marks.shape[1] > self._bound and self.step_ns < _LATEST_STEP:
+            self.step_ns *= 2
+            marks = _condensed(marks, self.step_ns)
+        self._marks = marks
 
 
-def _alike(what: Ints, step: Ints) -> tuple[Rows, Rows]:
-    order = np.lexsort((step, what))
-    what, step = what[order], step[order]
-    new = (what[1:] != what[:-1]) | (step[1:] != step[:-1])
-    return order, np.flatnonzero(np.concatenate([np.ones(min(1, len(order)), np.bool_), new]))
+def _condensed(marks: npt.NDArray[np.int64], step_ns: int) -> npt.NDArray[np.int64]:
+    """Returns marks of which none has the same operation, node and step as another."""
+    if not marks.shape[1]:
+        return marks
+    groups, group = combined([marks[0], marks[1] // step_ns])
+    if groups == marks.shape[1]:
+        return marks
+    order = np.argsort(group, kind="stable")
+    lengths = np.bincount(group, minlength=groups)
+    heads = np.cumsum(lengths) - lengths
+    made = np.empty((len(marks), groups), np.int64)
+    made[0] = marks[0].take(order[heads])
+    for row, reduce in enumerate((np.minimum, np.maximum, np.add, np.add, np.add), 1):
+        made[row] = reduce.reduceat(marks[row].take(order), heads)
+    return made

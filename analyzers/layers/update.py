@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from ...events import EventBatch, FileInfo, Flag, Layer, StreamInfo
+from ...events import EventBatch, FileInfo, Flag, Layer, StreamInfo, concatenate
+from ...events.batch import IntArray
 from ..dfg.state import Ints
 from .calls import FREE, LAYERS, NO_FATE, PROGRAM, UNTOLD, Calls, dtype_of, joined, no_calls, summed_up
 from .handles import Handles
@@ -26,11 +27,12 @@ _LATEST_NS: Final = 2**61
 _MARKS_OF_NODE: Final = 10
 
 
-class Names(Protocol):
-    """What a job's numbers mean."""
+class _New(NamedTuple):
+    """Batches of a stream that nobody has looked at."""
 
-    calls: list[str]
-    files: list[FileInfo]
+    info: StreamInfo
+    files: Sequence[FileInfo]
+    batches: list[EventBatch]
 
 
 class LayerAnalyzer:
@@ -60,7 +62,8 @@ class LayerAnalyzer:
         self.sites = Sites()
         self.tables = Tables.make(settings)
         self.timeline = Timeline(max(settings.max_marks, _MARKS_OF_NODE * settings.max_nodes))
-        self._new: list[Calls] = []
+        self._new: dict[str, _New] = {}
+        self._held = 0
         self._waiting = no_calls()
 
     @property
@@ -81,9 +84,9 @@ class LayerAnalyzer:
         for begin in range(0, len(batch), _MOST_AT_ONCE):
             whole = len(batch) <= _MOST_AT_ONCE
             part = batch if whole else batch.select(slice(begin, begin + _MOST_AT_ONCE))
-            self._new.append(self._calls(part, stream, info, files))
-            due = min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE)
-            if sum(map(len, self._new)) >= due:
+            self._new.setdefault(stream, _New(info, files, [])).batches.append(part)
+            self._held += len(part)
+            if self._held >= min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE):
                 self._look()
 
     def close_stream(self, stream: str) -> None:
@@ -182,9 +185,10 @@ class LayerAnalyzer:
     def _calls(self, batch: EventBatch, stream: str, info: StreamInfo, files: Sequence[FileInfo]) -> Calls:
         count = len(batch)
         serial, process = self.processes.of(batch, stream, info)
-        start = np.clip(batch.start, -_LATEST_NS, _LATEST_NS)
-        ns, requested, moved = (np.clip(column, 0, MOST) for column in (batch.duration, batch.requested, batch.bytes))
-        self.clipped += int(np.count_nonzero((ns != batch.duration) | (moved != batch.bytes)))
+        start = _within(batch.start, -_LATEST_NS, _LATEST_NS)
+        ns, requested, moved = (_within(column, 0, MOST) for column in (batch.duration, batch.requested, batch.bytes))
+        if ns is not batch.duration or moved is not batch.bytes:
+            self.clipped += int(np.count_nonzero((ns != batch.duration) | (moved != batch.bytes)))
         end = start + ns
         first, last = int(start.min()), int(end.max())
         self.first_ns = min(self.first_ns, first) if self.events else first
@@ -192,7 +196,9 @@ class LayerAnalyzer:
         self.events += count
         self.without_handle += count - int(np.count_nonzero(batch.handle))
         self.deepest = max(self.deepest, int(batch.depth.max()))
-        layer = np.where(batch.layer < LAYERS, batch.layer, int(Layer.OTHER)).astype(np.uint8)
+        layer = batch.layer
+        if int(layer.max()) >= LAYERS:
+            layer = np.where(layer < LAYERS, layer, int(Layer.OTHER))
         filled = {
             "around": 0, "over": UNTOLD, "over_kind": 0, "count": 1, "below_ns": 0, "below": 0, "below_bytes": 0,
             "system_ns": 0, "system_bytes": 0, "fate": NO_FATE, "summed": False,
@@ -201,13 +207,13 @@ class LayerAnalyzer:
             serial=serial,
             thread=(serial << 32) + (batch.tid.astype(np.int64) & 0xFFFFFFFF),
             process=process,
-            layer=layer,
-            kind=batch.kind.astype(np.uint8),
+            layer=layer.astype(np.uint8, copy=False),
+            kind=batch.kind.astype(np.uint8, copy=False),
             call=batch.call.astype(np.int64),
             file=self.files.of(batch.file, info.host, files),
             handle=batch.handle.astype(np.int64),
             parent=batch.parent.astype(np.int64),
-            depth=batch.depth.astype(np.uint8),
+            depth=batch.depth.astype(np.uint8, copy=False),
             start=start,
             end=end,
             ns=ns,
@@ -222,8 +228,10 @@ class LayerAnalyzer:
         """Takes calls in that have come; many at a time, as each look takes its time."""
         if not self._new:
             return
-        nested = nest(joined([self._waiting, *self._new]))
-        self._new.clear()
+        held, self._new, self._held = self._new, {}, 0
+        fresh = [self._calls(concatenate(new.batches), stream, new.info, new.files) for stream, new in held.items()]
+        fresh.sort(key=lambda calls: int(calls.thread[0]))  # which often spares sorting rows
+        nested = nest(joined([self._waiting, *fresh]))
         self.orphans += nested.orphans
         if nested.closed.all():
             self._waiting = no_calls()
@@ -257,6 +265,13 @@ class LayerAnalyzer:
         self.tables.add(calls, node, self.sites.of(calls, kind), self.files.of_data(calls.file))
         moved = np.where((calls.around >> calls.layer) & 1 == 0, calls.bytes, 0)
         self.timeline.add(node, operation_of(calls.kind), calls.start, calls.end, calls.count, calls.ns, moved)
+
+
+def _within(column: IntArray, low: int, high: int) -> IntArray:
+    """Returns a column, cut where it lies beyond bounds."""
+    if int(column.min()) >= low and int(column.max()) <= high:
+        return column
+    return np.clip(column, low, high)
 
 
 _COUNTS: Final = ("events", "orphans", "unenclosed", "clipped", "without_handle")

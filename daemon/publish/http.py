@@ -18,9 +18,11 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from ... import __version__
 from ...analyzers.dfg.compare import compare
 from ...analyzers.dfg.union import union_of
+from ...analyzers.layers.report import Cut
 from ...events import ConfigError
 from ...events.dfg import Comparison, Graph
 from ...events.endpoints import is_loopback
+from ...events.layers import Layers
 from ...events.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
 from ..session import JobSession
@@ -136,6 +138,21 @@ def make_application(
         else:
             red = graph_of(versus)
             text = await in_thread(lambda: compare(green(), red(), job, versus).model_dump_json())
+        return Response(text, media_type="application/json")
+
+    def layers_of(job: str) -> Callable[[Cut], Layers]:
+        layers = session_of(job).layers
+        if layers is None:
+            raise HTTPException(
+                404, {"error": f"job {job!r} has no layers", "expected": "a job with events, and layers.enabled"}
+            )
+        return layers.frozen()
+
+    @app.get("/api/v1/jobs/{job:path}/layers", response_model=Layers)
+    async def layers(job: str, top: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Response:
+        """Returns what each layer of a job does, now; of handles and files those with the most time."""
+        report = layers_of(job)
+        text = await in_thread(lambda: report(Cut(handles=top, files=top)).model_dump_json())
         return Response(text, media_type="application/json")
 
     if pages is not None:

@@ -69,6 +69,11 @@ FAMILIES: Final[dict[str, Family]] = {
         "occurrences of rare edges, cases closed by the bound.",
         ("reason",),
     ),
+    "iotide_layers_dropped_total": Family(
+        CounterMetricFamily,
+        "What the layers of jobs lack, by the bound or the gap in a trace that cost it: calls, processes or handles.",
+        ("reason",),
+    ),
     "iotide_jobs": Family(GaugeMetricFamily, "Jobs held, by state.", ("state",)),
     "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs left out of the series of jobs by their bound."),
     "iotide_predictions_total": Family(CounterMetricFamily, "Predictions made."),
@@ -177,6 +182,8 @@ class AggregatorCollector(Collector):
             add("iotide_signal_dropped_bytes_total", volume, reason)
         for reason, number in sorted(self._aggregator.graphs_dropped().items()):
             add("iotide_graph_dropped_total", number, reason)
+        for reason, number in sorted(self._aggregator.layers_dropped().items()):
+            add("iotide_layers_dropped_total", number, reason)
         add("iotide_ingest_events_total", stats.events)
         add("iotide_ingest_batches_total", stats.batches)
         add("iotide_ingest_bytes_total", stats.bytes)

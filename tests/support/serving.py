@@ -58,6 +58,14 @@ class Fed:
         batch = periodic_batch(self._interners[stream], **options)  # type: ignore[arg-type]
         self._waiting.append(Chunk(stream, batch, self._interners[stream].take_fresh()))
 
+    def feed(self, stream: str, batch: EventBatch, calls: Iterable[str], files: Iterable[str]) -> None:
+        """Gives a batch whose calls and files are numbered in this order, from 1."""
+        for call in calls:
+            self._interners[stream].string(call)
+        for file in files:
+            self._interners[stream].file(file)
+        self._waiting.append(Chunk(stream, batch, self._interners[stream].take_fresh()))
+
     def end(self, stream: str) -> None:
         self._waiting.append(Closed(stream))
 

@@ -1,0 +1,43 @@
+"""The layers of one job: from batches in the job's numbers to the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..analyzers.layers.report import Cut, make_report
+from ..analyzers.layers.settings import LayersSettings
+from ..analyzers.layers.update import LayerAnalyzer
+from ..events import EventBatch, StreamInfo
+from ..events.layers import Layers
+from .numbering import JobNames
+
+
+class JobLayers:
+    """Hands a job's events to the analyzer of layers, with what their numbers mean."""
+
+    def __init__(self, job: str, settings: LayersSettings, names: JobNames) -> None:
+        self._job = job
+        self._settings = settings
+        self._names = names
+        self._analyzer = LayerAnalyzer(settings)
+
+    def update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
+        """Takes in events of a stream in the job's numbers."""
+        self._analyzer.update(batch, stream, info, self._names.files)
+
+    def close_stream(self, stream: str) -> None:
+        """Takes in that a stream has ended, and with it the calls that it was in."""
+        self._analyzer.close_stream(stream)
+
+    def settle(self) -> None:
+        """Gives memory back that a silent job does not need."""
+        self._analyzer.settle()
+
+    def frozen(self) -> Callable[[Cut], Layers]:
+        """Copies the state and returns what makes the report of it, in another thread and as late as one likes."""
+        settings, data, calls = self._settings, self._analyzer.snapshot(), list(self._names.calls)
+        return lambda cut: make_report(LayerAnalyzer.restore(settings, data), calls, self._job, cut=cut)
+
+    def losses(self) -> dict[str, int]:
+        """Returns what the layers lack, by reason."""
+        return self._analyzer.losses()
