@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import jinja2
-
 from ..events.analysis import DetectionReport
 from ..events.panels import Panels
 from .lines import other_text
 from .pictures_page import embed, library
 from .replay_text import replay_sentences
-from .units import byte_text, duration_text, rate_text
+from .templating import page_template
 
 
 def render_detection(report: DetectionReport, panels: Panels) -> str:
@@ -20,16 +16,8 @@ def render_detection(report: DetectionReport, panels: Panels) -> str:
     Raises:
         UnavailableError: bokeh is missing.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(size=byte_text, rate=rate_text, duration=duration_text, other=other_text)
     script, divisions = embed(panels)
-    return environment.get_template("detect.html").render(
+    return page_template("detect.html", other=other_text).render(
         report=report,
         prediction=panels.prediction,
         phases=len(panels.phases),

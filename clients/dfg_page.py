@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any, Final
-
-import jinja2
 
 from ..events.dfg import Comparison, Graph
 from .dfg_colours import Paint
 from .dfg_layout import LINE_HEIGHT, Layout, place
 from .dfg_look import Colour, Node, Scene, scene_of
 from .dfg_routes import Route, routes_of
-from .units import byte_text, duration_text, rate_text
+from .templating import page_template
 
 MOST_ACTIVITIES: Final = 120
 MOST_EDGES: Final = 400
@@ -65,16 +62,8 @@ def laid_out(
     scenes = {name: scene_of(graph, colour=name, comparison=None, **limits) for name in choices}
     if comparison is not None:
         scenes = {"partition": scene_of(graph, colour="partition", comparison=comparison, **limits), **scenes}
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(size=byte_text, rate=rate_text, duration=duration_text)
     shown = {node.name for node in scene.nodes}
-    text = environment.get_template("dfg.html").render(
+    text = page_template("dfg.html").render(
         refresh_s=refresh_s,
         scene=scene,
         graph=graph,

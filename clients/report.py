@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
-
 from ..events.errors import UnavailableError
 from ..events.models import Prediction, RunSummary, SignalSeries
 from .lines import other_text, prediction_line
-from .units import byte_text, clock_text, duration_text, rate_text
+from .templating import page_template
+from .units import clock_text
 
 REPORT_NAME = "report.html"
 
@@ -47,17 +46,7 @@ def write_report(
 
 def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: dict[str, str], missing: str = "") -> str:
     """Renders the page; ``pictures`` maps a name to SVG that we drew (inserted as it is), all else is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        size=byte_text, rate=rate_text, duration=duration_text, clock=clock_text, line=prediction_line, other=other_text
-    )
-    return environment.get_template("report.html").render(
+    return page_template("report.html", clock=clock_text, line=prediction_line, other=other_text).render(
         summary=summary,
         job=summary.job,
         prediction=summary.prediction,
