@@ -36,8 +36,9 @@ class Coder:
     A call is a group and a row of integers, the fields. Field 0 is the handle; fields before ``first_of_handle`` are
     coded by how much they grew since the last call of the group, the others since the last of the group on the same
     handle. A growth seen once is a literal, kept in a list of its field; seen again it has terminals of its own (at
-    most 256 a field and group). Source: seed 004 (offset patterns i * a + b of a signature and handle; file names with
-    counters, which it leaves open, are the same for the number of the file).
+    most 256 a field and group), and where several fields grow so do those that come together. Source: seed 004
+    (offset patterns i * a + b of a signature and handle; file names with counters, which it leaves open, are the same
+    for the number of the file).
     """
 
     MOST_FIELDS = 16
@@ -128,7 +129,7 @@ class Coder:
         if self._twin is not None:
             return sum(map(len, self._twin.literals))
         assert self._kernel is not None  # noqa: S101
-        return sum(int(self._kernel.coder_literals(self._coder, field)) for field in range(self._fields))
+        return int(self._kernel.coder_all_literals(self._coder))
 
     def define(self, terminals: Terminals) -> None:
         """For decoding: adds terminals as they were written."""

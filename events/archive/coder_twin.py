@@ -8,9 +8,11 @@ from typing import Final
 MOST_TERMINALS: Final = 1 << 20
 _MOST_HANDLES: Final = 1 << 16
 _MOST_GROWTHS: Final = 256
-_FILTER: Final = 1 << 16
+_LEAST_FILTER: Final = 1 << 8
+_MOST_FILTER: Final = 1 << 16
 _MASK: Final = (1 << 64) - 1
 _FACTOR: Final = 0x9E3779B97F4A7C15
+_COMPANY: Final = 0xBF58476D1CE4E5B9
 
 Terminal = tuple[int, int, tuple[int, ...]]
 """Group, bits of the fields that are literals, growth of each field."""
@@ -39,7 +41,8 @@ class CoderTwin:
         self._last_of_handle: dict[tuple[int, int], list[int]] = {}
         self._known: set[tuple[int, int, int]] = set()
         self._known_count: dict[tuple[int, int], int] = {}
-        self._seen = [0] * _FILTER
+        self._seen: list[int] = []
+        self._seen_used = 0
         self._read = [0] * fields
 
     def feed(self, groups: Sequence[int], fields: Sequence[Sequence[int]]) -> list[int]:
@@ -50,16 +53,22 @@ class CoderTwin:
                 break
             growth = self._grow(group, values)
             number = self._numbers.get((group, 0, tuple(growth)))
-            if number is None:
-                literals = 0
-                for field, by in enumerate(growth):
-                    if by and not self._is_known(group, field, by):
-                        self.literals[field].append(by)
-                        literals |= 1 << field
-                        growth[field] = 0
-                number = self.define((group, literals, tuple(growth)))
-            coded.append(number)
+            coded.append(self._code(group, growth) if number is None else number)
         return coded
+
+    def _code(self, group: int, growth: list[int]) -> int:
+        """Returns the terminal of growths that have none: those that are new, or in new company, become literals."""
+        grown = [field for field, by in enumerate(growth) if by]
+        literals = [field for field in grown if not self._is_known(group, field, growth[field])]
+        kept = [0 if field in literals else by for field, by in enumerate(growth)]
+        number = self._numbers.get((group, _bits(literals), tuple(kept)))
+        if number is None:
+            if len(grown) - len(literals) > 1 and not self._was_seen(_company(group, _bits(literals), kept)):
+                literals, kept = grown, [0] * self._fields
+            number = self.define((group, _bits(literals), tuple(kept)))
+        for field in literals:
+            self.literals[field].append(growth[field])
+        return number
 
     def define(self, terminal: Terminal) -> int:
         """Returns a terminal's number, which it is given when it is new."""
@@ -118,14 +127,33 @@ class CoderTwin:
     def _is_known(self, group: int, field: int, by: int) -> bool:
         if (group, field, by) in self._known:
             return True
-        hashed = _mix(_mix(group, field), by)
-        place, mark = hashed & (_FILTER - 1), (hashed >> 32) | 1
-        if self._seen[place] != mark:
-            self._seen[place] = mark
-            return False
         count = self._known_count.get((group, field), 0)
-        if count == _MOST_GROWTHS:
+        if not self._was_seen(_mix(_mix(group, field), by)) or count == _MOST_GROWTHS:
             return False
         self._known.add((group, field, by))
         self._known_count[group, field] = count + 1
         return True
+
+    def _was_seen(self, hashed: int) -> bool:
+        if self._seen_used == len(self._seen) < _MOST_FILTER:
+            self._seen = [0] * max(_LEAST_FILTER, 2 * len(self._seen))
+            self._seen_used = 0
+        place, mark = hashed & (len(self._seen) - 1), (hashed >> 32) | 1
+        if self._seen[place] == mark:
+            return True
+        self._seen[place] = mark
+        self._seen_used += len(self._seen) < _MOST_FILTER
+        return False
+
+
+def _bits(fields: Sequence[int]) -> int:
+    return sum(1 << field for field in fields)
+
+
+def _company(group: int, literals: int, growth: Sequence[int]) -> int:
+    """Returns the hash of growths that come together."""
+    hashed = _mix(group, literals)
+    for field, by in enumerate(growth):
+        if by:
+            hashed = _mix((hashed + field) & _MASK, by)
+    return (hashed >> 32) * _COMPANY & _MASK

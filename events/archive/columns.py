@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from secrets import randbits
 from typing import Any, Final
 
@@ -10,146 +9,49 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import EventBatch, make_batch
-from ..definitions import DefinitionTable, Interner
+from ..definitions import Interner
 from ..schema import UNKNOWN_ID
-from .templates import Templates, places_in, put_together
+from .templates import places_in, put_together
 
 INTEGERS: Final = 6
 """Integers of a signature that are fields; further ones stay in its template."""
-FIELDS: Final = ("handle", "parent", "file", *(f"integer{i}" for i in range(INTEGERS)), "offset", "requested", "bytes")
-"""The fields of a call, in the order in which the coder has them; the last three are coded by handle."""
+_INTEGERS: Final = tuple(f"integer{i}" for i in range(INTEGERS))
+FIELDS: Final = ("handle", "parent", "file", *_INTEGERS, "offset", "requested", "missing")
+"""The fields of a call, in the order in which the coder has them; the last three are coded by handle.
+
+``missing`` is how many of the bytes requested were not moved, which mostly does not change where sizes do.
+"""
 FIRST_OF_HANDLE: Final = FIELDS.index("offset")
 STATIC: Final = ("call", "layer", "kind", "depth", "errno", "flags", "template", "thread")
 """The columns of a group."""
 
 
-@dataclass(slots=True)
-class Groups:
-    """The groups of one stream, numbered as they come.
+def join(
+    rows: npt.NDArray[np.int64],
+    threads: npt.NDArray[np.int64],
+    fields: npt.NDArray[np.int64],
+    start: npt.NDArray[np.int64],
+    duration: npt.NDArray[np.int64],
+    texts: Texts,
+) -> EventBatch:
+    """Puts n calls together again, in the reader's numbers: the inverse of ``splitter.Splitter.split``.
 
-    Calls, templates and threads have numbers of their own here, in the order in which they are met, so that processes
-    that do the same have equal groups.
-
-    Attributes:
-        rows: the group's STATIC columns, int64[len, 8].
-        calls: names of calls by number; 0 is the call without a name.
-        threads: (pid, tid, rank) by number.
+    Args:
+        rows: the columns ``STATIC`` of each call's group, int64[n, 8].
+        threads: (pid, tid, rank) by number of the thread, int64[threads, 3].
+        fields: int64[n, 12].
+        start: int64[n].
+        duration: int64[n].
+        texts: of the section.
     """
-
-    rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, len(STATIC)), np.int64))
-    calls: list[str] = field(default_factory=lambda: [""])
-    threads: list[tuple[int, int, int]] = field(default_factory=list)
-    templates: Templates = field(default_factory=lambda: Templates(INTEGERS))
-    _hashes: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
-    _numbers: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
-    _thread_numbers: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    _call_numbers: dict[str, int] = field(default_factory=lambda: {"": 0})
-    _call_of: npt.NDArray[np.int64] = field(default_factory=lambda: np.full(64, -1, np.int64))
-    _seeds: npt.NDArray[np.uint64] = field(
-        default_factory=lambda: np.array([randbits(63) * 2 + 1 for _ in STATIC], np.uint64)
-    )
-    """Of the hash; drawn, so that no trace can be made to collide."""
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def split(self, batch: EventBatch, table: DefinitionTable) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-        """Returns the calls' groups, uint32[n], and fields, int64[n, 12].
-
-        Args:
-            batch: calls in the stream's numbers.
-            table: what the stream has defined.
-        """
-        length = len(batch)
-        template, integers = self.templates.of(_defined(batch.signature, table.signature_count), table.signature)
-        columns = [batch.layer, batch.kind, batch.depth, batch.errno, batch.flags]
-        static = [
-            self._calls(_defined(batch.call, table.string_count), table),
-            *(np.asarray(column, np.int64) for column in columns),
-        ]
-        static += [template, self._threads(batch)]
-        fields = np.empty((length, len(FIELDS)), np.int64)
-        for place, name in enumerate(FIELDS):
-            if not name.startswith("integer"):
-                fields[:, place] = getattr(batch, name)
-        fields[:, 3 : 3 + INTEGERS] = integers
-        return self._number(static, length), fields
-
-    def join(
-        self,
-        groups: npt.NDArray[np.uint32],
-        fields: npt.NDArray[np.int64],
-        start: npt.NDArray[np.int64],
-        duration: npt.NDArray[np.int64],
-        texts: Texts,
-    ) -> EventBatch:
-        """Puts calls together again: the inverse of ``split``, in the reader's numbers."""
-        rows = self.rows[groups]
-        columns: dict[str, Any] = {name: rows[:, place] for place, name in enumerate(STATIC[:-2])}
-        columns.update({name: fields[:, i] for i, name in enumerate(FIELDS) if not name.startswith("integer")})
-        threads = np.array(self.threads, np.int64).reshape(len(self.threads), 3)[rows[:, -1]]
-        columns.update(pid=threads[:, 0], tid=threads[:, 1], rank=threads[:, 2], start=start, duration=duration)
-        columns["call"] = texts.calls(rows[:, 0])
-        columns["signature"] = texts.signatures(rows[:, -2], fields[:, 3 : 3 + INTEGERS])
-        return make_batch(len(groups), columns)
-
-    def _calls(self, call: npt.NDArray[Any], table: DefinitionTable) -> npt.NDArray[np.int64]:
-        top = int(call.max(initial=0))
-        if top >= len(self._call_of):
-            grown = np.full(max(top + 1, 2 * len(self._call_of)), -1, np.int64)
-            grown[: len(self._call_of)] = self._call_of
-            self._call_of = grown
-        known = self._call_of[call]
-        if (known < 0).any():
-            for number in first_met(call[known < 0]).tolist():
-                name = table.string(number)
-                self._call_of[number] = place = self._call_numbers.setdefault(name, len(self.calls))
-                if place == len(self.calls):
-                    self.calls.append(name)
-            known = self._call_of[call]
-        return np.asarray(known, np.int64)
-
-    def _threads(self, batch: EventBatch) -> npt.NDArray[np.int64]:
-        if not len(batch):
-            return np.zeros(0, np.int64)
-        length = len(batch)
-        pid, tid, rank = (np.asarray(column, np.int64) for column in (batch.pid, batch.tid, batch.rank))
-        changed = (np.diff(pid) != 0) | (np.diff(tid) != 0) | (np.diff(rank) != 0)
-        starts = np.concatenate([[0], np.flatnonzero(changed) + 1])
-        pid, tid, rank = pid[starts], tid[starts], rank[starts]
-        _, first, inverse = np.unique(
-            _hashed([pid, tid, rank], self._seeds, len(starts)), return_index=True, return_inverse=True
-        )
-        numbers = np.empty(len(first), np.int64)
-        for place in np.argsort(first).tolist():
-            at = first[place]
-            key = int(pid[at]), int(tid[at]), int(rank[at])
-            numbers[place] = number = self._thread_numbers.setdefault(key, len(self.threads))
-            if number == len(self.threads):
-                self.threads.append(key)
-        return np.repeat(numbers[inverse.reshape(-1)], np.diff(np.concatenate([starts, [length]])))
-
-    def _number(self, static: list[npt.NDArray[np.int64]], length: int) -> npt.NDArray[np.uint32]:
-        hashed = _hashed(static, self._seeds, length)
-        if len(self._hashes):
-            place = np.searchsorted(self._hashes, hashed)
-            place[place == len(self._hashes)] = 0
-            known = self._hashes[place] == hashed
-        else:
-            place, known = np.zeros(length, np.int64), np.zeros(length, bool)
-        if not known.all():
-            fresh, first = np.unique(hashed[~known], return_index=True)
-            rows = np.flatnonzero(~known)[first]
-            order = np.argsort(rows, kind="stable")  # numbered in the order in which they are met
-            numbers = np.empty(len(fresh), np.uint32)
-            numbers[order] = np.arange(len(self.rows), len(self.rows) + len(fresh), dtype=np.uint32)
-            self.rows = np.concatenate([self.rows, np.stack([column[rows[order]] for column in static], axis=1)])
-            everything = np.concatenate([self._hashes, fresh])
-            sorting = np.argsort(everything, kind="stable")
-            self._hashes = everything[sorting]
-            self._numbers = np.concatenate([self._numbers, numbers])[sorting]
-            place = np.searchsorted(self._hashes, hashed)
-        return self._numbers[place]
+    columns: dict[str, Any] = {name: rows[:, place] for place, name in enumerate(STATIC[:-2])}
+    columns.update({name: fields[:, i] for i, name in enumerate(FIELDS[:-1]) if name not in _INTEGERS})
+    columns["bytes"] = fields[:, -2] - fields[:, -1]
+    of_thread = threads[rows[:, -1]]
+    columns.update(pid=of_thread[:, 0], tid=of_thread[:, 1], rank=of_thread[:, 2], start=start, duration=duration)
+    columns["call"] = texts.calls(rows[:, 0])
+    columns["signature"] = texts.signatures(rows[:, -2], fields[:, 3 : 3 + INTEGERS])
+    return make_batch(len(rows), columns)
 
 
 class Texts:
@@ -193,15 +95,3 @@ def _hashed(columns: list[npt.NDArray[np.int64]], seeds: npt.NDArray[np.uint64],
         hashed = (hashed ^ (np.ascontiguousarray(column).view(np.uint64) * seed)) * np.uint64(0x9E3779B97F4A7C15)
         hashed ^= hashed >> np.uint64(31)
     return hashed
-
-
-def _defined(numbers: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
-    """Numbers with 0 for those that were never defined: tables are as long as the highest."""
-    wide = numbers.astype(np.int64)
-    return np.where(wide < count, wide, UNKNOWN_ID) if len(wide) and int(wide.max()) >= count else wide
-
-
-def first_met(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Returns the distinct numbers in the order in which they are first met."""
-    distinct, first = np.unique(numbers.astype(np.int64), return_index=True)
-    return distinct[np.argsort(first, kind="stable")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,12 @@ from ..errors import InputError
 _LEVEL: Final = 6
 _MANY: Final = 4096
 """Integers from which on it is worth asking how to deflate them."""
+_SAMPLE: Final = 2048
+_HEAD: Final = b"\x78\x9c"
+_END: Final = b"\x03\x00"
+_STORED: Final = b"\x00\x01\x00\xfe\xff"
+"""An empty last block, and the head of one with a byte as it is: RFC 1951."""
+_ADLER: Final = 65521
 
 
 def pack(values: npt.NDArray[np.int64]) -> bytes:
@@ -24,17 +31,44 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
         return b""
     grown = np.empty(len(values), np.int64)
     grown[0], grown[1:] = values[0], values[1:] - values[:-1]
-    zigzag = (grown << 1) ^ (grown >> 63)
-    planes = zigzag.astype("<i8").view(np.uint8).reshape(len(values), 8).T.tobytes()
-    if len(values) >= _MANY and not _repeats(planes[:_MANY]):
-        deflate = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, zlib.Z_RLE)
-        return deflate.compress(planes) + deflate.flush()
-    return zlib.compress(planes, _LEVEL)
+    zigzag = ((grown << 1) ^ (grown >> 63)).view(np.uint64)
+    if len(values) < _MANY:
+        return zlib.compress(zigzag.astype("<u8").view(np.uint8).reshape(len(values), 8).T.tobytes(), _LEVEL)
+    planes = (int(zigzag[1:].max()).bit_length() + 7) // 8
+    pieces, checksum = [_HEAD], 1
+    for place in range(planes):
+        plane = (zigzag >> np.uint64(8 * place)).astype(np.uint8).tobytes()
+        pieces.append(_deflate(plane))
+        checksum = zlib.adler32(plane, checksum)
+    for byte in int(zigzag[0]).to_bytes(8, "little")[planes:]:  # the first is from 0, and may be longer than the rest
+        pieces += [_STORED, bytes((byte,)), _zeros(len(values) - 1)]
+        checksum = _with_zeros(zlib.adler32(bytes((byte,)), checksum), len(values) - 1)
+    return b"".join([*pieces, _END, checksum.to_bytes(4, "big")])
 
 
-def _repeats(sample: bytes) -> bool:
-    """Tells whether something is gained by looking for what came before, which takes most of the time."""
-    return len(zlib.compress(sample, _LEVEL)) < len(sample) // 4
+def _deflate(plane: bytes) -> bytes:
+    """Deflates bytes, to the next whole byte, in the way that a sample of them asks for."""
+    sample = plane[:_SAMPLE] + plane[-_SAMPLE:]
+    gain = len(sample) / len(zlib.compress(sample, 1))
+    if gain < 1.05:
+        deflate = zlib.compressobj(0, zlib.DEFLATED, -zlib.MAX_WBITS)
+    elif gain < 4:  # little is gained by looking for what came before, which takes most of the time
+        strategy = zlib.Z_HUFFMAN_ONLY if gain < 2 else zlib.Z_RLE
+        deflate = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, strategy)
+    else:
+        deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return deflate.compress(plane) + deflate.flush(zlib.Z_SYNC_FLUSH)
+
+
+@lru_cache(maxsize=64)
+def _zeros(count: int) -> bytes:
+    return _deflate(bytes(count))
+
+
+def _with_zeros(checksum: int, count: int) -> int:
+    """Returns the Adler-32 of what has this checksum and ``count`` zeros behind it."""
+    low, high = checksum & 0xFFFF, checksum >> 16
+    return (high + count * low) % _ADLER << 16 | low
 
 
 def unpack(packed: bytes, count: int, where: str) -> npt.NDArray[np.int64]:

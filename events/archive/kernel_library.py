@@ -20,12 +20,18 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "grammar_symbols": (_U32, [_POINTER]),
     "grammar_rules": (_U32, [_POINTER]),
     "grammar_write": (_BOOL, [_POINTER, _POINTER, _POINTER, _POINTER]),
+    "splitter_new": (_POINTER, []),
+    "splitter_free": (None, [_POINTER]),
+    "splitter_feed": (_U64, [_POINTER, _POINTER, _U64, _POINTER, _POINTER, _POINTER]),
+    "splitter_groups": (_U32, [_POINTER]),
+    "splitter_write": (None, [_POINTER, _POINTER]),
     "coder_new": (_POINTER, [_U32, _U32]),
     "coder_free": (None, [_POINTER]),
     "coder_feed": (_U64, [_POINTER, _POINTER, _POINTER, _U64, _POINTER]),
     "coder_failed": (_BOOL, [_POINTER]),
     "coder_terminals": (_U32, [_POINTER]),
     "coder_write": (None, [_POINTER, _U32, _POINTER, _POINTER, _POINTER]),
+    "coder_all_literals": (_U64, [_POINTER]),
     "coder_literals": (_U64, [_POINTER, _U32]),
     "coder_take_literals": (None, [_POINTER, _U32, _POINTER]),
     "coder_define": (_BOOL, [_POINTER, _U32, _POINTER, _POINTER, _POINTER]),
@@ -36,12 +42,13 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 @lru_cache(maxsize=1)
 def kernel() -> ctypes.CDLL | None:
-    """Returns the kernel, or None where it was not built."""
+    """Returns the kernel, or None where it was not built, or one lies there that was built from other sources."""
     try:
         library = ctypes.CDLL(_PATH)
-    except OSError:
+        functions = {name: getattr(library, name) for name in _FUNCTIONS}
+    except (OSError, AttributeError):
         return None
     for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, name)
+        function = functions[name]
         function.restype, function.argtypes = result, arguments
     return library

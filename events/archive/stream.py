@@ -14,12 +14,16 @@ from ..definitions import DefinitionTable, Interner
 from ..errors import InputError
 from . import integers
 from .coder import Coder, Terminals
-from .columns import FIELDS, FIRST_OF_HANDLE, Groups, Texts
+from .columns import FIELDS, FIRST_OF_HANDLE, Texts, join
 from .expansion import expand
 from .grammar import Grammar, Rules
+from .splitter import Splitter
 
 MOST_SYMBOLS: Final = 1 << 18
 """Symbols of a grammar from which on it is closed and a new section begun."""
+_FEW_SYMBOLS: Final = 1 << 16
+_WORTH: Final = 4
+"""Calls a symbol below which a grammar is closed at ``_FEW_SYMBOLS``: more would gain nothing, and leave the cache."""
 MOST_CALLS: Final = 1 << 22
 """Calls of a section."""
 MOST_GROUPS: Final = 1 << 16
@@ -83,16 +87,15 @@ class StreamCompressor:
             The sections that this completed.
         """
         done = []
-        if len(batch) and not self._calls:
-            self._begin()
-        for low in range(0, len(batch), MOST_CHUNK):
-            part = batch.select(slice(low, low + MOST_CHUNK))
-            while len(part):
-                taken = self._take(part.select(slice(0, self._most_calls - self._calls)), table)
-                part = part.select(slice(taken, None))
-                if self._is_full() or len(part):
-                    done.append(self._close())
-                    self._begin()
+        low = 0
+        while low < len(batch):
+            if not self._calls:
+                self._begin()
+            most = min(MOST_CHUNK, self._most_calls - self._calls)
+            taken = self._take(batch, low, min(len(batch), low + most), table)
+            low += taken
+            if not taken or self._is_full():
+                done.append(self._close())
         return done
 
     def finish(self) -> Section | None:
@@ -100,16 +103,18 @@ class StreamCompressor:
         return self._close() if self._calls else None
 
     def _is_full(self) -> bool:
+        symbols = self._grammar.symbols
         return (
             self._calls >= self._most_calls
-            or self._grammar.symbols >= self._most_symbols
-            or len(self._groups) >= MOST_GROUPS
+            or symbols >= self._most_symbols
+            or (symbols >= _FEW_SYMBOLS and symbols * _WORTH > self._calls)
+            or len(self._splitter) >= MOST_GROUPS
             or self._coder.count >= MOST_TERMINALS
             or self._coder.literal_count >= MOST_LITERALS
         )
 
     def _begin(self) -> None:
-        self._groups = Groups()
+        self._splitter = Splitter()
         self._coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
         self._grammar = Grammar()
         self._stamps: list[tuple[int, bytes, bytes]] = []
@@ -119,14 +124,15 @@ class StreamCompressor:
         self._first_ns: int | None = None
         self._last_ns = 0
 
-    def _take(self, batch: EventBatch, table: DefinitionTable) -> int:
-        groups, fields = self._groups.split(batch, table)
+    def _take(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> int:
+        groups, fields = self._splitter.split(batch, low, high, table)
         terminals = self._coder.feed(groups, fields)
         taken = len(terminals)
         if not taken:
             return 0
         self._grammar.feed(terminals)
-        start, duration = batch.start[:taken].astype(np.int64), batch.duration[:taken].astype(np.int64)
+        start = batch.start[low : low + taken].astype(np.int64)
+        duration = batch.duration[low : low + taken].astype(np.int64)
         self._held.append((start, duration))
         self._held_calls += taken
         while self._held_calls >= MOST_CHUNK:
@@ -148,14 +154,15 @@ class StreamCompressor:
     def _close(self) -> Section:
         if self._held_calls:
             self._stamp(self._held_calls)
+        groups, threads = self._splitter.groups()
         section = Section(
             self._calls,
             self._first_ns or 0,
             self._last_ns,
-            self._groups.rows,
-            self._groups.calls,
-            self._groups.templates.texts,
-            self._groups.threads,
+            groups,
+            self._splitter.calls,
+            self._splitter.templates.texts,
+            threads,
             self._coder.new_terminals(),
             self._grammar.finish(),
             self._coder.take_literals(),
@@ -179,7 +186,7 @@ def calls_of(
     Raises:
         InputError: the parts of the section contradict each other.
     """
-    groups = Groups(rows=section.groups, threads=section.threads)
+    threads = np.array(section.threads, np.int64).reshape(len(section.threads), 3)
     texts = Texts(section.names, section.templates, interner, known)
     coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
     coder.define(section.terminals)
@@ -197,4 +204,4 @@ def calls_of(
             raise InputError(where, None, "a call is not defined", "terminals, literals and groups for all calls")
         start = integers.unpack(starts, count, where)
         duration = integers.unpack(durations, count, where)
-        yield groups.join(numbers, fields, start, duration, texts)
+        yield join(section.groups[numbers], threads, fields, start, duration, texts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -51,42 +50,49 @@ def put_together(template: str, numbers: list[int]) -> str:
     return "".join([parts[0], *(f"{number}{part}" for number, part in zip(numbers, parts[1:], strict=True))])
 
 
-@dataclass(slots=True)
 class Templates:
-    """The signatures of one stream, by the stream's numbers: template and integers of each."""
+    """The signatures of one stream, by the stream's numbers: template and integers of each.
 
-    most: int
-    texts: list[str] = field(default_factory=lambda: [""])
-    _numbers: dict[str, int] = field(default_factory=lambda: {"": 0})
-    _template: npt.NDArray[np.int64] = field(default_factory=lambda: np.full(64, -1, np.int64))
-    _integers: npt.NDArray[np.int64] = field(init=False)
+    Attributes:
+        texts: the templates, by number; 0 is the call without a signature.
+        numbers: template of each signature, int32; -1: not learnt yet.
+        integers: of each signature, int64[len(numbers), most].
+    """
 
-    def __post_init__(self) -> None:
-        self._integers = np.zeros((64, self.most), np.int64)
-        self._template[0] = 0
+    def __init__(self, most: int) -> None:
+        self.texts = [""]
+        self.numbers = np.full(8, -1, np.int32)
+        self.integers = np.zeros((8, most), np.int64)
+        self.numbers[0] = 0
+        self._most = most
+        self._known = {"": 0}
 
-    def of(
-        self, signatures: npt.NDArray[np.int64], text_of: Callable[[int], str]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Returns template numbers, int64[n], and integers, int64[n, most], of signature numbers, int64[n]."""
-        top = int(signatures.max(initial=0))
-        if top >= len(self._template):
-            room = max(top + 1, 2 * len(self._template))
-            template, integers = np.full(room, -1, np.int64), np.zeros((room, self.most), np.int64)
-            template[: len(self._template)], integers[: len(self._integers)] = self._template, self._integers
-            self._template, self._integers = template, integers
-        known = self._template[signatures]
-        if (known < 0).any():
-            fresh, first = np.unique(signatures[known < 0], return_index=True)
-            for number in fresh[np.argsort(first, kind="stable")].tolist():
-                self._learn(number, text_of(number))
-            known = self._template[signatures]
-        return known, self._integers[signatures]
+    def learn(self, signatures: npt.NDArray[np.int64], text_of: Callable[[int], str]) -> None:
+        """Takes apart the signatures with these numbers, int64[n], that are new."""
+        distinct = first_met(signatures)
+        self.numbers = grown(self.numbers, int(distinct.max(initial=0)) + 1)
+        if len(self.integers) < len(self.numbers):
+            integers = np.zeros((len(self.numbers), self._most), np.int64)
+            integers[: len(self.integers)] = self.integers
+            self.integers = integers
+        for number in distinct[self.numbers[distinct] < 0].tolist():
+            template, values = take_apart(text_of(number), self._most)
+            self.numbers[number] = place = self._known.setdefault(template, len(self.texts))
+            if place == len(self.texts):
+                self.texts.append(template)
+            self.integers[number, : len(values)] = values
 
-    def _learn(self, number: int, text: str) -> None:
-        template, numbers = take_apart(text, self.most)
-        place = self._numbers.setdefault(template, len(self.texts))
-        if place == len(self.texts):
-            self.texts.append(template)
-        self._template[number] = place
-        self._integers[number, : len(numbers)] = numbers
+
+def grown(numbers: npt.NDArray[np.int32], wanted: int) -> npt.NDArray[np.int32]:
+    """Returns an array of at least so many, -1 where there was nothing."""
+    if wanted <= len(numbers):
+        return numbers
+    longer = np.full(max(wanted, 2 * len(numbers)), -1, np.int32)
+    longer[: len(numbers)] = numbers
+    return longer
+
+
+def first_met(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Returns the distinct numbers in the order in which they are first met."""
+    distinct, first = np.unique(numbers, return_index=True)
+    return distinct[np.argsort(first, kind="stable")]

@@ -7,35 +7,26 @@
  * terminal again and again. Source: seed 004, offsets i * a + b within a process; here for every integer of a call.
  *
  * A growth that is seen for the first time is a literal: it stands in a list of its own, and the terminal says only that
- * there is one. Seen twice it gets terminals of its own, so that random offsets do not fill the table of signatures. */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+ * there is one. Seen twice it gets terminals of its own, so that random offsets do not fill the table of signatures; and
+ * so it is with several growths that come together. */
+#include "table.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define NONE UINT32_MAX
 #define MOST_FIELDS 16
 #define MOST_TERMINALS (1u << 20)
 #define MOST_HANDLES (1u << 16) /* whose last values are remembered; beyond, all begin anew */
 #define MOST_GROWTHS 256        /* of one field of one group that have terminals of their own */
-#define FILTER (1u << 16)
+#define LEAST_FILTER (1u << 8)
+#define MOST_FILTER (1u << 16)
 
 struct terminal {
     uint32_t group;
     uint32_t literals; /* a bit a field */
-    int64_t growth[MOST_FIELDS];
-};
-
-struct table {
-    uint32_t *slots; /* into an array, by hash; NONE: empty */
-    uint32_t mask, used;
 };
 
 struct place {
     uint32_t group;
     int64_t handle;
-    int64_t last[MOST_FIELDS];
 };
 
 struct growth {
@@ -51,38 +42,30 @@ struct list {
 struct coder {
     uint32_t fields, first_of_handle; /* fields from first_of_handle on are the handle's; field 0 is the handle */
     struct terminal *terminals;
-    uint32_t terminal_count, terminal_room;
+    int64_t *growths; /* [fields] of each terminal */
+    uint32_t terminal_count, terminal_room, growth_room;
     struct table terminal_table;
-    int64_t (*last)[MOST_FIELDS]; /* of each group */
-    uint16_t (*growths)[MOST_FIELDS]; /* how many have terminals of their own */
-    uint32_t group_room;
+    int64_t *last;         /* [first_of_handle] of each group */
+    uint16_t *known_count; /* [fields] of each group: growths that have terminals of their own */
+    uint32_t group_room, known_count_room;
     struct place *places;
-    uint32_t place_count, place_room;
+    int64_t *last_of_place; /* [fields - first_of_handle] of each place */
+    uint32_t place_count, place_room, last_room;
     struct table place_table;
     struct growth *known;
-    uint32_t known_count, known_room;
+    uint32_t known_number, known_room;
     struct table known_table;
-    uint32_t *filter; /* hashes of growths that were seen once */
+    uint32_t *filter; /* hashes of what was seen once */
+    uint32_t filter_size, filter_used;
     struct list literals[MOST_FIELDS];
     bool failed;
 };
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
-static bool table_new(struct table *table, uint32_t size) {
-    table->slots = malloc((size_t)size * sizeof *table->slots);
-    table->mask = size - 1;
-    table->used = 0;
-    if (table->slots)
-        memset(table->slots, 0xff, (size_t)size * sizeof *table->slots);
-    return table->slots != NULL;
-}
-
+/* Returns the array with room for as many elements as are wanted, those that are new being 0. */
 static void *grown(struct coder *c, void *array, uint32_t *room, uint32_t wanted, size_t size) {
-    uint32_t more = *room ? *room : 64;
+    uint32_t more = *room ? *room : 4;
+    if (wanted <= *room)
+        return array;
     while (more < wanted)
         more *= 2;
     void *made = realloc(array, more * size);
@@ -97,57 +80,39 @@ static void *grown(struct coder *c, void *array, uint32_t *room, uint32_t wanted
 
 /* ---- terminals ---- */
 
-static uint64_t hash_terminal(const struct coder *c, uint32_t group, uint32_t literals, const int64_t *growth) {
+static uint32_t hash_terminal(const struct coder *c, uint32_t group, uint32_t literals, const int64_t *growth) {
     uint64_t hash = mix(group, literals);
     for (uint32_t i = 0; i < c->fields; i++)
         hash = growth[i] ? mix(hash + i, (uint64_t)growth[i]) : hash;
-    return hash;
+    return (uint32_t)(hash >> 32);
 }
 
-static uint32_t *find_terminal(struct coder *c, uint32_t group, uint32_t literals, const int64_t *growth) {
-    struct table *table = &c->terminal_table;
-    uint32_t slot = (uint32_t)(hash_terminal(c, group, literals, growth) >> 32) & table->mask;
-    for (; table->slots[slot] != NONE; slot = (slot + 1) & table->mask) {
-        const struct terminal *terminal = &c->terminals[table->slots[slot]];
-        if (terminal->group == group && terminal->literals == literals &&
-            memcmp(terminal->growth, growth, c->fields * sizeof *growth) == 0)
-            break;
-    }
-    return &table->slots[slot];
+static bool is_terminal(const struct coder *c, uint32_t at, uint32_t group, uint32_t literals, const int64_t *growth) {
+    return c->terminals[at].group == group && c->terminals[at].literals == literals &&
+           memcmp(c->growths + (size_t)at * c->fields, growth, c->fields * sizeof *growth) == 0;
 }
 
-static bool grow_terminals(struct coder *c) {
-    struct table old = c->terminal_table;
-    if (!table_new(&c->terminal_table, 2 * (old.mask + 1))) {
-        c->terminal_table = old;
-        c->failed = true;
-        return false;
-    }
-    for (uint32_t i = 0; i < c->terminal_count; i++) {
-        const struct terminal *each = &c->terminals[i];
-        *find_terminal(c, each->group, each->literals, each->growth) = i;
-    }
-    free(old.slots);
-    return true;
+/* Returns its number; NONE: there is none. */
+static uint32_t find_terminal(const struct coder *c, uint32_t group, uint32_t literals, const int64_t *growth) {
+    uint32_t hash = hash_terminal(c, group, literals, growth);
+    TABLE_FIND(slot, &c->terminal_table, hash, is_terminal(c, slot->at, group, literals, growth));
+    return slot->at;
 }
 
 static uint32_t terminal_for(struct coder *c, uint32_t group, uint32_t literals, const int64_t *growth) {
-    uint32_t *slot = find_terminal(c, group, literals, growth);
-    if (*slot != NONE)
-        return *slot;
-    if (2 * (c->terminal_count + 1) > c->terminal_table.mask) {
-        if (!grow_terminals(c))
-            return 0;
-        slot = find_terminal(c, group, literals, growth);
-    }
-    if (c->terminal_count == c->terminal_room)
-        c->terminals = grown(c, c->terminals, &c->terminal_room, c->terminal_count + 1, sizeof *c->terminals);
+    uint32_t found = find_terminal(c, group, literals, growth);
+    if (found != NONE)
+        return found;
+    uint32_t made = c->terminal_count, hash = hash_terminal(c, group, literals, growth);
+    c->terminals = grown(c, c->terminals, &c->terminal_room, made + 1, sizeof *c->terminals);
+    c->growths = grown(c, c->growths, &c->growth_room, made + 1, c->fields * sizeof *growth);
+    c->failed = c->failed || !table_reserve(&c->terminal_table, made);
     if (c->failed)
         return 0;
-    struct terminal *made = &c->terminals[c->terminal_count];
-    *made = (struct terminal){.group = group, .literals = literals};
-    memcpy(made->growth, growth, c->fields * sizeof *growth);
-    *slot = c->terminal_count;
+    c->terminals[made] = (struct terminal){group, literals};
+    memcpy(c->growths + (size_t)made * c->fields, growth, c->fields * sizeof *growth);
+    TABLE_FIND(slot, &c->terminal_table, hash, false);
+    *slot = (struct slot){hash, made};
     return c->terminal_count++;
 }
 
@@ -155,104 +120,81 @@ static uint32_t terminal_for(struct coder *c, uint32_t group, uint32_t literals,
 
 static int64_t *last_of_group(struct coder *c, uint32_t group) {
     if (group >= c->group_room) {
-        uint32_t room = c->group_room;
-        c->last = grown(c, c->last, &room, group + 1, sizeof *c->last);
+        c->last = grown(c, c->last, &c->group_room, group + 1, c->first_of_handle * sizeof *c->last);
+        c->known_count =
+            grown(c, c->known_count, &c->known_count_room, group + 1, c->fields * sizeof *c->known_count);
         if (c->failed)
             return NULL;
-        c->growths = grown(c, c->growths, &c->group_room, group + 1, sizeof *c->growths);
-        if (c->failed)
-            return NULL;
     }
-    return c->last[group];
+    return c->last + (size_t)group * c->first_of_handle;
 }
 
-static uint32_t place_slot(const struct coder *c, uint32_t group, int64_t handle) {
-    const struct table *table = &c->place_table;
-    uint32_t slot = (uint32_t)(mix(mix(group, 7), (uint64_t)handle) >> 32) & table->mask;
-    for (; table->slots[slot] != NONE; slot = (slot + 1) & table->mask) {
-        const struct place *place = &c->places[table->slots[slot]];
-        if (place->group == group && place->handle == handle)
-            break;
-    }
-    return slot;
-}
-
-static bool grow_places(struct coder *c) {
-    struct table old = c->place_table;
-    if (!table_new(&c->place_table, 2 * (old.mask + 1))) {
-        c->place_table = old;
-        c->failed = true;
-        return false;
-    }
-    for (uint32_t i = 0; i < c->place_count; i++)
-        c->place_table.slots[place_slot(c, c->places[i].group, c->places[i].handle)] = i;
-    free(old.slots);
-    return true;
-}
-
+/* Returns the last values of the handle's fields. */
 static int64_t *last_of_handle(struct coder *c, uint32_t group, int64_t handle) {
-    uint32_t slot = place_slot(c, group, handle);
-    if (c->place_table.slots[slot] != NONE)
-        return c->places[c->place_table.slots[slot]].last;
+    uint32_t hash = (uint32_t)(mix(mix(group, 7), (uint64_t)handle) >> 32), width = c->fields - c->first_of_handle;
+    TABLE_FIND(found, &c->place_table, hash, c->places[found->at].group == group && c->places[found->at].handle == handle);
+    if (found->at != NONE)
+        return c->last_of_place + (size_t)found->at * width;
     if (c->place_count == MOST_HANDLES) {
-        memset(c->place_table.slots, 0xff, (size_t)(c->place_table.mask + 1) * sizeof *c->place_table.slots);
+        table_clear(&c->place_table);
         c->place_count = 0;
-    } else if (2 * (c->place_count + 1) > c->place_table.mask && !grow_places(c)) {
-        return NULL;
     }
-    if (c->place_count == c->place_room)
-        c->places = grown(c, c->places, &c->place_room, c->place_count + 1, sizeof *c->places);
+    uint32_t made = c->place_count;
+    c->places = grown(c, c->places, &c->place_room, made + 1, sizeof *c->places);
+    c->last_of_place = grown(c, c->last_of_place, &c->last_room, made + 1, (width ? width : 1) * sizeof(int64_t));
+    c->failed = c->failed || !table_reserve(&c->place_table, made);
     if (c->failed)
         return NULL;
-    struct place *made = &c->places[c->place_count];
-    *made = (struct place){.group = group, .handle = handle};
-    c->place_table.slots[place_slot(c, group, handle)] = c->place_count++;
-    return made->last;
+    c->places[made] = (struct place){group, handle};
+    memset(c->last_of_place + (size_t)made * width, 0, width * sizeof(int64_t));
+    TABLE_FIND(slot, &c->place_table, hash, false);
+    *slot = (struct slot){hash, c->place_count++};
+    return c->last_of_place + (size_t)made * width;
 }
 
-/* ---- which growths have terminals of their own ---- */
+/* ---- what has terminals of its own ---- */
 
-static bool is_known(struct coder *c, uint32_t group, uint32_t field, int64_t by) {
-    struct table *table = &c->known_table;
-    uint64_t hash = mix(mix(group, field), (uint64_t)by);
-    uint32_t slot = (uint32_t)(hash >> 32) & table->mask;
-    for (; table->slots[slot] != NONE; slot = (slot + 1) & table->mask) {
-        const struct growth *growth = &c->known[table->slots[slot]];
-        if (growth->group == group && growth->field == field && growth->by == by)
-            return true;
-    }
-    uint32_t *seen = &c->filter[(uint32_t)hash & (FILTER - 1)], mark = (uint32_t)(hash >> 32) | 1;
-    if (*seen != mark) {
-        *seen = mark;
-        return false;
-    }
-    if (c->growths[group][field] == MOST_GROWTHS)
-        return false;
-    if (2 * (c->known_count + 1) > table->mask) {
-        struct table old = *table;
-        if (!table_new(table, 2 * (old.mask + 1))) {
-            *table = old;
+/* Tells whether something was seen before, as far as that is remembered: the filter is as large as what is seen asks
+ * for, and forgets when it grows. */
+static bool was_seen(struct coder *c, uint64_t hash) {
+    if (c->filter_used == c->filter_size && c->filter_size < MOST_FILTER) {
+        uint32_t size = c->filter_size ? 2 * c->filter_size : LEAST_FILTER;
+        uint32_t *filter = calloc(size, sizeof *filter);
+        if (!filter) {
             c->failed = true;
             return false;
         }
-        for (uint32_t i = 0; i < c->known_count; i++) {
-            const struct growth *each = &c->known[i];
-            uint32_t at = (uint32_t)(mix(mix(each->group, each->field), (uint64_t)each->by) >> 32) & table->mask;
-            while (table->slots[at] != NONE)
-                at = (at + 1) & table->mask;
-            table->slots[at] = i;
-        }
-        free(old.slots);
-        for (slot = (uint32_t)(hash >> 32) & table->mask; table->slots[slot] != NONE;)
-            slot = (slot + 1) & table->mask;
+        free(c->filter);
+        c->filter = filter;
+        c->filter_size = size;
+        c->filter_used = 0;
     }
-    if (c->known_count == c->known_room)
-        c->known = grown(c, c->known, &c->known_room, c->known_count + 1, sizeof *c->known);
+    uint32_t *seen = &c->filter[(uint32_t)hash & (c->filter_size - 1)], mark = (uint32_t)(hash >> 32) | 1;
+    if (*seen == mark)
+        return true;
+    *seen = mark;
+    c->filter_used += c->filter_size < MOST_FILTER;
+    return false;
+}
+
+static bool is_known(struct coder *c, uint32_t group, uint32_t field, int64_t by) {
+    uint64_t whole = mix(mix(group, field), (uint64_t)by);
+    uint32_t hash = (uint32_t)(whole >> 32), made = c->known_number;
+    TABLE_FIND(found, &c->known_table, hash,
+               c->known[found->at].group == group && c->known[found->at].field == field && c->known[found->at].by == by);
+    if (found->at != NONE)
+        return true;
+    uint16_t *count = &c->known_count[(size_t)group * c->fields + field];
+    if (!was_seen(c, whole) || *count == MOST_GROWTHS)
+        return false;
+    c->known = grown(c, c->known, &c->known_room, made + 1, sizeof *c->known);
+    c->failed = c->failed || !table_reserve(&c->known_table, made);
     if (c->failed)
         return false;
-    c->known[c->known_count] = (struct growth){group, field, by};
-    table->slots[slot] = c->known_count++;
-    c->growths[group][field]++;
+    c->known[made] = (struct growth){group, field, by};
+    TABLE_FIND(slot, &c->known_table, hash, false);
+    *slot = (struct slot){hash, c->known_number++};
+    ++*count;
     return true;
 }
 
@@ -280,9 +222,11 @@ EXPORT void coder_free(struct coder *c) {
     free(c->place_table.slots);
     free(c->known_table.slots);
     free(c->terminals);
-    free(c->last);
     free(c->growths);
+    free(c->last);
+    free(c->known_count);
     free(c->places);
+    free(c->last_of_place);
     free(c->known);
     free(c->filter);
     free(c);
@@ -294,46 +238,66 @@ EXPORT struct coder *coder_new(uint32_t fields, uint32_t first_of_handle) {
         return NULL;
     c->fields = fields;
     c->first_of_handle = first_of_handle;
-    c->filter = calloc(FILTER, sizeof *c->filter);
-    bool made = table_new(&c->terminal_table, 128) && table_new(&c->place_table, 128) &&
-                table_new(&c->known_table, 128);
-    if (!made || !c->filter) {
+    if (!table_new(&c->terminal_table, 16) || !table_new(&c->place_table, 16) || !table_new(&c->known_table, 16)) {
         coder_free(c);
         return NULL;
     }
     return c;
 }
 
+/* Returns the terminal of a call whose growths have none: those that are new, or in new company, become literals. */
+static uint32_t code(struct coder *c, uint32_t group, int64_t *growth) {
+    int64_t by[MOST_FIELDS];
+    uint32_t literals = 0, all = 0, kept = 0;
+    for (uint32_t field = 0; field < c->fields; field++) {
+        by[field] = growth[field];
+        if (!growth[field])
+            continue;
+        all |= 1u << field;
+        if (is_known(c, group, field, growth[field])) {
+            kept++;
+        } else {
+            literals |= 1u << field;
+            growth[field] = 0;
+        }
+    }
+    uint32_t found = find_terminal(c, group, literals, growth);
+    if (found == NONE) {
+        uint64_t company = (uint64_t)hash_terminal(c, group, literals, growth) * UINT64_C(0xbf58476d1ce4e5b9);
+        if (kept > 1 && !was_seen(c, company)) {
+            literals = all;
+            memset(growth, 0, c->fields * sizeof *growth);
+        }
+        found = terminal_for(c, group, literals, growth);
+    }
+    for (uint32_t field = 0; literals >> field; field++)
+        if (literals >> field & 1)
+            add_literal(c, field, by[field]);
+    return found;
+}
+
 /* Codes calls: groups[length], fields[length][c->fields] -> terminals[length]. Returns how many it took: fewer than
  * length when MOST_TERMINALS are in use (a new section is due) or memory has run out. */
 EXPORT uint64_t coder_feed(struct coder *c, const uint32_t *groups, const int64_t *fields, uint64_t length,
                            int32_t *terminals) {
+    uint32_t first = c->first_of_handle;
     for (uint64_t i = 0; i < length; i++) {
         const int64_t *value = fields + i * c->fields;
-        uint32_t group = groups[i], literals = 0;
         int64_t growth[MOST_FIELDS];
         if (c->terminal_count == MOST_TERMINALS)
             return i;
-        int64_t *last = last_of_group(c, group);
-        int64_t *of_handle = last ? last_of_handle(c, group, value[0]) : NULL;
+        int64_t *last = last_of_group(c, groups[i]);
+        int64_t *of_handle = last ? last_of_handle(c, groups[i], value[0]) : NULL;
         if (c->failed)
             return i;
         for (uint32_t field = 0; field < c->fields; field++) {
-            int64_t *before = field < c->first_of_handle ? &last[field] : &of_handle[field];
+            int64_t *before = field < first ? &last[field] : &of_handle[field - first];
             growth[field] = (int64_t)((uint64_t)value[field] - (uint64_t)*before);
             *before = value[field];
         }
-        uint32_t found = *find_terminal(c, group, 0, growth);
-        if (found == NONE) {
-            for (uint32_t field = 0; field < c->fields; field++) {
-                if (growth[field] && !is_known(c, group, field, growth[field])) {
-                    add_literal(c, field, growth[field]);
-                    literals |= 1u << field;
-                    growth[field] = 0;
-                }
-            }
-            found = terminal_for(c, group, literals, growth);
-        }
+        uint32_t found = find_terminal(c, groups[i], 0, growth);
+        if (found == NONE)
+            found = code(c, groups[i], growth);
         if (c->failed)
             return i;
         terminals[i] = (int32_t)found;
@@ -354,9 +318,17 @@ EXPORT void coder_write(const struct coder *c, uint32_t first, uint32_t *groups,
     for (uint32_t i = first; i < c->terminal_count; i++) {
         *groups++ = c->terminals[i].group;
         *literals++ = c->terminals[i].literals;
-        memcpy(growths, c->terminals[i].growth, c->fields * sizeof *growths);
-        growths += c->fields;
     }
+    memcpy(growths, c->growths + (size_t)first * c->fields,
+           (size_t)(c->terminal_count - first) * c->fields * sizeof *growths);
+}
+
+/* How many literals wait, of all fields. */
+EXPORT uint64_t coder_all_literals(const struct coder *c) {
+    uint64_t count = 0;
+    for (uint32_t field = 0; field < c->fields; field++)
+        count += c->literals[field].length;
+    return count;
 }
 
 EXPORT uint64_t coder_literals(const struct coder *c, uint32_t field) {
@@ -392,10 +364,11 @@ EXPORT uint64_t coder_decode(struct coder *c, const int32_t *terminals, uint64_t
         if (terminals[i] < 0 || (uint32_t)terminals[i] >= c->terminal_count)
             return i;
         const struct terminal *terminal = &c->terminals[terminals[i]];
+        const int64_t *known = c->growths + (size_t)terminals[i] * c->fields;
         int64_t growth[MOST_FIELDS];
         for (uint32_t field = 0; field < c->fields; field++) {
             struct list *list = &c->literals[field];
-            growth[field] = terminal->growth[field];
+            growth[field] = known[field];
             if (terminal->literals >> field & 1) {
                 if (list->read == list->length)
                     return i;
@@ -411,7 +384,8 @@ EXPORT uint64_t coder_decode(struct coder *c, const int32_t *terminals, uint64_t
             return i;
         groups[i] = terminal->group;
         for (uint32_t field = 0; field < c->fields; field++) {
-            int64_t *before = field < c->first_of_handle ? &last[field] : &of_handle[field];
+            int64_t *before =
+                field < c->first_of_handle ? &last[field] : &of_handle[field - c->first_of_handle];
             *before = (int64_t)((uint64_t)*before + (uint64_t)growth[field]);
             fields[i * c->fields + field] = *before;
         }

@@ -1,0 +1,147 @@
+"""From batches to groups and fields: what of a call stays the same from call to call, and what is an integer."""
+
+from __future__ import annotations
+
+import weakref
+from ctypes import byref, c_bool
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..batch import EventBatch
+from ..definitions import DefinitionTable
+from ..schema import COLUMNS as SCHEMA
+from .columns import FIELDS, INTEGERS, STATIC
+from .kernel_library import kernel
+from .splitter_twin import SplitterTwin
+from .templates import Templates, first_met, grown
+
+COLUMNS: Final = (
+    *("call", "layer", "kind", "depth", "errno", "flags", "signature", "pid", "tid", "rank"),
+    *("handle", "parent", "file", "offset", "requested", "bytes"),
+)
+"""Of a batch, in the order in which the kernel has them."""
+_DTYPES: Final = tuple((name, SCHEMA[name][0]) for name in COLUMNS)
+_RAW: Final = 10
+"""Columns of a group before pid, tid and rank become a thread."""
+
+Groups = npt.NDArray[np.uint32]
+Fields = npt.NDArray[np.int64]
+
+
+class Splitter:
+    """Splits the calls of one section; the compiled kernel, or its twin where that was not built.
+
+    Calls, templates and threads have numbers of their own here, in the order in which they are met, so that processes
+    that do the same have equal groups.
+
+    Attributes:
+        calls: names of calls by number; 0 is the call without a name.
+        templates: signatures without their integers, by number.
+    """
+
+    def __init__(self) -> None:
+        self.calls = [""]
+        self.templates = Templates(INTEGERS)
+        self._call_numbers = {"": 0}
+        self._call_of = np.full(8, -1, np.int32)
+        self._call_of[0] = 0
+        self._kernel = kernel()
+        self._twin = SplitterTwin() if self._kernel is None else None
+        if self._kernel is not None:
+            self._splitter = self._kernel.splitter_new()
+            if not self._splitter:
+                raise MemoryError
+            weakref.finalize(self, self._kernel.splitter_free, self._splitter)
+
+    def __len__(self) -> int:
+        """How many groups there are."""
+        if self._twin is not None:
+            return len(self._twin)
+        assert self._kernel is not None  # noqa: S101  (one of the two is there)
+        return int(self._kernel.splitter_groups(self._splitter))
+
+    def split(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> tuple[Groups, Fields]:
+        """Returns the groups, uint32[n], and fields, int64[n, 12], of the rows from low on to high.
+
+        Args:
+            batch: calls in the stream's numbers; what is not defined counts as unknown.
+            low: first row.
+            high: behind the last row.
+            table: what the stream has defined.
+        """
+        length = high - low
+        groups = np.empty(length, np.uint32)
+        fields = np.empty((length, len(FIELDS)), np.int64)
+        done = self._feed(batch, low, high, table, groups, fields)
+        while done < length:  # a call or signature is new: what else is new behind it is learnt with it
+            self._learn_calls(batch.call[low + done : high], table)
+            self.templates.learn(_defined(batch.signature[low + done : high], table.signature_count), table.signature)
+            done += self._feed(batch, low + done, high, table, groups[done:], fields[done:])
+        return groups, fields
+
+    def groups(self) -> tuple[npt.NDArray[np.int64], list[tuple[int, int, int]]]:
+        """Returns the columns ``STATIC`` of all groups, int64[n, 8], and (pid, tid, rank) by number of the thread."""
+        raw = np.empty((len(self), _RAW), np.int64)
+        if self._twin is not None:
+            raw[:] = np.array(self._twin.groups, np.int64).reshape(raw.shape)
+        else:
+            assert self._kernel is not None  # noqa: S101
+            self._kernel.splitter_write(self._splitter, raw.ctypes.data)
+        numbers: dict[tuple[int, int, int], int] = {}
+        rows = raw[:, : len(STATIC)]
+        rows[:, -1] = [numbers.setdefault((pid, tid, rank), len(numbers)) for pid, tid, rank in raw[:, 7:].tolist()]
+        return np.ascontiguousarray(rows), list(numbers)
+
+    def _feed(
+        self, batch: EventBatch, low: int, high: int, table: DefinitionTable, groups: Groups, fields: Fields
+    ) -> int:
+        columns = [_as(getattr(batch, name), dtype) for name, dtype in _DTYPES]
+        if self._twin is not None:
+            made, rows = self._twin.feed(
+                [column[low:high].tolist() for column in columns],
+                [*self._call_of.tolist(), *[-1] * table.string_count][: table.string_count],
+                [*self.templates.numbers.tolist(), *[-1] * table.signature_count][: table.signature_count],
+                self.templates.integers.tolist(),
+            )
+            groups[: len(made)], fields[: len(made)] = made, np.array(rows, np.int64).reshape(len(made), len(FIELDS))
+            return len(made)
+        assert self._kernel is not None  # noqa: S101
+        strides = [column.strides[0] for column in columns]
+        templates = self.templates
+        told = np.array(
+            [
+                *(column.ctypes.data + low * stride for column, stride in zip(columns, strides, strict=True)),
+                *strides,
+                *(self._call_of.ctypes.data, templates.numbers.ctypes.data, templates.integers.ctypes.data),
+                *(len(self._call_of), len(templates.numbers), table.string_count, table.signature_count),
+            ],
+            np.int64,
+        )
+        failed = c_bool()
+        done = self._kernel.splitter_feed(
+            self._splitter, told.ctypes.data, high - low, groups.ctypes.data, fields.ctypes.data, byref(failed)
+        )
+        if failed:
+            raise MemoryError
+        return int(done)
+
+    def _learn_calls(self, call: npt.NDArray[Any], table: DefinitionTable) -> None:
+        numbers = first_met(_defined(call, table.string_count))
+        self._call_of = grown(self._call_of, int(numbers.max()) + 1)
+        for number in numbers[self._call_of[numbers] < 0].tolist():
+            name = table.string(number)
+            self._call_of[number] = place = self._call_numbers.setdefault(name, len(self.calls))
+            if place == len(self.calls):
+                self.calls.append(name)
+
+
+def _as(column: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    return column if column.dtype == dtype else column.astype(dtype)
+
+
+def _defined(numbers: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
+    """Numbers with 0 for those that were never defined: tables are as long as the highest."""
+    wide = numbers.astype(np.int64)
+    return np.where(wide < count, wide, 0)
