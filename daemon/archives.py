@@ -171,6 +171,7 @@ class Archives:
                 stream = job.unsaved.popleft()
                 self._write(name, job, stream, lambda: job.writer.checkpoint_of(stream))  # noqa: B023  (called at once)
                 if not job.unsaved:
+                    self._append(name, job, job.writer.flush())
                     self._save(name, job)
                 if time.perf_counter() >= until:
                     return

@@ -39,10 +39,10 @@ class ArchiveParser:
             except InputError as error:
                 self._about.malformed(None, error.problem, _EXPECTED)
                 return items
-            for problem in reader.problems:
-                self._about.malformed(None, problem.problem, problem.expected)
             for number, stream in reader.streams.items():
                 items += self._stream(reader, number, stream)
+            for problem in reader.problems:
+                self._about.malformed(None, problem.problem, problem.expected)
         return items
 
     def _stream(self, reader: ArchiveReader, number: int, stream: ArchivedStream) -> list[SourceItem]:

@@ -16,17 +16,17 @@ from typing import BinaryIO, Final
 from ..errors import InputError
 
 MAGIC: Final = b"IOTIDEAR"
-VERSION: Final = 1
+VERSION: Final = 2
 _HEAD: Final = struct.Struct("<8sHHI")
 """magic, version, reserved, CRC-32 of the 12 bytes before."""
-_BLOCK: Final = struct.Struct("<4sBxxxIII")
-"""mark, kind, stream, length of the payload, CRC-32 of mark to length and payload."""
+_BLOCK: Final = struct.Struct("<4sBxxxII")
+"""mark, kind, length of the payload, CRC-32 of mark to length and payload."""
 BLOCK_HEAD_BYTES: Final = _BLOCK.size
 _MARK: Final = b"\xf1oT\n"
 _MOST_PAYLOAD: Final = 1 << 28
 _SEARCH: Final = 1 << 20
-MOST_NAMES: Final = 1 << 24
-"""Bytes of a block of names before deflation."""
+MOST_PIECE: Final = 1 << 26
+"""Bytes of a piece before deflation."""
 _MOST_BROKEN: Final = 1000
 _MOST_WASTED: Final = 1 << 31
 """Bytes of blocks whose checksum was wrong, after which a file counts as damaged to its end."""
@@ -37,17 +37,13 @@ class BlockKind(IntEnum):
 
     JOB = 1
     """About the job: a MessagePack map."""
-    STREAM = 2
-    """Introduces a stream, or what it says of itself now: its id and StreamInfo."""
-    NAMES = 3
-    """Files and handles of a stream that following sections use: length (u32), then Definitions, deflated."""
-    SHAPE = 4
-    """The part of sections that streams share: its number (u32), then the part."""
-    SECTION = 5
-    """A stretch of a stream: the number of its shape (u32), then its own part."""
-    CLOSED = 6
-    """A stream has ended: what is known of its losses, a MessagePack map."""
-    END = 7
+    PIECE = 2
+    """What parts of streams have in common: its number and length (u32 each), then the piece, deflated."""
+    MERGED = 3
+    """Parts of streams that have their pieces in common: MessagePack."""
+    TIMES = 4
+    """When the calls of one section of one stream were: MessagePack."""
+    END = 5
     """The file is complete: how many blocks came before (u64)."""
 
 
@@ -56,7 +52,6 @@ class Block:
     """One block of a file."""
 
     kind: int
-    stream: int
     payload: bytes
     at: int
     """Where in the file it begins."""
@@ -68,7 +63,7 @@ def head() -> bytes:
     return start + struct.pack("<I", zlib.crc32(start))
 
 
-def encode_block(kind: BlockKind, stream: int, payload: bytes) -> bytes:
+def encode_block(kind: BlockKind, payload: bytes) -> bytes:
     """Returns a block as bytes.
 
     Raises:
@@ -76,7 +71,7 @@ def encode_block(kind: BlockKind, stream: int, payload: bytes) -> bytes:
     """
     if len(payload) > _MOST_PAYLOAD:
         raise ValueError(f"a block holds at most {_MOST_PAYLOAD} bytes, not {len(payload)}")
-    start = _BLOCK.pack(_MARK, kind, stream, len(payload), 0)[:-4]
+    start = _BLOCK.pack(_MARK, kind, len(payload), 0)[:-4]
     return start + struct.pack("<I", zlib.crc32(payload, zlib.crc32(start))) + payload
 
 
@@ -98,7 +93,8 @@ def read_blocks(file: BinaryIO, where: str, broken: list[InputError]) -> Iterato
     if zlib.crc32(start[:12]) != checksum:
         raise InputError(where, None, "the head is damaged", "16 bytes with their checksum")
     if version != VERSION:
-        raise InputError(where, None, f"an archive of version {version}", f"version {VERSION}; use a later iotide")
+        other = "an earlier" if version < VERSION else "a later"
+        raise InputError(where, None, f"an archive of version {version}", f"version {VERSION}; use {other} iotide")
     at, wasted = _HEAD.size, 0
     while True:
         file.seek(at)
@@ -123,13 +119,13 @@ def read_blocks(file: BinaryIO, where: str, broken: list[InputError]) -> Iterato
 def _whole(file: BinaryIO, fixed: bytes, at: int) -> Block | None:
     if len(fixed) < _BLOCK.size or not fixed.startswith(_MARK):
         return None
-    _, kind, stream, length, checksum = _BLOCK.unpack(fixed)
+    _, kind, length, checksum = _BLOCK.unpack(fixed)
     if length > _MOST_PAYLOAD:
         return None
     payload = file.read(length)
     if len(payload) < length or zlib.crc32(payload, zlib.crc32(fixed[:-4])) != checksum:
         return None
-    return Block(kind, stream, payload, at)
+    return Block(kind, payload, at)
 
 
 def _next_mark(file: BinaryIO, at: int) -> int | None:

@@ -1,7 +1,10 @@
-"""A section as bytes, in two parts: its shape, which processes that do the same share, and what is its own."""
+"""A part of a stream as pieces, which streams that do the same share, and numbers, which follow their ranks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -13,151 +16,222 @@ from ..schema import Kind, Layer
 from . import integers
 from .coder import Terminals
 from .columns import FIELDS, INTEGERS, STATIC
+from .digits import put_numbers, take_numbers
 from .grammar import Rules
-from .stream import MOST_CALLS, MOST_CHUNK, MOST_GROUPS, MOST_LITERALS, MOST_TERMINALS, Section
+from .packing import Packed, pack, unpack
+from .stream import MOST_CALLS, MOST_CHUNK, MOST_GROUPS, MOST_TERMINALS, Section
 from .templates import places_in
+from .times import Times
 
 _MOST_SYMBOLS: Final = 1 << 20
+MOST_NUMBERS: Final = 1 << 23
+"""Of a part."""
+_MOST_TAKEN: Final = 1 << 20
+"""Numbers of a text from which on they stay in it."""
 _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
-class _Array(msgspec.Struct, array_like=True, frozen=True):
-    """Integers, row after row, as ``integers.pack`` makes them."""
+class PartKind(IntEnum):
+    """What a part says; those of a stream come in this order."""
 
-    count: int
-    packed: bytes
+    STREAM = 1
+    """The stream's id and StreamInfo: JSON. Again: what it says of itself now."""
+    NAMES = 2
+    """Files and handles that are new: JSON, Definitions."""
+    SECTION = 3
+    """A stretch of the stream's calls, without times."""
+    CLOSED = 4
+    """The stream has ended: what is known of its losses, JSON."""
 
 
-class _Shape(msgspec.Struct, array_like=True, frozen=True):
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What a stream says of itself, of its files, or a section without its times.
+
+    Attributes:
+        pieces: what it has in common with those of other streams.
+        numbers: what is its own, int64.
+    """
+
+    pieces: list[bytes]
+    numbers: npt.NDArray[np.int64]
+
+
+class _Texts(msgspec.Struct, array_like=True, frozen=True):
+    calls: int
     names: list[str]
     templates: list[str]
-    groups: _Array
-    terminal_groups: _Array
-    terminal_literals: _Array
-    terminal_growths: _Array
-    rule_lengths: _Array
-    rule_values: _Array
-    rule_counts: _Array
-
-
-class _Own(msgspec.Struct, array_like=True, frozen=True):
-    calls: int
-    first_ns: _Int64
-    last_ns: _Int64
     threads: list[tuple[_Int64, _Int64, _Int64]]
-    literals: list[_Array]
-    stamps: list[tuple[int, bytes, bytes]]
 
 
-_shape_decoder = msgspec.msgpack.Decoder(_Shape)
-_own_decoder = msgspec.msgpack.Decoder(_Own)
+class _Signatures(msgspec.Struct, array_like=True, frozen=True):
+    groups: Packed
+    terminal_groups: Packed
+    terminal_literals: Packed
+    literals: list[int]
+
+
+class _Grammar(msgspec.Struct, array_like=True, frozen=True):
+    lengths: Packed
+    values: Packed
+
+
+_texts_decoder = msgspec.json.Decoder(_Texts)
+_signatures_decoder = msgspec.msgpack.Decoder(_Signatures)
+_grammar_decoder = msgspec.msgpack.Decoder(_Grammar)
 _encoder = msgspec.msgpack.Encoder()
+_json = msgspec.json.Encoder()
 
 
-def encode_shape(section: Section) -> bytes:
-    """Encodes what does not depend on the process: names, signatures, grammar. Equal shapes have equal bytes."""
-    terminals, rules = section.terminals, section.rules
-    return _encoder.encode(
-        _Shape(
-            section.names,
-            section.templates,
-            _pack(section.groups.T),  # column after column: equal values stand together
-            _pack(terminals.groups),
-            _pack(terminals.literals),
-            _pack(terminals.growths.T),
-            _pack(rules.lengths),
-            _pack(rules.values),
-            _pack(rules.counts),
-        )
-    )
+def text_part(value: Any) -> Part:
+    """Encodes plain data as a part."""
+    rest, numbers = _text(value)
+    return Part([rest], numbers)
 
 
-def encode_own(section: Section) -> bytes:
-    """Encodes what differs from process to process: threads, literals, times."""
-    return _encoder.encode(
-        _Own(
-            section.calls,
-            section.first_ns,
-            section.last_ns,
-            section.threads,
-            [_pack(each) for each in section.literals],
-            section.stamps,
-        )
-    )
-
-
-def decode_section(shape: bytes, own: bytes, where: str) -> Section:
-    """Decodes a section from its two parts.
+def text_of(part: Part) -> bytes:
+    """Returns the JSON text of a part.
 
     Raises:
-        InputError: they are no section, or would take more memory than a section may.
+        ValueError: it is none of text.
+    """
+    (rest,) = part.pieces
+    return put_numbers(rest, part.numbers.tolist())
+
+
+def section_part(section: Section) -> Part:
+    """Encodes a section but for its times; equal pieces have equal bytes."""
+    terminals, rules = section.terminals, section.rules
+    texts = _Texts(section.calls, section.names, section.templates, section.threads)
+    rest, numbers = _text(texts)
+    signatures = _Signatures(
+        pack(section.groups.T),  # column after column: equal values stand together
+        pack(terminals.groups),
+        pack(terminals.literals),
+        [len(each) for each in section.literals],
+    )
+    grammar = _Grammar(pack(rules.lengths), pack(rules.values))
+    own = [numbers, terminals.growths.T.reshape(-1), rules.counts.view(np.int64), *section.literals]
+    return Part([rest, _encoder.encode(signatures), _encoder.encode(grammar)], np.concatenate(own))
+
+
+def section_of(part: Part, times: Times | None, where: str) -> Section:
+    """Decodes a section.
+
+    Args:
+        part: what ``section_part`` made.
+        times: None: they were not kept; all are 0.
+        where: named in errors.
+
+    Raises:
+        InputError: it is no section, or would take more memory than a section may.
     """
     try:
-        what, mine = _shape_decoder.decode(shape), _own_decoder.decode(own)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        rest, packed_signatures, packed_grammar = part.pieces
+        places = rest.count(b"\0")
+        texts = _texts_decoder.decode(put_numbers(rest, part.numbers[:places].tolist()))
+        signatures = _signatures_decoder.decode(packed_signatures)
+        grammar = _grammar_decoder.decode(packed_grammar)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise InputError(where, None, f"a section cannot be decoded: {error}", "what this version writes") from None
-    if not 0 <= mine.calls <= MOST_CALLS or any(not 0 < count <= MOST_CHUNK for count, _, _ in mine.stamps):
-        raise InputError(where, None, f"a section of {mine.calls} calls", f"at most {MOST_CALLS}")
-    if len(mine.literals) != len(FIELDS):
-        raise InputError(where, None, f"literals of {len(mine.literals)} fields", f"of {len(FIELDS)}")
-    if any(places_in(template) > INTEGERS for template in what.templates):
+    if not 0 <= texts.calls <= MOST_CALLS:
+        raise InputError(where, None, f"a section of {texts.calls} calls", f"at most {MOST_CALLS}")
+    if any(places_in(template) > INTEGERS for template in texts.templates):
         raise InputError(where, None, "a template with too many integers", f"at most {INTEGERS}")
-    if sum(each.count for each in mine.literals) > MOST_LITERALS + len(FIELDS) * MOST_CHUNK:
-        raise InputError(where, None, "too many literals", f"at most {MOST_LITERALS + len(FIELDS) * MOST_CHUNK}")
-    groups = _table(what.groups, len(STATIC), MOST_GROUPS + MOST_CHUNK, where)
-    limits = np.array(
-        [len(what.names), max(Layer) + 1, max(Kind) + 1, 256, 1 << 16, 1 << 16, len(what.templates), len(mine.threads)]
-    )
-    if len(groups) and ((groups < 0) | (groups >= limits)).any():
-        raise InputError(where, None, "a group has a value out of range", "numbers of what the section defines")
-    most = MOST_TERMINALS + MOST_CHUNK
-    terminals = Terminals(
-        _column(what.terminal_groups, np.uint32, most, where),
-        _column(what.terminal_literals, np.uint32, most, where),
-        _table(what.terminal_growths, len(FIELDS), most, where),
-    )
-    if not len(terminals.groups) == len(terminals.literals) == len(terminals.growths):
-        raise InputError(where, None, "terminals of unequal columns", "one row each")
-    if len(terminals) and int(terminals.groups.max()) >= len(groups):
-        raise InputError(where, None, "a terminal of a group that is not there", f"groups below {len(groups)}")
+    groups = _groups(signatures, texts, where)
+    numbers = _Numbers(part.numbers[places:], where)
+    terminals = _terminals(signatures, numbers, len(groups), where)
     rules = Rules(
-        _column(what.rule_lengths, np.uint32, _MOST_SYMBOLS, where),
-        _column(what.rule_values, np.int32, _MOST_SYMBOLS, where),
-        _column(what.rule_counts, np.uint64, _MOST_SYMBOLS, where),
+        _column(grammar.lengths, np.uint32, _MOST_SYMBOLS, where),
+        _column(grammar.values, np.int32, _MOST_SYMBOLS, where),
+        numbers.take(grammar.values.count).view(np.uint64),
     )
-    literals = [_column(each, np.int64, MOST_CALLS, where) for each in mine.literals]
+    if len(signatures.literals) != len(FIELDS):
+        raise InputError(where, None, f"literals of {len(signatures.literals)} fields", f"of {len(FIELDS)}")
+    literals = [numbers.take(count) for count in signatures.literals]
+    numbers.end()
+    if times is None:
+        times = Times(0, 0, list(_no_stamps(texts.calls)))
+    if any(not 0 < count <= MOST_CHUNK for count, _, _ in times.stamps):
+        raise InputError(where, None, "times of too many calls in a chunk", f"1 to {MOST_CHUNK}")
     return Section(
-        mine.calls,
-        mine.first_ns,
-        mine.last_ns,
+        texts.calls,
+        times.first_ns,
+        times.last_ns,
         groups,
-        what.names,
-        what.templates,
-        mine.threads,
+        texts.names,
+        texts.templates,
+        texts.threads,
         terminals,
         rules,
         literals,
-        mine.stamps,
+        times.stamps,
     )
 
 
-def _pack(array: npt.NDArray[Any]) -> _Array:
-    flat = np.ascontiguousarray(array, np.int64).reshape(-1)
-    return _Array(len(flat), integers.pack(flat))
+def _text(value: Any) -> tuple[bytes, npt.NDArray[np.int64]]:
+    text = _json.encode(value)
+    rest, numbers = take_numbers(text)
+    return (rest, numbers) if len(numbers) <= _MOST_TAKEN else (text, numbers[:0])
 
 
-def _column(array: _Array, dtype: type[Any], most: int, where: str) -> npt.NDArray[Any]:
-    if not 0 <= array.count <= most:
-        raise InputError(where, None, f"an array of {array.count} integers", f"at most {most}")
-    values = integers.unpack(array.packed, array.count, where)
+class _Numbers:
+    """Hands out the numbers of a part, one stretch after the other."""
+
+    def __init__(self, numbers: npt.NDArray[np.int64], where: str) -> None:
+        self._numbers = numbers
+        self._where = where
+        self._at = 0
+
+    def take(self, count: int) -> npt.NDArray[np.int64]:
+        if not 0 <= count <= len(self._numbers) - self._at:
+            raise InputError(self._where, None, f"{len(self._numbers)} numbers of a section", "as many as it says")
+        self._at += count
+        return self._numbers[self._at - count : self._at]
+
+    def end(self) -> None:
+        if self._at != len(self._numbers):
+            raise InputError(self._where, None, f"{len(self._numbers)} numbers of a section", f"{self._at}")
+
+
+def _groups(signatures: _Signatures, texts: _Texts, where: str) -> npt.NDArray[np.int64]:
+    groups = _table(signatures.groups, len(STATIC), MOST_GROUPS + MOST_CHUNK, where)
+    kinds = [len(texts.names), max(Layer) + 1, max(Kind) + 1]
+    limits = np.array([*kinds, 256, 1 << 16, 1 << 16, len(texts.templates), len(texts.threads)])
+    if len(groups) and ((groups < 0) | (groups >= limits)).any():
+        raise InputError(where, None, "a group has a value out of range", "numbers of what the section defines")
+    return groups
+
+
+def _terminals(signatures: _Signatures, numbers: _Numbers, groups: int, where: str) -> Terminals:
+    most = MOST_TERMINALS + MOST_CHUNK
+    group = _column(signatures.terminal_groups, np.uint32, most, where)
+    literals = _column(signatures.terminal_literals, np.uint32, most, where)
+    if len(group) != len(literals):
+        raise InputError(where, None, "terminals of unequal columns", "one row each")
+    if len(group) and int(group.max()) >= groups:
+        raise InputError(where, None, "a terminal of a group that is not there", f"groups below {groups}")
+    growths = numbers.take(len(FIELDS) * len(group)).reshape(len(FIELDS), -1).T
+    return Terminals(group, literals, np.ascontiguousarray(growths))
+
+
+def _no_stamps(calls: int) -> Iterator[tuple[int, bytes, bytes]]:
+    for at in range(0, calls, MOST_CHUNK):
+        count = min(MOST_CHUNK, calls - at)
+        zeros = integers.pack(np.zeros(count, np.int64))
+        yield count, zeros, zeros
+
+
+def _column(array: Packed, dtype: type[Any], most: int, where: str) -> npt.NDArray[Any]:
+    values = unpack(array, most, where)
     limits = np.iinfo(dtype)
-    if len(values) and dtype is not np.uint64 and (int(values.min()) < limits.min or int(values.max()) > limits.max):
+    if len(values) and (int(values.min()) < limits.min or int(values.max()) > limits.max):
         raise InputError(where, None, "an integer out of range", f"values of {np.dtype(dtype).name}")
     return values.astype(dtype)
 
 
-def _table(array: _Array, width: int, most: int, where: str) -> npt.NDArray[np.int64]:
-    values = _column(array, np.int64, most * width, where)
+def _table(array: Packed, width: int, most: int, where: str) -> npt.NDArray[np.int64]:
+    values = unpack(array, most * width, where)
     if len(values) % width:
         raise InputError(where, None, f"a table of {len(values)} integers", f"rows of {width}")
     return np.ascontiguousarray(values.reshape(width, -1).T)

@@ -4,57 +4,31 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
 
 import msgspec
 
 from ..batch import EventBatch
-from ..definitions import Definitions, FileInfo, HandleInfo, Interner
+from ..definitions import Definitions, Interner
 from ..errors import InputError
-from ..stream import StreamInfo
-from .blocks import BLOCK_HEAD_BYTES, MOST_NAMES, BlockKind, read_blocks
-from .encoding import decode_section
+from .archived import ArchivedStream, ArchivedStreams
+from .blocks import BLOCK_HEAD_BYTES, Block, BlockKind, read_blocks
+from .encoding import PartKind, section_of
+from .merged_index import MergedIndex
 from .stream import Section, calls_of
+from .times import Times, TimesIndex, decode_times
 
 _job_decoder = msgspec.msgpack.Decoder(dict[str, Any])
-_stream_decoder = msgspec.msgpack.Decoder(tuple[str, StreamInfo])
-_names_decoder = msgspec.msgpack.Decoder(Definitions)
-_losses_decoder = msgspec.msgpack.Decoder(dict[str, int])
-_MOST_NUMBER: Final = 1_000_000
-"""Of a file: as many as a stream may define."""
-_UNUSABLE: Final = (
-    msgspec.MsgspecError,
-    UnicodeDecodeError,
-    RecursionError,
-    struct.error,
-    zlib.error,
-    KeyError,
-    ValueError,
-)
-
-
-@dataclass(slots=True)
-class ArchivedStream:
-    """One stream of an archive."""
-
-    name: str
-    info: StreamInfo
-    files: dict[int, FileInfo] = field(default_factory=dict)
-    handles: dict[int, HandleInfo] = field(default_factory=dict)
-    losses: dict[str, int] = field(default_factory=dict)
-    closed: bool = False
-    """False: the archive ends before the stream does."""
-    sections: list[tuple[int, int, int]] = field(default_factory=list)
-    """Shape, and place and length in the file."""
+_UNUSABLE = (InputError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, struct.error, zlib.error, ValueError)
 
 
 class ArchiveReader:
     """An archive, opened for reading.
 
-    Opening reads the file once, checks every checksum and keeps where what stands; calls are unpacked as they are asked
-    for. What is damaged is in ``problems``, and the rest can be read.
+    Opening reads the file once, checks every checksum and keeps where what stands; streams and calls are unpacked as
+    they are asked for. What is damaged is in ``problems``, and the rest can be read.
 
     Raises:
         InputError: the file is no archive.
@@ -63,22 +37,37 @@ class ArchiveReader:
     def __init__(self, file: BinaryIO, where: str) -> None:
         self.where = where
         self.job: dict[str, Any] = {}
-        self.streams: dict[int, ArchivedStream] = {}
         self.problems: list[InputError] = []
+        """What was found so far; more may be when streams and calls are read."""
         self.complete = False
         """False: the writer did not come to the end of the file."""
         self.bytes: dict[str, int] = {}
-        """Of the file, by kind of block."""
+        """Of the file, by what they hold: ``job``, ``piece``, ``stream``, ``names``, ``section``, ``closed``,
+        ``times``, ``end`` and ``other``."""
         self._file = file
-        self._shapes: dict[int, tuple[int, int]] = {}
+        self._parts = MergedIndex(self._read, where)
+        self._times = TimesIndex()
         for block in read_blocks(file, where, self.problems):
             name = BlockKind(block.kind).name.lower() if block.kind in list(BlockKind) else "other"
-            self.bytes[name] = self.bytes.get(name, 0) + len(block.payload)
             try:
-                self._take(block.kind, block.stream, block.payload, block.at)
+                name = self._take(block) or name
             except _UNUSABLE as error:
-                problem = f"the {name} block at byte {block.at} cannot be used: {error!r}"
+                what = error.problem if isinstance(error, InputError) else str(error)
+                problem = f"the {name} block at byte {block.at} cannot be used: {what}"
                 self.problems.append(InputError(where, None, problem, "what this version writes"))
+            self.bytes[name] = self.bytes.get(name, 0) + BLOCK_HEAD_BYTES + len(block.payload)
+        self.streams: Mapping[int, ArchivedStream] = ArchivedStreams(self._parts, self.problems)
+        """By number; made as they are asked for, those of a rank in the order of the ranks."""
+
+    @property
+    def has_times(self) -> bool:
+        """False: it was written without times, and all calls start at 0 and take no time."""
+        return self.job.get("times") is not False
+
+    @property
+    def merged(self) -> MergedIndex:
+        """The parts of streams, as they are merged."""
+        return self._parts
 
     def calls(self, stream: int, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Calls]:
         """Yields a stream's calls in order.
@@ -92,57 +81,46 @@ class ArchiveReader:
             InputError: a section is broken.
         """
         interner, known = Interner(), dict[str, int]()
-        for section in self.sections(stream):
-            if (from_ns is not None and section.last_ns < from_ns) or (to_ns is not None and section.first_ns > to_ns):
-                continue
+        for section in self.sections(stream, from_ns, to_ns):
             for batch in calls_of(section, interner, self.where, known):
                 yield Calls(batch, interner.take_fresh())
 
-    def sections(self, stream: int) -> Iterator[Section]:
-        """Yields a stream's sections in order.
-
-        Raises:
-            InputError: a section is broken.
-        """
-        for shape, at, length in self.streams[stream].sections:
-            if shape not in self._shapes:
-                raise InputError(self.where, None, f"shape {shape} is missing", "a shape ahead of its sections")
-            yield decode_section(self._read(*self._shapes[shape]), self._read(at, length), self.where)
+    def sections(self, stream: int, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Section]:
+        """Yields a stream's sections in order; arguments and errors as of ``calls``."""
+        lane, rank = self.streams[stream].member
+        places = self._times.of(lane, rank)
+        for block in self._parts.of(PartKind.SECTION, lane, rank):
+            place = places.get(block.key.ordinal)
+            times: Times | None = None
+            if place is not None:
+                if (from_ns is not None and place.last_ns < from_ns) or (to_ns is not None and place.first_ns > to_ns):
+                    continue
+                times = decode_times(self._read(place.at, place.length), self.where)[1]
+            elif self.has_times:
+                problem = f"the times of section {block.key.ordinal} of stream {stream} are missing"
+                raise InputError(self.where, None, problem, "times for each section")
+            yield section_of(self._parts.part(block, rank), times, self.where)
 
     def _read(self, at: int, length: int) -> bytes:
         self._file.seek(at)
         return self._file.read(length)
 
-    def _take(self, kind: int, stream: int, payload: bytes, at: int) -> None:
-        inside = at + BLOCK_HEAD_BYTES
-        if kind == BlockKind.JOB:
-            self.job = {name: _plain(value) for name, value in _job_decoder.decode(payload).items()}
-        elif kind == BlockKind.STREAM:
-            name, info = _stream_decoder.decode(payload)
-            if stream in self.streams:
-                self.streams[stream].info = info
-            else:
-                self.streams[stream] = ArchivedStream(name, info)
-        elif kind == BlockKind.NAMES:
-            (length,) = struct.unpack_from("<I", payload)
-            if not 0 < length <= MOST_NAMES:
-                raise ValueError(f"names of {length} bytes")
-            names = _names_decoder.decode(zlib.decompressobj().decompress(payload[4:], length))
-            if any(not 0 < file <= _MOST_NUMBER for file, _ in names.files):
-                raise ValueError("the number of a file is out of range")
-            self.streams[stream].files.update(names.files)
-            self.streams[stream].handles.update(names.handles)
-        elif kind == BlockKind.SHAPE:
-            (number,) = struct.unpack_from("<I", payload)
-            self._shapes[number] = inside + 4, len(payload) - 4
-        elif kind == BlockKind.SECTION:
-            (shape,) = struct.unpack_from("<I", payload)
-            self.streams[stream].sections.append((shape, inside + 4, len(payload) - 4))
-        elif kind == BlockKind.CLOSED:
-            self.streams[stream].losses = _losses_decoder.decode(payload)
-            self.streams[stream].closed = True
-        elif kind == BlockKind.END:
+    def _take(self, block: Block) -> str | None:
+        """Takes in a block; returns what is in it where that is not its kind."""
+        inside = block.at + BLOCK_HEAD_BYTES
+        if block.kind == BlockKind.JOB:
+            self.job = {name: _plain(value) for name, value in _job_decoder.decode(block.payload).items()}
+        elif block.kind == BlockKind.PIECE:
+            (number,) = struct.unpack_from("<I", block.payload)
+            self._parts.add_piece(number, inside, len(block.payload))
+        elif block.kind == BlockKind.MERGED:
+            return self._parts.add(block.payload, inside)
+        elif block.kind == BlockKind.TIMES:
+            member, times = decode_times(block.payload, self.where)
+            self._times.add(member, times, inside, len(block.payload))
+        elif block.kind == BlockKind.END:
             self.complete = True
+        return None
 
 
 def _plain(value: Any) -> Any:

@@ -3,61 +3,80 @@
 from __future__ import annotations
 
 import struct
-import zlib
+from collections import Counter
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
 
 from ..batch import EventBatch
-from ..definitions import MAX_TEXT, Definitions, DefinitionTable
+from ..definitions import Definitions, DefinitionTable
 from ..stream import StreamInfo
-from .blocks import MOST_NAMES, BlockKind, encode_block, head
-from .encoding import encode_own, encode_shape
+from .blocks import MOST_PIECE, BlockKind, encode_block, head
+from .encoding import Part, PartKind, section_part, text_part
+from .merging import Merger
 from .stream import Section, StreamCompressor
+from .times import Times, encode_times
 
 _encoder = msgspec.msgpack.Encoder()
-_NAMES_A_BLOCK: Final = MOST_NAMES // (4 * 4 * MAX_TEXT)
-"""Files and handles, whose texts have four bytes a character at most."""
-_MOST_SHAPES: Final = 65_536
-"""Whose bytes are compared with those of later sections."""
+_NAMES_A_PART: Final = 1 << 12
+_LONG: Final = MOST_PIECE // 4
+"""Bytes of names from which on they are halved; one of a file has a hundred thousand at most."""
+_MOST_LANES: Final = 8
+"""Streams of one rank that are counted by rank; further ones are counted by the order in which they come."""
+_MOST_RANK: Final = 2**31 - 1
 
 
 @dataclass(slots=True)
 class _Open:
-    number: int
+    name: str
+    info: StreamInfo
+    is_told: bool = False
+    """Whether ``info`` has been handed on."""
+    member: tuple[int, int] | None = None
+    """Lane and rank in it, settled when first needed: ranks are often learnt late."""
     compressor: StreamCompressor = field(default_factory=StreamCompressor)
     table: DefinitionTable = field(default_factory=DefinitionTable)
     names: Definitions = field(default_factory=Definitions)
-    """Not written yet."""
+    """Not handed on yet."""
+    parts: Counter[PartKind] = field(default_factory=Counter)
 
 
 class ArchiveWriter:
     """Turns the streams of a job into the bytes of an archive.
 
-    Owns no file: each method returns the bytes to append. Sections of processes that do the same share what is equal in
-    them, whenever they come.
+    Owns no file: each method returns the bytes to append. What streams of different ranks have in common is written
+    once, and of the rest what follows the rank as patterns, for all streams together: so most of what came in is in the
+    bytes that ``flush``, ``checkpoint`` and ``end`` return.
+
+    Args:
+        times: False: leave out when calls were, which is what takes the room.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, times: bool = True) -> None:
         self._streams: dict[str, _Open] = {}
-        self._met = 0
-        self._shapes: dict[bytes, int] = {}
-        self._shape_count = 0
+        self._keeps_times = times
+        self._of_rank: Counter[int] = Counter()
+        self._counted = 0
         self._blocks = 0
+        self._merger = Merger(self._write)
+        self._ready: list[bytes] = []
+        """Blocks that stay ready when what follows them fails: others may refer to them by then."""
 
     def begin(self, job: dict[str, Any]) -> bytes:
         """Returns the head of the file; ``job``: what to say of the job, plain data."""
-        return head() + self._block(BlockKind.JOB, 0, _encoder.encode(job))
+        about = job if self._keeps_times else {**job, "times": False}
+        self._write(BlockKind.JOB, _encoder.encode(about))
+        return head() + self._take_ready()
 
     def opened(self, stream: str, info: StreamInfo) -> bytes:
         """Takes in a stream, or what an open one says of itself now."""
         known = self._streams.get(stream)
         if known is None:
-            self._met += 1
-            known = self._streams[stream] = _Open(self._met)
-        return self._block(BlockKind.STREAM, known.number, _encoder.encode((stream, info)))
+            self._streams[stream] = _Open(stream, info)
+        elif known.info != info:
+            known.info, known.is_told = info, False
+        return self._take_ready()
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> bytes:
         """Takes in events of an open stream."""
@@ -65,63 +84,106 @@ class ArchiveWriter:
         known.table.apply(definitions)
         known.names.files.extend(definitions.files)
         known.names.handles.extend(definitions.handles)
-        return b"".join(self._section(known, section) for section in known.compressor.update(batch, known.table))
+        for section in known.compressor.update(batch, known.table):
+            self._section(known, section)
+        return self._take_ready()
 
     def checkpoint(self) -> bytes:
         """Closes the open sections, so that all that came in is in the bytes handed out."""
-        return b"".join(map(self.checkpoint_of, self.open_streams()))
+        return b"".join(map(self.checkpoint_of, self.open_streams())) + self.flush()
 
     def open_streams(self) -> list[str]:
         """Returns the streams that have not ended."""
         return list(self._streams)
 
     def checkpoint_of(self, stream: str) -> bytes:
-        """Closes the open section of a stream; of one that has ended or is not known that is nothing."""
+        """Closes the open section of a stream; of one that has ended or is not known that is nothing.
+
+        What is in it is in the bytes of the next ``flush``.
+        """
         known = self._streams.get(stream)
-        return self._flush(known) if known is not None else b""
+        if known is not None:
+            self._close_section(known)
+        return self._take_ready()
+
+    def flush(self) -> bytes:
+        """Returns what waits of closed sections, merged over the streams; that of one stream stays in order."""
+        self._merger.flush()
+        return self._take_ready()
 
     def closed(self, stream: str, losses: dict[str, int] | None = None) -> bytes:
         """Takes in that a stream has ended."""
         known = self._streams.pop(stream)
-        return self._flush(known) + self._block(BlockKind.CLOSED, known.number, _encoder.encode(losses or {}))
+        self._close_section(known)
+        self._part(known, PartKind.CLOSED, text_part(losses or {}))
+        return self._take_ready()
 
     def discard(self, stream: str) -> None:
-        """Forgets a stream, whether it is open or not, and what of it is in no bytes yet."""
+        """Forgets a stream, whether it is open or not, and what of it is in no section yet."""
         self._streams.pop(stream, None)
 
     def end(self) -> bytes:
         """Ends the archive, and with it the streams that are still open."""
-        rest = b"".join(self.closed(stream) for stream in list(self._streams))
-        return rest + self._block(BlockKind.END, 0, struct.pack("<Q", self._blocks))
+        written = b"".join([self.closed(stream) for stream in list(self._streams)]) + self.flush()
+        self._write(BlockKind.END, struct.pack("<Q", self._blocks))
+        return written + self._take_ready()
 
-    def _flush(self, known: _Open) -> bytes:
+    def _close_section(self, known: _Open) -> None:
         section = known.compressor.finish()
-        return self._section(known, section) if section is not None else self._names(known)
+        if section is not None:
+            self._section(known, section)
+        else:
+            self._introduce(known)
 
-    def _section(self, known: _Open, section: Section) -> bytes:
-        shape = encode_shape(section)
-        key = blake2b(shape, digest_size=20).digest()
-        number = self._shapes.get(key)
-        before = b""
-        if number is None:
-            number, self._shape_count = self._shape_count, self._shape_count + 1
-            before = self._block(BlockKind.SHAPE, 0, struct.pack("<I", number) + shape)
-            if len(self._shapes) < _MOST_SHAPES:
-                self._shapes[key] = number
-        own = struct.pack("<I", number) + encode_own(section)
-        return self._names(known) + before + self._block(BlockKind.SECTION, known.number, own)
+    def _section(self, known: _Open, section: Section) -> None:
+        self._introduce(known)
+        if self._keeps_times:
+            times = Times(section.first_ns, section.last_ns, section.stamps)
+            ordinal = known.parts[PartKind.SECTION]
+            self._write(BlockKind.TIMES, encode_times(*self._member(known), ordinal, times))
+        self._part(known, PartKind.SECTION, section_part(section))
 
-    def _names(self, known: _Open) -> bytes:
-        if not known.names:
-            return b""
+    def _introduce(self, known: _Open) -> None:
+        """Hands on what the stream says of itself, and its files and handles, where that is new."""
+        if not known.is_told:
+            known.is_told = True
+            self._part(known, PartKind.STREAM, text_part((known.name, known.info)))
         names, known.names = known.names, Definitions()
-        written = b""
-        for at in range(0, max(len(names.files), len(names.handles)), _NAMES_A_BLOCK):
-            part = slice(at, at + _NAMES_A_BLOCK)
-            text = _encoder.encode(Definitions([], names.files[part], names.handles[part]))
-            written += self._block(BlockKind.NAMES, known.number, struct.pack("<I", len(text)) + zlib.compress(text))
-        return written
+        for at in range(0, max(len(names.files), len(names.handles)), _NAMES_A_PART):
+            part = slice(at, at + _NAMES_A_PART)
+            for text in _name_parts(Definitions([], names.files[part], names.handles[part])):
+                self._part(known, PartKind.NAMES, text)
 
-    def _block(self, kind: BlockKind, stream: int, payload: bytes) -> bytes:
+    def _part(self, known: _Open, kind: PartKind, part: Part) -> None:
+        self._merger.add(kind, known.parts[kind], *self._member(known), part)
+        known.parts[kind] += 1
+        if self._merger.is_due:
+            self._merger.flush()
+
+    def _member(self, known: _Open) -> tuple[int, int]:
+        if known.member is None:
+            rank = known.info.rank
+            if 0 <= rank <= _MOST_RANK and self._of_rank[rank] < _MOST_LANES:
+                self._of_rank[rank] += 1
+                known.member = self._of_rank[rank], rank
+            else:
+                known.member = 0, self._counted
+                self._counted += 1
+        return known.member
+
+    def _write(self, kind: BlockKind, payload: bytes) -> None:
+        self._ready.append(encode_block(kind, payload))
         self._blocks += 1
-        return encode_block(kind, stream, payload)
+
+    def _take_ready(self) -> bytes:
+        ready, self._ready = self._ready, []
+        return b"".join(ready)
+
+
+def _name_parts(names: Definitions) -> list[Part]:
+    part = text_part(names)
+    count = max(len(names.files), len(names.handles))
+    if len(part.pieces[0]) <= _LONG or count == 1:
+        return [part]
+    halves = (slice(0, count // 2), slice(count // 2, count))
+    return [each for half in halves for each in _name_parts(Definitions([], names.files[half], names.handles[half]))]

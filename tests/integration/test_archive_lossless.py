@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import struct
 import sys
 import zlib
@@ -106,37 +107,111 @@ def table_of(array: list[Any], width: int) -> list[list[int]]:
 def test_reader_written_from_the_description_alone_reads_the_calls(tracing: Tracing) -> None:
     data = archived(tracing)
     assert data[:8] == b"IOTIDEAR"
-    assert struct.unpack_from("<HHI", data, 8) == (1, 0, zlib.crc32(data[:12]))
-    at, shapes, read = 16, {}, []
+    assert struct.unpack_from("<HHI", data, 8) == (2, 0, zlib.crc32(data[:12]))
+    at, pieces, merged, times = 16, {}, [], {}
     while at < len(data):
-        mark, kind, stream, length, checksum = struct.unpack_from("<4sBxxxIII", data, at)
-        payload = data[at + 20 : at + 20 + length]
-        assert (mark, checksum) == (bytes.fromhex("f16f540a"), zlib.crc32(data[at : at + 16] + payload))
-        at += 20 + length
-        if kind == 4:
-            shapes[struct.unpack_from("<I", payload)[0]] = msgspec.msgpack.decode(payload[4:])
-        elif kind == 5:
-            shape = shapes[struct.unpack_from("<I", payload)[0]]
-            read += [(stream, *call) for call in calls_of(shape, msgspec.msgpack.decode(payload[4:]))]
+        mark, kind, length, checksum = struct.unpack_from("<4sBxxxII", data, at)
+        payload = data[at + 16 : at + 16 + length]
+        assert (mark, checksum) == (bytes.fromhex("f16f540a"), zlib.crc32(data[at : at + 12] + payload))
+        at += 16 + length
+        if kind == 2:
+            pieces[struct.unpack_from("<I", payload)[0]] = zlib.decompress(payload[8:])
+        elif kind == 3:
+            merged.append(msgspec.msgpack.decode(payload))
+        elif kind == 4:
+            lane, rank, ordinal, _, _, stamps = msgspec.msgpack.decode(payload)
+            times[lane, rank, ordinal] = stamps
+    parts = {}
+    for kind, ordinal, lane, numbers_of_pieces, width, *columns in merged:
+        for rank, numbers in rows_of(width, *columns).items():
+            parts[kind, lane, rank, ordinal] = [pieces[number] for number in numbers_of_pieces], numbers
+    names, read = {}, []
+    for (kind, lane, rank, ordinal), (of_part, numbers) in sorted(parts.items()):
+        if kind == 1:
+            names[lane, rank] = json.loads(text_of(of_part[0], numbers))[0]
+        elif kind == 3:
+            stamps = times[lane, rank, ordinal]
+            read += [(names[lane, rank], *call) for call in calls_of(of_part, numbers, stamps)]
     expected = []
-    for number, (name, batches) in enumerate(tracing.batches.items(), 1):
+    for name, batches in tracing.batches.items():
         batch, table = concatenate(batches), tracing.tables[name]
         texts = [map(table.string, batch.call.tolist()), map(table.signature, batch.signature.tolist())]
         columns = [batch.tid, batch.errno, batch.handle, batch.file, batch.offset, batch.requested, batch.bytes]
         columns += [batch.start, batch.duration]
         rows = zip(*texts, *(each.tolist() for each in columns), strict=True)
-        expected += [(number, *row) for row in rows]
+        expected += [(name, *row) for row in rows]
     assert read == expected
 
 
-def calls_of(shape: list[Any], own: list[Any]) -> list[tuple[Any, ...]]:
-    names, templates = shape[:2]
-    groups = table_of(shape[2], 8)
-    bits_of = unpacked(shape[4][1], shape[4][0])
-    terminals = list(zip(unpacked(shape[3][1], shape[3][0]), bits_of, table_of(shape[5], 12), strict=True))
-    values, counts = unpacked(shape[7][1], shape[7][0]), unpacked(shape[8][1], shape[8][0])
+def lines(packed: list[Any]) -> list[int]:
+    firsts, steps, lengths = (unpacked(data, count) for count, data in packed)
+    return [
+        first + step * along
+        for first, step, length in zip(firsts, steps, lengths, strict=True)
+        for along in range(length)
+    ]
+
+
+def rows_of(
+    width: int, members: Any, slopes: Any, counts: Any, begins: Any, firsts: Any, steps: Any, by_column: bool, kept: Any
+) -> dict[int, list[int]]:
+    """The numbers of each member of merged parts, by rank."""
+    ranks, of_column = lines(members), lines(counts)
+    firsts, steps = unpacked(firsts[1], firsts[0]), unpacked(steps[1], steps[0])
+    begins = unpacked(begins[1], begins[0]) or [0] * len(firsts)
+    slopes = unpacked(slopes[1], slopes[0]) or [0] * width
+    columns: list[list[int]] = []
+    at = 0
+    for count, slope in zip(of_column, slopes, strict=True):
+        ends = [*begins[at + 1 : at + count], len(ranks)]
+        column = []
+        for begin, end, first, step in zip(begins[at:], ends, firsts[at:], steps[at:], strict=False):
+            column += [first + step * along for along in range(end - begin)]
+        columns.append([value + slope * rank for value, rank in zip(column, ranks, strict=False)])
+        at += count
+    left = [number for number, count in enumerate(of_column) if not count]
+    if left:
+        together = max(65536 // len(left), 1)
+        assert len(left) <= 2**18
+        for chunk, low in zip(kept, range(0, len(ranks), together), strict=True):
+            rows = min(together, len(ranks) - low)
+            values = unpacked(chunk, rows * len(left))
+            for place, number in enumerate(left):
+                columns[number] += values[place * rows :][:rows] if by_column else values[place :: len(left)]
+    return dict(zip(ranks, zip(*columns, strict=True), strict=True)) if width else {rank: [] for rank in ranks}
+
+
+def text_of(piece: bytes, numbers: list[int]) -> bytes:
+    first, *others = piece.split(b"\0")
+    return first + b"".join(
+        b"0" * (number // 10**18) + b"%d" % (number % 10**18) + other
+        for number, other in zip(numbers, others, strict=False)
+    )
+
+
+def calls_of(pieces: list[bytes], numbers: list[int], stamps: list[Any]) -> list[tuple[Any, ...]]:
+    left = list(numbers)
+
+    def take(count: int) -> list[int]:
+        taken, left[:] = left[:count], left[count:]
+        return taken
+
+    count, names, templates, threads = json.loads(text_of(pieces[0], take(pieces[0].count(b"\0"))))
+    groups, group_of, bits_of, lengths = msgspec.msgpack.decode(pieces[1])
+    groups = table_of(groups, 8)
+    growths = [take(group_of[0]) for _ in range(12)]
+    terminals = list(
+        zip(
+            unpacked(group_of[1], group_of[0]),
+            unpacked(bits_of[1], bits_of[0]),
+            zip(*growths, strict=True),
+            strict=True,
+        )
+    )
+    rules, symbols = msgspec.msgpack.decode(pieces[2])
+    values, counts = unpacked(symbols[1], symbols[0]), take(symbols[0])
     bodies, begin = [], 0
-    for length in unpacked(shape[6][1], shape[6][0]):
+    for length in unpacked(rules[1], rules[0]):
         bodies.append(list(zip(values[begin : begin + length], counts[begin : begin + length], strict=True)))
         begin += length
 
@@ -145,9 +220,9 @@ def calls_of(shape: list[Any], own: list[Any]) -> list[tuple[Any, ...]]:
             one for value, times in bodies[rule] for one in ([value] if value >= 0 else expanded(-1 - value)) * times
         ]
 
-    literals = [iter(unpacked(packed, count)) for count, packed in own[4]]
-    starts = [time for count, packed, _ in own[5] for time in unpacked(packed, count)]
-    durations = [time for count, _, packed in own[5] for time in unpacked(packed, count)]
+    literals = [iter(take(length)) for length in lengths]
+    starts = [time for calls, packed, _ in stamps for time in unpacked(packed, calls)]
+    durations = [time for calls, _, packed in stamps for time in unpacked(packed, calls)]
     of_group: dict[int, list[int]] = {}
     of_handle: dict[tuple[int, int], list[int]] = {}
     calls = []
@@ -162,6 +237,7 @@ def calls_of(shape: list[Any], own: list[Any]) -> list[tuple[Any, ...]]:
         text = templates[template]
         for integer in last[3 : 3 + text.count("\0")]:
             text = text.replace("\0", str(integer), 1)
-        calls.append((names[name], text, own[3][thread][1], errno, last[0], last[2], *here, start, duration))
-    assert len(calls) == own[0]
+        calls.append((names[name], text, threads[thread][1], errno, last[0], last[2], *here, start, duration))
+    assert len(calls) == count
+    assert not left
     return calls

@@ -1,0 +1,259 @@
+"""Parts of many streams as the payload of one block: what they share by number, and patterns over their ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from ..errors import InputError
+from .encoding import MOST_NUMBERS
+from .members import Members, encode_members
+from .packing import Packed, pack, unpack
+from .rank_patterns import Integers, Patterns
+
+_CHUNK: Final = 1 << 16
+"""Numbers kept as they are that are packed together: to read one member, no more are unpacked."""
+_WIDEST: Final = 1 << 18
+_MOST_LINES: Final = 1 << 22
+_OVERHEAD: Final = 1024
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
+
+
+class Key(NamedTuple):
+    """Parts with equal keys are merged.
+
+    Attributes:
+        kind: what they are.
+        ordinal: which of the stream's parts of this kind, from 0.
+        lane: how members are counted: 0 by their order, others by rank.
+        pieces: numbers of the pieces.
+        width: how many numbers a part has.
+    """
+
+    kind: int
+    ordinal: int
+    lane: int
+    pieces: tuple[int, ...]
+    width: int
+
+
+class _Payload(msgspec.Struct, array_like=True, frozen=True):
+    kind: int
+    ordinal: _Count
+    lane: _Count
+    pieces: list[_Count]
+    width: _Count
+    members: tuple[Packed, Packed, Packed]
+    slopes: Packed
+    counts: tuple[Packed, Packed, Packed]
+    begins: Packed
+    firsts: Packed
+    steps: Packed
+    by_column: bool
+    kept: list[bytes]
+
+
+_decoder = msgspec.msgpack.Decoder(_Payload)
+_encoder = msgspec.msgpack.Encoder()
+
+
+def encode_merged(key: Key, patterns: Patterns) -> bytes:
+    """Encodes the parts of members that have a key in common."""
+    kept = [_encode_kept(patterns.kept, by_column) for by_column in (False, True)]
+    by_column = sum(map(len, kept[1])) < sum(map(len, kept[0]))
+    slopes = patterns.slopes if patterns.slopes.any() else patterns.slopes[:0]
+    return _encoder.encode(
+        _Payload(
+            key.kind,
+            key.ordinal,
+            key.lane,
+            list(key.pieces),
+            key.width,
+            encode_members(patterns.ranks),
+            pack(slopes),
+            encode_members(patterns.counts),
+            pack(patterns.begins if patterns.begins.any() else patterns.begins[:0]),
+            pack(patterns.firsts),
+            pack(patterns.steps),
+            by_column,
+            kept[by_column],
+        )
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class MergedParts:
+    """The parts of some streams, of which one at a time can be read.
+
+    Attributes:
+        key: what they have in common.
+        members: whose they are.
+    """
+
+    key: Key
+    members: Members
+    _payload: _Payload
+    _where: str
+
+    @classmethod
+    def decode(cls, payload: bytes, where: str) -> MergedParts:
+        """Decodes a block, but for the numbers.
+
+        Raises:
+            InputError: it is none, or has more members than an archive may.
+        """
+        try:
+            found = _decoder.decode(payload)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InputError(where, None, f"merged parts cannot be decoded: {error}", _EXPECTED) from None
+        if found.width > MOST_NUMBERS:
+            raise InputError(where, None, f"parts of {found.width} numbers", f"at most {MOST_NUMBERS}")
+        members = Members.decode(found.members, where)
+        key = Key(found.kind, found.ordinal, found.lane, tuple(found.pieces), found.width)
+        return cls(key, members, found, where)
+
+    @property
+    def nbytes(self) -> int:
+        """About what it takes in memory, with what was unpacked so far."""
+        values = [each for held in self.__dict__.values() for each in (held if isinstance(held, tuple) else (held,))]
+        unpacked = sum(int(each.nbytes) for each in values if isinstance(each, np.ndarray))
+        return unpacked + sum(map(len, self._payload.kept)) + 24 * self.members.lines + _OVERHEAD
+
+    @property
+    def lines(self) -> int:
+        """How many lines there are, of all columns."""
+        return len(self._lines[0])
+
+    @property
+    def columns_kept(self) -> int:
+        """How many columns follow no pattern."""
+        return len(self._kept)
+
+    def numbers_of(self, rank: int, place: int) -> Integers:
+        """Returns a member's numbers, int64[width].
+
+        Raises:
+            InputError: the block contradicts itself.
+        """
+        begins, firsts, steps = self._lines
+        out = np.empty(self.key.width, np.int64)
+        if len(firsts):
+            wanted = np.arange(len(self._lined)) * len(self.members) + place
+            line = np.searchsorted(self._line_keys, wanted, "right") - 1
+            values = firsts[line] + steps[line] * (place - begins[line])
+            out[self._lined] = values + self._slopes[self._lined] * np.int64(rank)
+        if len(self._kept):
+            out[self._kept] = self._kept_of(place)
+        return out
+
+    @cached_property
+    def _counts(self) -> Integers:
+        """Lines of each column, int64[width]; 0: the column is kept."""
+        packed = self._payload.counts
+        firsts, steps, lengths = (unpack(each, self.key.width, self._where) for each in packed)
+        if not len(firsts) == len(steps) == len(lengths) or (lengths <= 0).any() or (lengths > self.key.width).any():
+            raise self._broken("counts of lines")
+        if int(lengths.sum()) != self.key.width:
+            raise self._broken("a count of lines for each column")
+        along = np.arange(self.key.width) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        counts = np.repeat(firsts, lengths) + np.repeat(steps, lengths) * along
+        if len(counts) and (counts.min() < 0 or counts.max() > len(self.members) or int(counts.sum()) > _MOST_LINES):
+            raise self._broken(f"at most {_MOST_LINES} lines")
+        return counts
+
+    @cached_property
+    def _lines(self) -> tuple[Integers, Integers, Integers]:
+        """Begin, first value and step of each line."""
+        counts = self._counts[self._counts > 0]
+        total = int(counts.sum())
+        firsts = unpack(self._payload.firsts, total, self._where)
+        steps = unpack(self._payload.steps, total, self._where)
+        begins = unpack(self._payload.begins, total, self._where)
+        if not len(begins):
+            begins = np.zeros(total, np.int64)
+        if not len(begins) == len(firsts) == len(steps) == total:
+            raise self._broken("begin, value and step for each line")
+        at_first = np.zeros(total, bool)
+        at_first[np.cumsum(counts) - counts] = True
+        ascending = begins[1:] > begins[:-1]
+        fits = (begins >= 0) & (begins < len(self.members))
+        if not fits.all() or begins[at_first].any() or not (ascending | at_first[1:]).all():
+            raise self._broken("lines one after the other")
+        return begins, firsts, steps
+
+    @cached_property
+    def _line_keys(self) -> Integers:
+        """Where each line begins, all columns one after the other."""
+        counts = self._counts[self._lined]
+        return np.repeat(np.arange(len(counts)), counts) * len(self.members) + self._lines[0]
+
+    @cached_property
+    def _slopes(self) -> Integers:
+        slopes = unpack(self._payload.slopes, self.key.width, self._where)
+        if len(slopes) not in (0, self.key.width):
+            raise self._broken("a slope for each column")
+        return slopes if len(slopes) else np.zeros(self.key.width, np.int64)
+
+    @cached_property
+    def _lined(self) -> Integers:
+        """The columns that have lines."""
+        return np.flatnonzero(self._counts)
+
+    @cached_property
+    def _kept(self) -> Integers:
+        """The columns that are kept."""
+        return np.flatnonzero(self._counts == 0)
+
+    def _kept_of(self, place: int) -> Integers:
+        width = len(self._kept)
+        row, kept = place // _rows(width), self._payload.kept
+        rows = min(_rows(width), len(self.members) - row * _rows(width))
+        spans = list(_spans(width))
+        parts = []
+        for number, (low, high) in enumerate(spans):
+            at = row * len(spans) + number
+            if at >= len(kept):
+                raise self._broken("the columns that are kept")
+            values = self._chunk(at, rows * (high - low))
+            table = values.reshape(high - low, rows).T if self._payload.by_column else values.reshape(rows, high - low)
+            parts.append(table[place % _rows(width)])
+        return np.concatenate(parts)
+
+    def _chunk(self, at: int, count: int) -> Integers:
+        """Unpacks a chunk; the last stays unpacked, as members are mostly read one after the other."""
+        held: dict[int, Integers] = self.__dict__.setdefault("_held", {})
+        if at not in held:
+            held.clear()
+            held[at] = unpack(Packed(count, self._payload.kept[at]), count, self._where)
+        return held[at]
+
+    def _broken(self, expected: str) -> InputError:
+        return InputError(self._where, None, "merged parts contradict themselves", expected)
+
+
+_EXPECTED: Final = "what this version writes"
+
+
+def _rows(width: int) -> int:
+    """Members whose kept numbers are packed together."""
+    return max(_CHUNK // max(width, 1), 1)
+
+
+def _spans(width: int) -> Iterator[tuple[int, int]]:
+    for low in range(0, width, _WIDEST):
+        yield low, min(low + _WIDEST, width)
+
+
+def _encode_kept(kept: Integers, by_column: bool) -> list[bytes]:
+    members, width = kept.shape
+    chunks = []
+    for row in range(0, members, _rows(width)):
+        for low, high in _spans(width):
+            chunk = kept[row : row + _rows(width), low:high]
+            chunks.append(pack(chunk.T if by_column else chunk).data)
+    return chunks

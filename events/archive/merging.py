@@ -1,0 +1,138 @@
+"""Merges parts of streams as they come, in a tree: never do all of them stand in memory one by one."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final
+
+import numpy as np
+
+from .blocks import MOST_PIECE, BlockKind
+from .encoding import MOST_NUMBERS, Part, PartKind
+from .merged import Key, encode_merged
+from .rank_patterns import Integers, Patterns, find_patterns, merge_patterns
+
+_LEAF_MEMBERS: Final = 512
+_LEAF_NUMBERS: Final = 1 << 18
+_MOST_PENDING: Final = 1 << 25
+"""Bytes of numbers that follow no pattern, and of patterns, from which on it is time to write them."""
+_MOST_KNOWN: Final = 65_536
+"""Pieces that are remembered, by digest."""
+_GROUP_BYTES: Final = 1024
+"""About what a group takes besides its numbers."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """Parts with one key: those that came last as they are, the others as patterns, ever more members in each."""
+
+    ranks: list[int] = field(default_factory=list)
+    rows: list[Integers] = field(default_factory=list)
+    leaves: list[Patterns] = field(default_factory=list)
+
+    def add(self, rank: int, numbers: Integers) -> int:
+        """Returns by how many bytes the group grew."""
+        self.ranks.append(rank)
+        self.rows.append(numbers)
+        grown = numbers.nbytes
+        if len(self.rows) >= _LEAF_MEMBERS or len(self.rows) * len(numbers) >= _LEAF_NUMBERS:
+            grown += self._close_leaf()
+        return grown
+
+    def whole(self) -> Patterns:
+        """Returns all members."""
+        if self.rows:
+            self._close_leaf()
+        while len(self.leaves) > 1:
+            last = self.leaves.pop()
+            self.leaves[-1] = merge_patterns(self.leaves[-1], last)
+        return self.leaves[0]
+
+    def _close_leaf(self) -> int:
+        grown = -sum(each.nbytes for each in self.rows) - sum(leaf.nbytes for leaf in self.leaves)
+        self.leaves.append(find_patterns(np.array(self.ranks, np.int64), np.stack(self.rows)))
+        self.ranks, self.rows = [], []
+        while len(self.leaves) > 1 and len(self.leaves[-2].ranks) < 2 * len(self.leaves[-1].ranks):
+            last = self.leaves.pop()
+            self.leaves[-1] = merge_patterns(self.leaves[-1], last)
+        return grown + sum(leaf.nbytes for leaf in self.leaves)
+
+
+class Merger:
+    """Takes in parts of streams and hands out blocks: what many have in common once, the rest as patterns."""
+
+    def __init__(self, write: Callable[[BlockKind, bytes], None]) -> None:
+        self._write = write
+        self._groups: dict[Key, _Group] = {}
+        self._known: dict[bytes, int] = {}
+        self._pieces = 0
+        self._pending = 0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether so much waits that it should be written."""
+        return self._pending >= _MOST_PENDING
+
+    def add(self, kind: PartKind, ordinal: int, lane: int, rank: int, part: Part) -> None:
+        """Takes in a part; blocks of what is new in it are written at once.
+
+        Args:
+            kind: what it is.
+            ordinal: which of the stream's parts of this kind it is.
+            lane: how streams are counted: 0 by order, others by rank.
+            rank: the stream's number in its lane.
+            part: the part.
+
+        Raises:
+            ValueError: it is too large.
+        """
+        if any(len(piece) > MOST_PIECE for piece in part.pieces) or len(part.numbers) > MOST_NUMBERS:
+            raise ValueError(f"a piece has at most {MOST_PIECE} bytes, a part at most {MOST_NUMBERS} numbers")
+        numbers = [self._number_of(piece) for piece in part.pieces]
+        key = Key(kind, ordinal, lane, tuple(numbers), len(part.numbers))
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = _Group()
+            self._pending += _GROUP_BYTES
+        self._pending += group.add(rank, part.numbers)
+
+    def flush(self) -> None:
+        """Writes all parts that wait, merged."""
+        groups, self._groups, self._pending = self._groups, {}, 0
+        for key in sorted(groups):
+            self._write(BlockKind.MERGED, encode_merged(key, groups.pop(key).whole()))
+
+    def _number_of(self, piece: bytes) -> int:
+        digest = blake2b(piece, digest_size=20).digest()
+        number = self._known.get(digest)
+        if number is None:
+            number, self._pieces = self._pieces, self._pieces + 1
+            self._write(BlockKind.PIECE, _encode_piece(number, piece))
+            if len(self._known) < _MOST_KNOWN:
+                self._known[digest] = number
+        return number
+
+
+def _encode_piece(number: int, piece: bytes) -> bytes:
+    return struct.pack("<II", number, len(piece)) + zlib.compress(piece)
+
+
+def decode_piece(payload: bytes) -> bytes:
+    """Returns a piece without its number.
+
+    Raises:
+        ValueError: it is longer than it says, or than one may be; no more memory is taken.
+        struct.error, zlib.error: it is none.
+    """
+    _, length = struct.unpack_from("<II", payload)
+    if length > MOST_PIECE:
+        raise ValueError(f"a piece of {length} bytes")
+    reader = zlib.decompressobj()
+    piece = reader.decompress(payload[8:], length + 1)
+    if len(piece) != length or not reader.eof:
+        raise ValueError(f"a piece that does not have its {length} bytes")
+    return piece

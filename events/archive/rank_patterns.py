@@ -1,0 +1,185 @@
+"""Numbers of many processes as patterns over their ranks: a * rank + b, piece by piece, exactly.
+
+Source: seed 004 (offsets of processes as a * rank + b). All arithmetic is modulo 2^64, so that it can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+
+_SLAB: Final = 1 << 18
+"""Numbers that are looked at together, which bounds what is taken besides the result."""
+_POINTS_A_PIECE: Final = 3
+"""A column whose pieces have fewer members on average stays as it is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Patterns:
+    """A table of int64 with a row for each of n members and k columns.
+
+    A column is its slope times the member's rank plus pieces, each a straight line over consecutive members; or it is
+    kept as it is.
+
+    Attributes:
+        ranks: of the members, ascending, int64[n]; no two are equal.
+        slopes: of each column, int64[k].
+        counts: pieces of each column, int64[k]; 0: it is kept.
+        begins: member at which each piece begins, column after column, int64[pieces].
+        firsts: its value there, less slope times rank, int64[pieces].
+        steps: how much it grows from member to member, int64[pieces].
+        kept: the columns without pieces, int64[n, m].
+    """
+
+    ranks: Integers
+    slopes: Integers
+    counts: Integers
+    begins: Integers
+    firsts: Integers
+    steps: Integers
+    kept: Integers
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that this takes."""
+        arrays = (self.ranks, self.slopes, self.counts, self.begins, self.firsts, self.steps, self.kept)
+        return sum(each.nbytes for each in arrays)
+
+    def columns(self, low: int, high: int) -> Integers:
+        """Returns a stretch of columns, int64[high - low, n]: a row for each."""
+        members = len(self.ranks)
+        counts = self.counts[low:high]
+        before = int(self.counts[:low].sum())
+        here = slice(before, before + int(counts.sum()))
+        out = np.empty((len(counts), members), np.int64)
+        lined = counts > 0
+        if lined.any():
+            begins, firsts, steps = self.begins[here], self.firsts[here], self.steps[here]
+            column = np.repeat(np.arange(int(lined.sum())), counts[lined])
+            lengths = np.diff(np.append(begins + column * members, int(lined.sum()) * members))
+            along = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            lines = np.repeat(firsts, lengths) + np.repeat(steps, lengths) * along
+            out[lined] = lines.reshape(-1, members) + self.slopes[low:high][lined, None] * self.ranks
+        first_kept = int((self.counts[:low] == 0).sum())
+        out[~lined] = self.kept[:, first_kept : first_kept + int((~lined).sum())].T
+        return out
+
+
+def find_patterns(ranks: Integers, table: Integers) -> Patterns:
+    """Finds the patterns of a table.
+
+    Args:
+        ranks: of the members in any order, int64[n], each once.
+        table: int64[n, k].
+    """
+    order = np.argsort(ranks)
+    width = table.shape[1]
+    return _of_slabs(ranks[order], (table[order, low:high].T for low, high in _slabs(len(ranks), width)))
+
+
+def merge_patterns(one: Patterns, other: Patterns) -> Patterns:
+    """Merges tables of the same columns and other members; no more than a few columns are ever written out."""
+    ranks = np.concatenate([one.ranks, other.ranks])
+    order = np.argsort(ranks)
+
+    def both() -> Iterator[Integers]:
+        for low, high in _slabs(len(ranks), len(one.counts)):
+            yield np.concatenate([one.columns(low, high), other.columns(low, high)], axis=1)[:, order]
+
+    return _of_slabs(ranks[order], both())
+
+
+def lines_of(values: Integers) -> tuple[Integers, Integers, Integers]:
+    """Returns values, int64[n], as straight lines: value at the begin of each, step, length."""
+    if len(values) < 2:
+        return values, np.zeros(len(values), np.int64), np.ones(len(values), np.int64)
+    begins = np.flatnonzero(_begins(values[None, :])[0])
+    lengths = np.diff(np.append(begins, len(values)))
+    return values[begins], _steps(values[None, :], np.zeros(len(begins), np.int64), begins, lengths), lengths
+
+
+def _slabs(members: int, width: int) -> list[tuple[int, int]]:
+    step = max(_SLAB // max(members, 1), 1)
+    return [(low, min(low + step, width)) for low in range(0, width, step)]
+
+
+def _of_slabs(ranks: Integers, slabs: Iterable[Integers]) -> Patterns:
+    parts = [_of_slab(ranks, slab) for slab in slabs]
+    if not parts:
+        parts = [_of_slab(ranks, np.zeros((0, len(ranks)), np.int64))]
+    *lines, kept = zip(*parts, strict=True)
+    slopes, counts, begins, firsts, steps = (np.concatenate(each) for each in lines)
+    return Patterns(ranks, slopes, counts, begins, firsts, steps, np.concatenate(kept, axis=1))
+
+
+def _of_slab(ranks: Integers, values: Integers) -> tuple[Integers, ...]:
+    """Returns all but the ranks for columns int64[columns, n]."""
+    width, members = values.shape
+    if members < 2 or not width:
+        nothing = np.zeros(0, np.int64)
+        zeros = np.zeros(width, np.int64)
+        return zeros, zeros, nothing, nothing, nothing, np.ascontiguousarray(values.T)
+    begins, slopes = _begins(values), np.zeros(width, np.int64)
+    if not _is_even(ranks):
+        tried = _slopes(ranks, values)
+        sloped = _begins(values - tried[:, None] * ranks)
+        better = sloped.sum(axis=1) < begins.sum(axis=1)
+        slopes[better], begins[better] = tried[better], sloped[better]
+    counts = begins.sum(axis=1, dtype=np.int64)
+    lined = (counts == 1) | (_POINTS_A_PIECE * counts <= members)
+    counts[~lined] = slopes[~lined] = 0
+    lines = values[lined] - slopes[lined, None] * ranks
+    column, begin = np.nonzero(begins[lined])
+    lengths = np.diff(np.append(begin + column * members, len(lines) * members))
+    steps = _steps(lines, column, begin, lengths)
+    return slopes, counts, begin, lines[column, begin], steps, np.ascontiguousarray(values[~lined].T)
+
+
+def _steps(lines: Integers, column: Integers, begin: Integers, lengths: Integers) -> Integers:
+    following = np.minimum(begin + 1, lines.shape[1] - 1)
+    return np.where(lengths > 1, lines[column, following] - lines[column, begin], 0)
+
+
+def _is_even(ranks: Integers) -> bool:
+    steps = np.diff(ranks)
+    return bool((steps == steps[0]).all())
+
+
+def _slopes(ranks: Integers, values: Integers) -> Integers:
+    """Returns the slope over ranks that two members in the middle suggest, 0 where it is no integer."""
+    middle = len(ranks) // 2
+    step = ranks[middle] - ranks[middle - 1]
+    grown = values[:, middle] - values[:, middle - 1]
+    return np.where(grown % step == 0, grown // step, 0)
+
+
+def _begins(values: Integers) -> npt.NDArray[np.bool_]:
+    """Tells where each column, a row of int64[columns, n], is cut for each piece to be a line; n >= 2.
+
+    A piece goes as far as its first step does; the step after that leads to the next piece.
+    """
+    width, members = values.shape
+    steps = values[:, 1:] - values[:, :-1]
+    changes = np.ones(steps.shape, bool)
+    changes[:, 1:] = steps[:, 1:] != steps[:, :-1]
+    at = np.flatnonzero(changes)  # where a stretch of equal steps begins
+    is_first = at % (members - 1) == 0
+    lengths = np.diff(np.append(at, width * (members - 1)))
+    after_one = np.concatenate([[False], lengths[:-1] == 1])
+    # Whether a stretch begins with a step from piece to piece: yes after one of several steps, which are a piece; after
+    # a single step if that was none.
+    told = is_first | ~after_one
+    stretch = np.arange(len(at))
+    last_told = np.maximum.accumulate(np.where(told, stretch, 0))
+    leads_on = ~is_first[last_told] ^ ((stretch - last_told) % 2 == 1)
+    begins = np.zeros(values.shape, bool)
+    begins[:, 0] = True
+    between = at[leads_on]
+    begins[between // (members - 1), between % (members - 1) + 1] = True
+    return begins
