@@ -15,6 +15,7 @@ from ..source import Origin, Source, SourceItem
 from ._strace_line import looks_like_strace
 from .archive import ArchiveParser, is_archive
 from .chrome import ChromeParser, looks_like_chrome
+from .darshan import looks_like_darshan, read_darshan
 from .dftracer import DftracerParser, looks_like_dftracer
 from .eventlog_csv import HEADER, CsvParser
 from .eventlog_hdf5 import MAGIC as HDF5_MAGIC
@@ -58,6 +59,7 @@ FORMATS: Final[dict[str, Format]] = {
     ),
     "csv": Format(CsvParser, "an event log in CSV", (".csv",), lambda head: bool(HEADER.match(head))),
     "xes": Format(XesParser, "an event log in XES", (".xes",), looks_like_xes),
+    "darshan": Format(None, "a log of Darshan", (".darshan",), looks_like_darshan, read_darshan),
     "dftracer": Format(DftracerParser, "a trace of dftracer", (".pfw",), looks_like_dftracer),
     "chrome": Format(ChromeParser, "a Chrome trace (trace-event JSON)", (), looks_like_chrome),
     "strace": Format(StraceParser, "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace),

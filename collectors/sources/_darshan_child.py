@@ -1,0 +1,126 @@
+"""Reads a Darshan log with Darshan's own library, in a process of its own: on broken logs that library aborts.
+
+Run as a module with the log's path; it writes messages on standard output: four bytes of length (little-endian), a
+JSON object, and the raw bytes whose number its ``bytes`` gives, if any.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import IO, Any, Final
+
+MOST_MEMORY: Final = 8 << 30
+MOST_SEGMENTS: Final = 1 << 26
+"""Of one file and rank."""
+SEGMENT_BYTES: Final = 32
+FAILED: Final = 3
+_TRACED: Final = ("DXT_MPIIO", "DXT_POSIX")  # what MPI-IO did goes first: it made some of the POSIX calls
+_COUNTED: Final = ("MPI-IO", "POSIX", "STDIO")
+_NAMES_AT_ONCE: Final = 1000
+
+
+def main() -> None:
+    """Writes what is in the log; says on standard error what is wrong with it, and exits with FAILED."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # the library prints to standard output, too
+    from darshan.backend import cffi_backend as library
+
+    log = library.log_open(sys.argv[1])
+    if log["handle"] == library.ffi.NULL:
+        _give_up("it is no log of Darshan")
+    problems: list[str] = []
+    try:
+        for part in _parts(library, log):
+            try:
+                part(out)
+            except (ValueError, KeyError, TypeError, MemoryError, RuntimeError) as error:
+                problems.append(str(error) or type(error).__name__)
+        out.flush()
+    except BrokenPipeError:  # nobody wants the rest
+        os._exit(0)
+    if problems:
+        _give_up("; ".join(problems))
+    os._exit(0)  # closing a log that was read only in part would be one more way to abort
+
+
+def _parts(library: Any, log: dict[str, Any]) -> Sequence[Callable[[IO[bytes]], None]]:
+    """Returns what writes each part of the log, so that a damaged one costs no other."""
+    modules = library.log_get_modules(log)
+    parts = [partial(_write_job, library, log), partial(_write_names, library, log)]
+    parts += [partial(_write_segments, library, log, name) for name in _TRACED if name in modules]
+    parts += [partial(_write_counters, library, log, name) for name in _COUNTED if name in modules]
+    return parts
+
+
+def _write_job(library: Any, log: dict[str, Any], out: IO[bytes]) -> None:
+    modules = library.log_get_modules(log)
+    _say(out, {"what": "job", **library.log_get_job(log), "exe": library.log_get_exe(log), "modules": modules})
+    _say(out, {"what": "mounts", "mounts": library.log_get_mounts(log)})
+
+
+def _write_names(library: Any, log: dict[str, Any], out: IO[bytes]) -> None:
+    names = [[str(number), name] for number, name in library.log_get_name_records(log).items()]
+    for begin in range(0, len(names), _NAMES_AT_ONCE):
+        _say(out, {"what": "names", "names": names[begin : begin + _NAMES_AT_ONCE]})
+
+
+def _write_segments(library: Any, log: dict[str, Any], module: str, out: IO[bytes]) -> None:
+    ffi, number = library.ffi, library.log_get_modules(log)[module]["idx"]
+    header = ffi.sizeof("struct dxt_file_record")
+    while True:
+        place = ffi.new("void **")
+        status = library.libdutil.darshan_log_get_record(log["handle"], number, place)
+        if status < 0:
+            raise ValueError(f"the records of {module} are damaged")
+        if status == 0:
+            return
+        record = ffi.cast("struct dxt_file_record *", place[0])
+        writes, reads = record.write_count, record.read_count
+        if not (writes >= 0 and reads >= 0 and writes + reads <= MOST_SEGMENTS):
+            raise ValueError(f"a record of {module} has {writes} writes and {reads} reads")
+        size = (writes + reads) * SEGMENT_BYTES
+        about = {
+            "what": "segments",
+            "module": module,
+            "file": str(record.base_rec.id),
+            "rank": record.base_rec.rank,
+            "host": ffi.string(record.hostname, 64).decode(errors="replace"),
+            "writes": writes,
+            "bytes": size,
+        }
+        _say(out, about, bytes(ffi.buffer(ffi.cast("char *", place[0]) + header, size)))
+        library.libdutil.darshan_free(place[0])
+
+
+def _write_counters(library: Any, log: dict[str, Any], module: str, out: IO[bytes]) -> None:
+    while (record := library.log_get_generic_record(log, module)) is not None:
+        integers = dict(zip(library.counter_names(module), record["counters"].tolist(), strict=True))
+        floats = dict(zip(library.fcounter_names(module), record["fcounters"].tolist(), strict=True))
+        values = {name.split("_", 1)[1]: value for name, value in {**integers, **floats}.items()}
+        about = {"what": "counters", "module": module, "file": str(record["id"]), "rank": int(record["rank"])}
+        _say(out, {**about, "values": values})
+    number = library.log_get_modules(log)[module]["idx"]
+    if library.libdutil.darshan_log_get_record(log["handle"], number, library.ffi.new("void **")) < 0:
+        raise ValueError(f"the records of {module} are damaged")
+
+
+def _say(out: IO[bytes], message: dict[str, Any], raw: bytes = b"") -> None:
+    text = json.dumps(message).encode()
+    out.write(len(text).to_bytes(4, "little") + text + raw)
+
+
+def _give_up(problem: str) -> None:
+    sys.stderr.write(f"\n{problem}\n")
+    sys.stderr.flush()
+    os._exit(FAILED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Darshan's logs: the real ones that its Python package comes with, and broken ones."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from pathlib import Path
+
+import darshan
+import numpy as np
+import pytest
+from iotide.collectors.parser import Input
+from iotide.collectors.source import Origin, SourceItem
+from iotide.collectors.sources._darshan_events import SEGMENT, in_order, moved, rows_of_segments
+from iotide.collectors.sources.registry import open_file, read_all, sniff
+from iotide.collectors.sources.whole import WholeSource
+from iotide.events import ConfigError, FileType, Flag, InputError, Kind, Layer
+from support.parsing import Stream, collect
+
+LOGS = Path(darshan.__file__).parent
+TRACED = LOGS / "examples" / "example_logs" / "ior_hdf5_example.darshan"
+SIMPLE = LOGS / "tests" / "input" / "sample-dxt-simple.darshan"
+COUNTED = LOGS / "examples" / "example_logs" / "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158.darshan"
+ORIGIN = Origin(job="none", host="here")
+
+
+@cache
+def read(path: Path) -> tuple[dict[int, Stream], WholeSource]:
+    source = open_file(path, ORIGIN)
+    assert isinstance(source, WholeSource)
+    streams = collect(read_all(source))
+    assert all(stream.closed for stream in streams.values())
+    return {stream.info.rank: stream for stream in streams.values()}, source
+
+
+def segments_by_library(path: Path, module: str) -> list[tuple[int, str, int, int, float, float]]:
+    """Reads segments as PyDarshan's own users do."""
+    report = darshan.DarshanReport(str(path), read_all=False)
+    report.mod_read_all_dxt_records(module, dtype="dict")
+    found = []
+    for record in report.records[module]:
+        for kind in ("read", "write"):
+            for each in record[f"{kind}_segments"]:
+                row = (record["rank"], kind, each["offset"], each["length"], each["start_time"], each["end_time"])
+                found.append(row)
+    return sorted(found)
+
+
+@pytest.mark.parametrize(("module", "layer"), [("DXT_POSIX", Layer.POSIX), ("DXT_MPIIO", Layer.MPIIO)])
+@pytest.mark.parametrize("path", [TRACED, SIMPLE], ids=["ior", "simple"])
+def test_segments_are_those_that_darshans_own_reader_gives(path: Path, module: str, layer: Layer) -> None:
+    streams, _ = read(path)
+    begin = darshan.DarshanReport(str(path), read_all=False).metadata["job"]["start_time_sec"]
+    ours = []
+    for rank, stream in streams.items():
+        for row in stream.rows():
+            if row["layer"] == layer and not row["flags"] & Flag.AGGREGATE:
+                times = row["start"] - begin * 10**9, row["start"] + row["duration"] - begin * 10**9
+                ours.append((rank, Kind(row["kind"]).name.lower(), row["offset"], row["bytes"], *times))
+    theirs = [
+        (rank, kind, offset, length, round(start * 1e9), round(end * 1e9))
+        for rank, kind, offset, length, start, end in segments_by_library(path, module)
+    ]
+    assert sorted(ours) == sorted(theirs)
+    assert ours
+
+
+def test_ranks_files_and_job_come_from_the_log() -> None:
+    streams, source = read(TRACED)
+    assert sorted(streams) == [0, 1, 2, 3]
+    info = streams[2].info
+    assert (info.job, info.host, info.ranks, info.command, info.user) == ("32324925", "nid00097", 4, "ior", "69628")
+    assert info.clock_offset_ns == 0
+    (file,) = {row["file"] for row in streams[2].rows()}
+    assert file == "/global/cscratch1/sd/ssnyder/test123.h5"
+    found = streams[2].definitions.file(1)
+    assert (found.type, found.mount_point, found.filesystem) == (FileType.REGULAR, "/global/cscratch1", "lustre")
+    assert source.counters["events"] == 119
+
+
+def test_calls_are_in_order_and_what_mpi_io_made_lies_below_it() -> None:
+    streams, _ = read(TRACED)
+    for stream in streams.values():
+        events = stream.events
+        assert (np.diff(events.start) >= 0).all()
+        assert set(events.depth[events.layer == Layer.POSIX].tolist()) == {1}
+        assert set(events.depth[events.layer == Layer.MPIIO].tolist()) == {0}
+
+
+def test_log_without_dxt_gives_sums() -> None:
+    streams, source = read(COUNTED)
+    rows = [row for stream in streams.values() for row in stream.rows()]
+    assert rows
+    assert all(row["flags"] & Flag.AGGREGATE for row in rows)
+    written = sum(row["bytes"] for row in rows if row["layer"] == Layer.MPIIO and row["kind"] == Kind.WRITE)
+    report = darshan.DarshanReport(str(COUNTED), read_all=False)
+    report.mod_read_all_records("MPI-IO", dtype="pandas")
+    assert written == report.records["MPI-IO"][0]["counters"]["MPIIO_BYTES_WRITTEN"].sum()
+    told = source.omissions.counts
+    assert told["reads and writes of MPI-IO as single calls: the log has only sums for each file"] == 7759
+    assert told["modules of counters such as H5F"] == 1
+
+
+def test_format_is_told_from_the_log_itself() -> None:
+    assert sniff(TRACED.read_bytes()[:100], "log") == "darshan"
+
+
+def test_log_cannot_be_followed() -> None:
+    with pytest.raises(ConfigError, match="cannot be followed"):
+        open_file(TRACED, ORIGIN, format="darshan", follow=True)
+
+
+@pytest.mark.parametrize("keep", [40, -200])
+def test_truncated_log_is_named_and_its_streams_closed(keep: int, tmp_path: Path) -> None:
+    path = tmp_path / "cut.darshan"
+    path.write_bytes(TRACED.read_bytes()[:keep])
+    streams, source = read(path)
+    assert source.problems.total == 1
+    assert source.problems.first[0].where == str(path)
+    assert bool(streams) == (keep < 0)  # the other layer is still there
+
+
+def test_broken_logs_never_end_us(tmp_path: Path) -> None:
+    good, rand = TRACED.read_bytes(), random.Random(11)
+    for number in range(2):
+        broken = bytearray(good)
+        for _ in range(12):
+            broken[rand.randrange(len(good))] ^= 1 << rand.randrange(8)
+        broken[8:16] = good[8:16]
+        path = tmp_path / f"{number}.darshan"
+        path.write_bytes(broken)
+        _, source = read(path)
+        assert source.problems.total or source.counters["events"]
+
+
+def test_segments_whose_times_cannot_be_are_left_out() -> None:
+    wrong = [(0, 1, 0.5, 0.4), (0, 1, float("nan"), 1.0), (0, -1, 0.1, 0.2), (0, 1, 1e300, 1e301), (-7, 8, 0.25, 0.5)]
+    rows, lost = rows_of_segments(np.array(wrong, SEGMENT).tobytes(), 5, Layer.POSIX, 0, 0, 10**18)
+    assert lost == 4
+    assert rows[["start", "duration", "offset", "bytes", "kind"]].tolist() == [
+        (10**18 + 250_000_000, 250_000_000, -1, 8, Kind.WRITE)
+    ]
+    assert len(in_order(rows, {0})) == 1
+
+
+@pytest.mark.parametrize(("size", "start", "end"), [(0, 1, 2), (-1, 1, 2), (5, 3, 2), (5, 1, float("nan")), (5, -1, 2)])
+def test_counters_that_cannot_be_make_no_event(size: int, start: float, end: float) -> None:
+    values = {"BYTES_READ": size, "F_READ_START_TIMESTAMP": start, "F_READ_END_TIMESTAMP": end}
+    assert moved(values, "READ") is None
+
+
+def test_reader_that_fails_ends_its_source_and_closes_its_streams(tmp_path: Path) -> None:
+    def failing(path: Path, about: Input) -> list[list[SourceItem]]:  # type: ignore[misc]
+        yield []
+        raise InputError(str(path), 7, "it is broken", "one that is not")
+
+    source = WholeSource(tmp_path, failing, ORIGIN)
+    assert list(read_all(source)) == []
+    assert source.finished
+    assert source.problems.first[0].line == 7
