@@ -25,6 +25,7 @@ from .eventlog_parquet import parse_parquet
 from .eventlog_xes import XesParser, looks_like_xes
 from .file import HEAD_BYTES, FileSource
 from .jsonl import JsonLinesParser
+from .otf2 import is_trace_folder, looks_like_otf2, read_otf2
 from .strace import StraceParser
 from .tmio import TmioParser
 from .whole import Reader, WholeSource
@@ -62,6 +63,7 @@ FORMATS: Final[dict[str, Format]] = {
     "darshan": Format(None, "a log of Darshan", (".darshan",), looks_like_darshan, read_darshan),
     "dftracer": Format(DftracerParser, "a trace of dftracer", (".pfw",), looks_like_dftracer),
     "chrome": Format(ChromeParser, "a Chrome trace (trace-event JSON)", (), looks_like_chrome),
+    "otf2": Format(None, "an OTF2 trace", (".otf2",), looks_like_otf2, read_otf2, is_trace_folder),
     "strace": Format(StraceParser, "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace),
     "jsonl": Format(
         JsonLinesParser,
