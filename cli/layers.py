@@ -25,6 +25,7 @@ running job, http://HOST:9788/jobs/JOB of its aggregator. docs/layers.md explain
 \b
 Examples:
   iotide layers iotide-app/app-20250101T120000.iotide          tables
+  iotide layers -o layers.html app.iotide                      a page: tree, timeline, files
   iotide layers --filter 'path=/scratch/*' app.iotide          what concerns the files below /scratch
   iotide layers --filter rank=0 app.iotide                     the tree and the timeline of one process
   iotide layers --json app.iotide | jq '.layers.findings[].text'
@@ -48,7 +49,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     help="Which events count: terms such as path=/scratch/*, call=H5*, layer=POSIX, rank=0-3, time=10..20; != and !~ "
     "for the opposite. All must hold; may be given several times. What is left out encloses nothing any more.",
 )
-@_output("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write what --json prints.")
+@_output("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, .html, or .json.")
 @_output("--top", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table.")
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -103,8 +104,8 @@ def _of_job(address: str) -> LayersReport:
 def _check_output(output: Path | None, files: tuple[str, ...]) -> None:
     if output is None:
         return
-    if output.suffix.lower() != ".json":
-        raise click.UsageError(f"--output {output}: expected a name that ends in .json")
+    if output.suffix.lower() not in (".html", ".json"):
+        raise click.UsageError(f"--output {output}: expected a name that ends in .html or .json")
     if not output.parent.is_dir():
         raise click.UsageError(f"--output {output}: there is no folder {output.parent}")
     if output.exists() and any(Path(name).exists() and output.samefile(name) for name in files):
@@ -112,8 +113,14 @@ def _check_output(output: Path | None, files: tuple[str, ...]) -> None:
 
 
 def _write(target: Path, report: LayersReport) -> None:
+    if target.suffix.lower() == ".json":
+        text = report.model_dump_json(indent=2) + "\n"
+    else:
+        from ..clients.layers_page import page_of
+
+        text = page_of(report)
     try:
-        target.write_text(report.model_dump_json(indent=2) + "\n")
+        target.write_text(text)
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror or error}") from error
-    click.echo(f"iotide: result: {target}", err=True)
+    click.echo(f"iotide: {'result' if target.suffix.lower() == '.json' else 'page'}: {target}", err=True)

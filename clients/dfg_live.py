@@ -1,4 +1,4 @@
-"""Pages of graphs that grow: each is drawn anew with the nodes where they stood."""
+"""Pages of running jobs: of graphs, each drawn anew with the nodes where they stood, and of layers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..events.dfg import Comparison, Graph
+from ..events.layers import Layers, LayersReport
 from .dfg_layout import Layout
 from .dfg_page import laid_out
+from .layers_page import page_of
 
 MOST_PAGES: Final = 64
 REFRESH_S: Final = 2.0
@@ -20,7 +22,7 @@ _SHARE: Final = 0.1  # of a core that drawing one page may take
 @dataclass(frozen=True)
 class _Page:
     text: str
-    layout: Layout
+    layout: Layout | None
     stale_s: float
 
 
@@ -48,9 +50,21 @@ class LivePages:
             text, layout = laid_out(
                 graph, comparison=comparison, before=None if last is None else last.layout, refresh_s=self._refresh_s
             )
-            now = time.monotonic()
-            self._pages[name] = _Page(text, layout, now + max(self._refresh_s / 2, (now - begun) / _SHARE))
-            self._pages.move_to_end(name)
-            while len(self._pages) > MOST_PAGES:
-                self._pages.popitem(last=False)
+            self._keep(name, text, layout, begun)
             return text
+
+    def draw_layers(self, name: str, layers: Layers) -> str:
+        """Draws the page of a job's layers."""
+        with self._lock:
+            begun = time.monotonic()
+            report = LayersReport(files=[layers.job], source="running job", wall_clock=True, layers=layers)
+            text = page_of(report, refresh_s=self._refresh_s)
+            self._keep(name, text, None, begun)
+            return text
+
+    def _keep(self, name: str, text: str, layout: Layout | None, begun: float) -> None:
+        now = time.monotonic()
+        self._pages[name] = _Page(text, layout, now + max(self._refresh_s / 2, (now - begun) / _SHARE))
+        self._pages.move_to_end(name)
+        while len(self._pages) > MOST_PAGES:
+            self._pages.popitem(last=False)

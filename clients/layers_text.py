@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..events.layers import Account, FileLayers, HandleNode, Layers, LayersReport
-from .layers_words import caller_name, fate_text, layer_name, loss_lines, nesting_text
-from .units import byte_text, duration_text
+from .layers_words import caller_name, fate_text, layer_name, loss_lines, nesting_text, time_text
+from .units import byte_text
 
 _UNBROKEN: Final = 10_000  # a terminal breaks lines; a table that is squeezed loses digits
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -31,7 +31,7 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
     console.print(
         f"[bold]{_shown(names)}[/bold]  {report.source}, {layers.events:,} calls of {layers.processes:,} processes "
-        f"over {_time(layers.last_s - layers.first_s)}; {nesting_text(layers)}",
+        f"over {time_text(layers.last_s - layers.first_s)}; {nesting_text(layers)}",
         soft_wrap=True,
     )
     for line in _left_out(report):
@@ -73,9 +73,9 @@ def _layers(layers: Layers) -> Table:
     for row in layers.layers:
         share = row.exclusive_seconds / layers.threads_seconds if layers.threads_seconds else 0.0
         table.add_row(
-            _time(row.exclusive_seconds),
+            time_text(row.exclusive_seconds),
             f"{share:.1%}",
-            _time(row.seconds),
+            time_text(row.seconds),
             f"{row.reads + row.writes:,}",
             f"{row.opens + row.closes + row.others:,}",
             byte_text(row.bytes_read),
@@ -84,7 +84,7 @@ def _layers(layers: Layers) -> Table:
             layer_name(row.layer),
         )
     table.add_section()
-    table.add_row(_time(layers.threads_seconds), "100.0%", "", "", "", "", "", "", "all that the program called")
+    table.add_row(time_text(layers.threads_seconds), "100.0%", "", "", "", "", "", "", "all that the program called")
     return table
 
 
@@ -115,7 +115,7 @@ def _fates(layers: Layers) -> Table:
             byte_text(row.bytes),
             f"{row.below:,}",
             byte_text(row.below_bytes),
-            _time(row.seconds),
+            time_text(row.seconds),
             f"{layer_name(row.layer)} {row.way}: {fate_text(row.fate)}",
         )
     return table
@@ -127,7 +127,7 @@ def _steps(layers: Layers, top: int) -> Table:
     table.add_column("calls")
     for row in layers.steps[:top]:
         table.add_row(
-            _time(row.seconds),
+            time_text(row.seconds),
             f"{row.calls:,}",
             byte_text(row.bytes) if row.way != "other" else "",
             f"{caller_name(row.caller)}{f' {row.caller_way}' if row.caller else ''}",
@@ -141,9 +141,9 @@ def _collectives(layers: Layers, top: int) -> Table:
     table.add_column("call", no_wrap=True)
     for row in layers.collectives[:top]:
         table.add_row(
-            _time(row.seconds),
-            _time(row.moving_seconds),
-            _time(row.waiting_seconds),
+            time_text(row.seconds),
+            time_text(row.moving_seconds),
+            time_text(row.waiting_seconds),
             f"{row.movers:,}",
             f"{row.processes:,}",
             byte_text(row.moved_bytes),
@@ -159,7 +159,9 @@ def _own_files(layers: Layers) -> Table:
     table.add_column("such as", no_wrap=True)
     for row in layers.own_files:
         who = f"{layer_name(row.layer)} in {layer_name(row.below)}"
-        table.add_row(_time(row.seconds), f"{row.calls:,}", f"{row.files:,}", who, _shown(", ".join(row.examples[:2])))
+        table.add_row(
+            time_text(row.seconds), f"{row.calls:,}", f"{row.files:,}", who, _shown(", ".join(row.examples[:2]))
+        )
     return table
 
 
@@ -168,8 +170,8 @@ def _handles(nodes: Sequence[HandleNode], top: int) -> Table:
     table.add_column("handle", no_wrap=True)
     for row in nodes[:top]:
         table.add_row(
-            _time(row.seconds),
-            _time(row.exclusive_seconds),
+            time_text(row.seconds),
+            time_text(row.exclusive_seconds),
             f"{row.reads:,}",
             f"{row.writes:,}",
             byte_text(row.bytes_read),
@@ -191,7 +193,7 @@ def _files(files: Sequence[FileLayers], top: int) -> Table:
         path = f"{_shown(row.path)}{f' on {_shown(row.host)}' if row.host else ''}"
         for access in row.accesses:
             table.add_row(
-                _time(access.exclusive_seconds),
+                time_text(access.exclusive_seconds),
                 f"{access.reads:,}",
                 f"{access.writes:,}",
                 byte_text(access.bytes_read),
@@ -215,7 +217,7 @@ def _mounts(layers: Layers, top: int) -> Table:
         table.add_row(
             byte_text(row.bytes_read),
             byte_text(row.bytes_written),
-            _time(row.seconds),
+            time_text(row.seconds),
             f"{row.calls:,}",
             f"{row.files:,}",
             scope,
@@ -240,10 +242,6 @@ def _show(console: Console, table: Table, beyond: int, what: str) -> None:
 def _more(console: Console, beyond: int, what: str) -> None:
     if beyond > 0:
         console.print(f"[dim]and {beyond:,} more {what} (--top, --json)[/dim]")
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e6:.3g} us" if 0 < abs(seconds) < 1e-3 else duration_text(seconds)
 
 
 def _shown(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ..events.layers import Fate, Layers
+from .units import duration_text
 
 _LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF", "OTHER": "other"}
 _FATES: Final[dict[Fate, str]] = {
@@ -32,6 +33,15 @@ _LOSSES: Final = {
     "unenclosed": "calls were made in ones that were not seen to end: they count as the program's",
     "clipped": "calls have a duration or size beyond belief, which was cut",
 }
+
+
+def time_text(seconds: float) -> str:
+    """Writes a duration, those below a millisecond in microseconds.
+
+    >>> time_text(0.0000153), time_text(0.0), time_text(1.5)
+    ('15.3 us', '0 ms', '1.5 s')
+    """
+    return f"{seconds * 1e6:.3g} us" if 0 < abs(seconds) < 1e-3 else duration_text(seconds)
 
 
 def layer_name(layer: str) -> str:

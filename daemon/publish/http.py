@@ -31,7 +31,7 @@ _START_S: Final = 10.0
 
 
 class Pages(Protocol):
-    """Draws graphs as pages for a browser; called from a thread."""
+    """Draws graphs and layers as pages for a browser; called from a thread."""
 
     def current(self, name: str) -> str | None:
         """Returns a page that need not be drawn again yet."""
@@ -39,6 +39,10 @@ class Pages(Protocol):
 
     def draw(self, name: str, graph: Graph, comparison: Comparison | None = None) -> str:
         """Draws a page; with a comparison, of both graphs together."""
+        ...
+
+    def draw_layers(self, name: str, layers: Layers) -> str:
+        """Draws the page of a job's layers."""
         ...
 
 
@@ -173,6 +177,15 @@ def make_application(
                 return pages.draw(name, union_of(one, other), compare(one, other, job, versus))
 
             return await in_thread(drawn)
+
+        @app.get("/jobs/{job:path}/layers", response_class=HTMLResponse, include_in_schema=False)
+        async def layers_page(job: str) -> str:
+            """Shows a job's layers."""
+            name = f"layers\n{job}"
+            if job in aggregator.jobs and (known := pages.current(name)) is not None:
+                return known
+            report = layers_of(job)
+            return await in_thread(lambda: pages.draw_layers(name, report(Cut())))
 
     @app.get("/api/v1/jobs/{job:path}")
     async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:

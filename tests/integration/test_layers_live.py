@@ -9,6 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from iotide.clients.dfg_live import LivePages
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Kind, Layer
 from iotide.events.layers import Layers
@@ -34,7 +35,7 @@ def asked(address: str) -> bytes:
 
 async def test_running_job_tells_its_layers_over_http_and_in_the_terminal(tmp_path: Path) -> None:
     source = Fed()
-    async with serving() as server, feeding(server, source):
+    async with serving(pages=LivePages()) as server, feeding(server, source):
         source.open("s", "group/job")
         source.feed("s", batch_of([transfer(1000) for _ in range(50)], begin=BEGIN), ["write"], ["/a"])
         await until(lambda: "group/job" in server.aggregator.jobs)
@@ -51,6 +52,9 @@ async def test_running_job_tells_its_layers_over_http_and_in_the_terminal(tmp_pa
         assert "MPI-IO write: passed on in one call of the same size" in shown.stdout
         told = await asyncio.to_thread(iotide, "layers", "--json", address, cwd=tmp_path)
         assert json.loads(told.stdout)["layers"]["events"] == 150
+        page = (await asyncio.to_thread(asked, f"{server.http_url}/jobs/group/job/layers")).decode()
+        assert "group/job</h1>" in page
+        assert "Live: asks again every 2 s" in page
         metrics = (await asyncio.to_thread(asked, f"{server.http_url}/metrics")).decode()
         assert 'iotide_layers_dropped_total{reason="orphans"} 0.0' in metrics
         both = await asyncio.to_thread(iotide, "layers", address, "--filter", "rank=0", cwd=tmp_path)
