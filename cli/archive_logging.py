@@ -13,7 +13,8 @@ from ..analyzers.dfg.sizes import sizes_of
 from ..clients.eventlog import LogCase
 from ..clients.trace_order import calls_in_order
 from ..events import COLUMNS, EventBatch, UnavailableError, make_batch
-from ..events.archive.reader import ArchivedStream, ArchiveReader
+from ..events.archive.archived import ArchivedStream
+from ..events.archive.reader import ArchiveReader
 from ..events.schema import UNKNOWN_RANK
 from .naming import safe_name, unique_name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ..events import FileInfo, Layer
-from ..events.archive.reader import ArchivedStream
+from ..events.archive.archived import ArchivedStream
 from .otf2_calls import Opened, group_of, opened_as, pre_created_as
 from .otf2_definitions import TraceDefinitions
 from .otf2_library import NONE_32
@@ -25,7 +25,8 @@ class Handles:
 
     def __init__(self, definitions: TraceDefinitions, stream: ArchivedStream, lost: Counter[str]) -> None:
         self._definitions, self._stream, self._lost = definitions, stream, lost
-        self._numbers: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}
+        """Of handles that were met: the stream's number -> the trace's."""
         self._parents: dict[int, int] = {}
         self._assumed: dict[tuple[int, int], int] = {}
 
@@ -40,7 +41,7 @@ class Handles:
         if group and rank >= 0:
             self._definitions.member(group, rank)
         upper = self._upper(parent)
-        self._numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper, group=group)
+        self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper, group=group)
         self._parents[made] = upper
         if not opened_as(signature).known:
             self._lost["access modes of handles (the calls that make them do not tell; given as read and write)"] += 1
@@ -50,7 +51,7 @@ class Handles:
         """Returns the numbers of a handle and of its duplicate, which belongs to what the first one belongs to."""
         old = self.of(of, file, layer)
         upper = self._parents.get(old, NONE_32)
-        self._numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper)
+        self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper)
         self._parents[made] = upper
         return old, made
 
@@ -61,7 +62,7 @@ class Handles:
         a stream that access a file through a layer.
         """
         if handle:
-            known = self._numbers.get(handle)
+            known = self.numbers.get(handle)
             return self._inherited(handle, file, layer) if known is None else known
         key = file, int(layer)
         assumed = self._assumed.get(key)
@@ -70,14 +71,10 @@ class Handles:
             self._assumed[key] = assumed
         return assumed
 
-    def is_known(self, handle: int) -> bool:
-        """Tells whether a handle was made or inherited."""
-        return handle in self._numbers
-
     def _upper(self, parent: int) -> int:
         if not parent:
             return NONE_32
-        known = self._numbers.get(parent)
+        known = self.numbers.get(parent)
         return self._inherited(parent, 0, Layer.OTHER) if known is None else known
 
     def _inherited(self, handle: int, file: int, layer: Layer, depth: int = 0) -> int:
@@ -87,11 +84,11 @@ class Handles:
         else:
             upper = NONE_32
             if info.parent and depth < 8:
-                known = self._numbers.get(info.parent)
+                known = self.numbers.get(info.parent)
                 upper = self._inherited(info.parent, 0, Layer.OTHER, depth + 1) if known is None else known
             number = self._definitions.handle(
                 self.file(info.file or file), info.layer, upper, name=info.origin, state=pre_created_as(info.flags)
             )
             self._parents[number] = upper
-        self._numbers[handle] = number
+        self.numbers[handle] = number
         return number

@@ -7,6 +7,7 @@ of writing a trace.
 from __future__ import annotations
 
 import ctypes
+import errno
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -21,7 +22,6 @@ UINT64: Final = 4
 IO_FILE: Final = 23
 IO_HANDLE: Final = 24
 
-_TIME = ctypes.c_uint64
 _U8, _U32, _U64, _I64 = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
 _EVENTS: Final[dict[str, tuple[Any, ...]]] = {
     "Enter": (_U32,),
@@ -58,37 +58,30 @@ def load() -> Any:
 class EventFunctions:
     """The functions that write events, by name: ``functions["Enter"](writer, attributes, time, region)``.
 
-    Raises:
-        OSError: by a function: OTF2 refuses the event, or cannot write.
+    Each returns 0, or the number of an error; see ``refused``.
     """
 
     def __init__(self, library: Any) -> None:
         self._library = library
-        found: dict[str, Callable[..., Any]] = {}
-        for name, types in _EVENTS.items():
-            found[name] = self._bound(f"OTF2_EvtWriter_{name}", ctypes.c_void_p, ctypes.c_void_p, _TIME, *types)
-        self.write = found
-        self._add = self._bound("OTF2_AttributeList_AddAttribute", ctypes.c_void_p, _U32, _U8, _U64)
-        self._attributes = ctypes.cast(library.AttributeList_New(), ctypes.c_void_p)
+        self.write: dict[str, Callable[..., int]] = {
+            name: self._bound(f"OTF2_EvtWriter_{name}", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, *types)
+            for name, types in _EVENTS.items()
+        }
+        self.enter, self.leave = self.write["Enter"], self.write["Leave"]
+        self.begin, self.complete = self.write["IoOperationBegin"], self.write["IoOperationComplete"]
+        self.add = self._bound("OTF2_AttributeList_AddAttribute", ctypes.c_void_p, _U32, _U8, _U64)
+        """Adds an attribute to a list: its number, type and value."""
+        self.attributes = ctypes.cast(library.AttributeList_New(), ctypes.c_void_p)
+        """A list of attributes; the next event empties it."""
 
-    def attributes(self, *wanted: tuple[int, int, int]) -> Any:
-        """Returns the list of an event's attributes, each its reference, type and value; the next event empties it."""
-        for reference, kind, value in wanted:
-            self._add(self._attributes, reference, kind, value)
-        return self._attributes
+    def refused(self, error: int) -> OSError:
+        """Returns what to raise for the error that a function returned."""
+        return OSError(errno.EIO, f"OTF2 cannot write an event ({self._library.Error(self._library.ErrorCode(error))})")
 
     def close(self) -> None:
         """Frees the list."""
-        self._library.AttributeList_Delete(ctypes.cast(self._attributes, ctypes.POINTER(self._library.AttributeList)))
+        self._library.AttributeList_Delete(ctypes.cast(self.attributes, ctypes.POINTER(self._library.AttributeList)))
 
-    def _bound(self, name: str, *types: Any) -> Callable[..., Any]:
+    def _bound(self, name: str, *types: Any) -> Callable[..., int]:
         address = ctypes.cast(getattr(self._library.Config.conf.lib, name), ctypes.c_void_p).value
-        function = ctypes.CFUNCTYPE(ctypes.c_int, *types)(address or 0)
-
-        def check(result: Any, *_: Any) -> Any:
-            if result:
-                raise OSError(0, f"OTF2 cannot write {name.rpartition('_')[2]} (error {result})")
-            return result
-
-        function.errcheck = check
-        return function
+        return ctypes.CFUNCTYPE(ctypes.c_int, *types)(address or 0)

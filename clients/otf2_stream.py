@@ -3,79 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ..events import DefinitionTable, EventBatch, Flag, Kind, Layer
-from ..events.archive.reader import ArchivedStream
+from ..events import DefinitionTable, EventBatch
+from ..events.archive.archived import ArchivedStream
 from .otf2_archive import Otf2Archive
-from .otf2_calls import opened_as, operation_of, sought, status_set
-from .otf2_definitions import ATTRIBUTES, PARADIGMS, Location, LocationGroup, TraceDefinitions
+from .otf2_definitions import ATTRIBUTES, Location, LocationGroup, TraceDefinitions
 from .otf2_handles import Handles
-from .otf2_library import NONE_32, NONE_64
+from .otf2_library import NONE_64
+from .otf2_records import Process, Records, Row, Shape, asked_for
 from .trace_lanes import Lanes
 
 MOST_LOCATIONS: Final = 16_384
 """Of a stream; calls of further threads are left out and counted."""
 _PIECE: Final = 16_384
-_MODES: Final = {Kind.READ: 0, Kind.WRITE: 1, Kind.SYNC: 2}
-_NON_BLOCKING: Final = 1
-_COLLECTIVE: Final = 2
+_LATEST: Final = NONE_64 - 1
 _PLACES: Final = {name: (at, kind) for at, (name, (kind, _)) in enumerate(ATTRIBUTES.items())}
-_SAID: Final = Flag.BLOCKING | Flag.COLLECTIVE | Flag.FAILED
-"""Flags of operations that their records have."""
+_SIGNATURE: Final = _PLACES["signature"]
+_OFFSET: Final = _PLACES["offset"]
 
-_Event = tuple[str, tuple[int, ...]]
-"""Name, and fields after the time."""
-
-
-class _Row(NamedTuple):
-    """A call in its stream's numbers; fields as the columns of a batch."""
-
-    start: int
-    duration: int
-    call: int
-    layer: int
-    kind: int
-    rank: int
-    pid: int
-    tid: int
-    file: int
-    handle: int
-    parent: int
-    depth: int
-    offset: int
-    requested: int
-    bytes: int
-    errno: int
-    flags: int
-    signature: int
-
-
-@dataclass(slots=True)
-class _Process:
-    group: int
-    under_way: dict[int, int] = field(default_factory=dict)
-    """Non-blocking operation -> matching id."""
-    operations: int = 0
+_Open = tuple[int, int, Callable[..., int] | None, tuple[int, ...]]
+"""A call that has not ended: region, errno, and what writes the record at its end, with that one's fields."""
 
 
 @dataclass(slots=True)
 class _Thread:
-    process: _Process
+    process: Process
     lanes: Lanes[_Open]
     name: str
     writers: list[Any] = field(default_factory=list)
     """By lane."""
-
-
-class _Open(NamedTuple):
-    """What to write when a call ends."""
-
-    region: int
-    record: _Event | None
-    errno: int
 
 
 class StreamWriter:
@@ -95,27 +54,40 @@ class StreamWriter:
     ) -> None:  # fmt: skip
         self._archive, self._definitions, self._stream, self._lost = archive, definitions, stream, lost
         self._shift_ns = shift_ns
-        self._events = archive.events.write
+        self._events = archive.events
         self._handles = Handles(definitions, stream, lost)
-        self._processes: dict[tuple[int, int], _Process] = {}
+        self._records = Records(definitions, self._handles, stream.info.rank, lost)
+        self._processes: dict[tuple[int, int], Process] = {}
         self._threads: dict[tuple[int, int, int], _Thread] = {}
         self._opened: list[tuple[int, Any]] = []
 
     def write(self, batch: EventBatch, table: DefinitionTable) -> Iterator[int]:
-        """Writes calls; yields how many were written, some at a time."""
-        signatures: dict[int, tuple[str, int]] = {0: ("", 0)}
+        """Writes calls; yields how many were written, some at a time.
+
+        Raises:
+            OSError: OTF2 cannot write.
+        """
+        shapes: dict[tuple[int, int, int, int, int], Shape] = {}
         for begin in range(0, len(batch), _PIECE):
             part = batch.select(slice(begin, begin + _PIECE))
             for values in zip(*(column.tolist() for column in part.columns().values()), strict=True):
-                row = _Row(*values)
-                if row.signature not in signatures:
-                    text = table.signature(row.signature)
-                    signatures[row.signature] = text, self._definitions.string(text)
-                key = row.pid, row.rank, row.tid
-                if key not in self._threads and len(self._opened) >= MOST_LOCATIONS:
-                    self._lost[f"calls of threads past the first {MOST_LOCATIONS} of a stream"] += 1
+                _, _, call, layer, kind, rank, pid, tid, _, handle, _, _, _, _, _, _, flags, signature = values
+                thread = self._threads.get((pid, rank, tid))
+                if thread is None:
+                    if len(self._opened) >= MOST_LOCATIONS:
+                        self._lost[f"calls of threads past the first {MOST_LOCATIONS} of a stream"] += 1
+                        continue
+                    thread = self._thread(pid, rank, tid)
+                key = call, layer, kind, flags, signature
+                shape = shapes.get(key)
+                if shape is None:
+                    shape = self._records.shape(Row(*values), table.string(call), table.signature(signature))
+                    shapes[key] = shape
+                known = self._handles.numbers.get(handle) if shape.mode >= 0 else None
+                if known is None:
+                    self._call(thread, Row(*values), shape)
                 else:
-                    self._call(self._thread(*key), row, table.string(row.call), *signatures[row.signature])
+                    self._plain(thread, values, shape, known)
             yield len(part)
 
     def close(self) -> None:
@@ -129,110 +101,56 @@ class StreamWriter:
         for location, writer in self._opened:
             self._definitions.locations[location].events = self._archive.close_location(location, writer)
 
-    def _call(self, thread: _Thread, row: _Row, name: str, signature: str, text: int) -> None:
+    def _plain(self, thread: _Thread, values: tuple[int, ...], shape: Shape, handle: int) -> None:
+        """Writes an operation of which nothing else is to be said: most calls."""
+        start, duration, *_, offset, requested, moved, errno, _, _ = values
+        events, process = self._events, thread.process
+        process.operations = matching = process.operations + 1
+        completes = handle, moved, matching
+        start -= self._shift_ns
+        writer = self._entered(thread, start, duration, (shape.region, errno, events.complete, completes))
+        add, attributes = events.add, events.attributes
+        if shape.text:
+            add(attributes, *_SIGNATURE, shape.text)
+        failed = events.enter(writer, attributes, start, shape.region)
+        if offset >= 0:
+            add(attributes, *_OFFSET, offset)
+        asked = asked_for(requested, moved)
+        failed = failed or events.begin(writer, attributes, start, handle, shape.mode, 0, asked, matching)
+        if failed:
+            raise events.refused(failed)
+
+    def _call(self, thread: _Thread, row: Row, shape: Shape) -> None:
+        attributes = {"signature": shape.text} if shape.text else {}
+        first, last = self._records.of(row, shape, thread.process, attributes)
         start = row.start - self._shift_ns
-        kind, layer = Kind(row.kind), Layer(row.layer)
-        region = self._definitions.region(name, layer, moves=kind in (Kind.READ, Kind.WRITE))
-        attributes = {"signature": text} if text else {}
-        first, last = self._records(thread.process, row, kind, layer, signature, attributes)
-        lane = thread.lanes.place(start, start + max(row.duration, 0), _Open(region, last, row.errno))
+        functions = self._events.write
+        ends = (functions[last[0]], last[1]) if last else (None, ())
+        writer = self._entered(thread, start, row.duration, (shape.region, row.errno, *ends))
+        self._add(attributes)
+        failed = functions["Enter"](writer, self._events.attributes, start, shape.region)
+        if first is not None and not failed:
+            self._add({"offset": row.offset} if row.offset >= 0 else {})
+            failed = functions[first[0]](writer, self._events.attributes, start, *first[1])
+        if failed:
+            raise self._events.refused(failed)
+
+    def _entered(self, thread: _Thread, start: int, duration: int, call: _Open) -> Any:
+        """Opens a call; returns what writes the events of its location."""
+        lane = thread.lanes.place(start, min(start + max(duration, 0), _LATEST), call)
         if lane == len(thread.writers):
             thread.writers.append(self._new_location(thread, lane))
-        writer = thread.writers[lane]
-        self._events["Enter"](writer, self._list(attributes), start, region)
-        if first is not None:
-            at = self._list({"offset": row.offset}) if row.offset >= 0 else None
-            self._events[first[0]](writer, at, start, *first[1])
+        return thread.writers[lane]
 
     def _leave(self, thread: _Thread, lane: int, time: int, call: _Open) -> None:
-        writer = thread.writers[lane]
-        if call.record is not None:
-            self._events[call.record[0]](writer, None, time, *call.record[1])
-        self._events["Leave"](writer, self._list({"errno": call.errno}) if call.errno else None, time, call.region)
-
-    def _records(
-        self, process: _Process, row: _Row, kind: Kind, layer: Layer, signature: str, attributes: dict[str, int]
-    ) -> tuple[_Event | None, _Event | None]:
-        """Returns the I/O records at a call's start and end; what they have no room for becomes attributes."""
-        if kind in _MODES and (row.handle or row.file) and not (kind is Kind.SYNC and not row.handle):
-            return self._operation(process, row, kind, layer, signature, attributes)
-        if row.flags & ~Flag.FAILED != Flag.BLOCKING:
-            attributes["flags"] = row.flags
-        if row.requested:
-            attributes["requested"] = row.requested
-        if row.bytes:
-            attributes["bytes"] = row.bytes
-        record = None if row.errno else self._handle_record(row, kind, layer, signature)
-        if row.offset >= 0 and (record is None or record[0] != "IoSeek"):
-            attributes["offset"] = row.offset
-        if record is None:
-            if row.handle:
-                attributes["handle"] = self._handles.of(row.handle, row.file, layer)
-            elif (file := self._handles.file(row.file)) != NONE_32:
-                attributes["file"] = file
-        return None, record
-
-    def _operation(
-        self, process: _Process, row: _Row, kind: Kind, layer: Layer, signature: str, attributes: dict[str, int]
-    ) -> tuple[_Event | None, _Event | None]:
-        handle = self._handles.of(row.handle, row.file, layer)
-        if not row.handle:
-            self._lost["handles of reads and writes (the trace has none; one a file stands for them)"] += 1
-        if row.flags & ~_SAID:
-            attributes["flags"] = row.flags
-        number = operation_of(signature)
-        begun = process.under_way.pop(number, None) if number else None
-        if begun is not None:
-            if "cancel" in signature.partition("(")[0].lower():
-                return None, ("IoOperationCancelled", (handle, begun))
-            return None, ("IoOperationComplete", (handle, row.bytes, begun))
-        flags = 0
-        if row.flags & Flag.COLLECTIVE and PARADIGMS[layer][2] and max(row.rank, self._stream.info.rank) >= 0:
-            self._definitions.collective.add(handle)
-            flags |= _COLLECTIVE
-        elif row.flags & Flag.COLLECTIVE:
-            attributes["flags"] = row.flags
-        process.operations += 1
-        matching = process.operations
-        asked = row.requested if row.requested or not row.bytes else NONE_64
-        mode = _MODES[kind]
-        if number and not row.errno:
-            process.under_way[number] = matching
-            begin = "IoOperationBegin", (handle, mode, flags | _NON_BLOCKING, asked, matching)
-            return begin, ("IoOperationIssued", (handle, matching))
-        begin = "IoOperationBegin", (handle, mode, flags, asked, matching)
-        return begin, ("IoOperationComplete", (handle, row.bytes, matching))
-
-    def _handle_record(self, row: _Row, kind: Kind, layer: Layer, signature: str) -> _Event | None:
-        """Returns what a call does to its handle or file, where it does something that OTF2 has a record for."""
-        handles = self._handles
-        if kind is Kind.DELETE:
-            file = handles.file(row.file)
-            return None if file == NONE_32 else ("IoDeleteFile", (int(layer), file))
-        if not row.handle:
-            if kind in (Kind.CREATE, Kind.DESTROY, Kind.DUPLICATE) and row.file:
-                self._lost["opened and closed handles (the trace has no handles; the calls are regions)"] += 1
-            return None
-        if kind is Kind.CREATE:
-            opened = opened_as(signature)
-            rank = row.rank if row.rank >= 0 else self._stream.info.rank
-            made = handles.created(row.handle, row.file, layer, row.parent, signature, rank)
-            return "IoCreateHandle", (made, opened.access, opened.creation, opened.status)
-        if kind is Kind.DUPLICATE and row.parent and row.handle != row.parent:
-            old, made = handles.duplicated(row.handle, row.parent, row.file, layer)
-            return "IoDuplicateHandle", (old, made, opened_as(signature).status)
-        handle = handles.of(row.handle, row.file, layer)
-        if kind is Kind.DESTROY:
-            return "IoDestroyHandle", (handle,)
-        if kind is Kind.SEEK:
-            by, whence = sought(signature)
-            if by is None or whence is None:
-                self._lost["how far seeks were to go (given as what they came to)"] += 1
-                by, whence = max(row.offset, 0), 0
-            return "IoSeek", (handle, by, whence, row.offset if row.offset >= 0 else NONE_64)
-        if kind is Kind.CHANGE_FLAGS and (status := status_set(signature)) is not None:
-            return "IoChangeStatusFlags", (handle, status)
-        return None
+        region, errno, function, fields = call
+        writer, events = thread.writers[lane], self._events
+        failed = function(writer, None, time, *fields) if function is not None else 0
+        if errno:
+            self._add({"errno": errno})
+        failed = failed or events.leave(writer, events.attributes, time, region)
+        if failed:
+            raise events.refused(failed)
 
     def _thread(self, pid: int, rank: int, tid: int) -> _Thread:
         found = self._threads.get((pid, rank, tid))
@@ -243,14 +161,14 @@ class StreamWriter:
             found = self._threads[pid, rank, tid] = made[0]
         return found
 
-    def _process(self, pid: int, rank: int) -> _Process:
+    def _process(self, pid: int, rank: int) -> Process:
         found = self._processes.get((pid, rank))
         if found is None:
             info, groups = self._stream.info, self._definitions.groups
             shown_rank, shown_pid = rank if rank >= 0 else info.rank, pid or info.pid
             words = [f"rank {shown_rank}"] if shown_rank >= 0 else []
             words += [info.command or info.source, *([f"pid {shown_pid}"] if shown_pid else [])]
-            found = self._processes[pid, rank] = _Process(len(groups))
+            found = self._processes[pid, rank] = Process(len(groups))
             main = len(self._definitions.locations)
             groups.append(LocationGroup(" ".join(words), info, shown_rank, main, shown_pid))
         return found
@@ -266,7 +184,6 @@ class StreamWriter:
     def _count_cut(self) -> None:
         self._lost["ends of calls that reach into the next call of their thread (cut there)"] += 1
 
-    def _list(self, attributes: dict[str, int]) -> Any:
-        if not attributes:
-            return None
-        return self._archive.events.attributes(*((*_PLACES[name], value) for name, value in attributes.items()))
+    def _add(self, attributes: dict[str, int]) -> None:
+        for name, value in attributes.items():
+            self._events.add(self._events.attributes, *_PLACES[name], value)
