@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -10,6 +11,9 @@ from rich.table import Table
 
 from ..clients.units import byte_text
 from ..events import DefinitionTable, Layer
+from ..events.archive.archived import ArchivedStream
+from ..events.archive.blocks import VERSION
+from ..events.archive.encoding import PartKind
 from ..events.archive.reader import ArchiveReader
 from ..events.definitions import FileInfo
 
@@ -22,45 +26,65 @@ def report_of(reader: ArchiveReader, size: int) -> dict[str, Any]:
     Raises:
         InputError: a section is broken.
     """
-    streams = []
-    for number, stream in reader.streams.items():
-        sections = list(reader.sections(number))
-        streams.append(
-            {
-                "name": stream.name,
-                "command": stream.info.command,
-                "host": stream.info.host,
-                "rank": stream.info.rank,
-                "calls": sum(section.calls for section in sections),
-                "sections": len(sections),
-                "signatures": sum(len(section.terminals) for section in sections),
-                "grammar_symbols": sum(len(section.rules.values) for section in sections),
-                "literals": sum(len(each) for section in sections for each in section.literals),
-                "first_s": min((section.first_ns for section in sections), default=0) / 1e9,
-                "last_s": max((section.last_ns for section in sections), default=0) / 1e9,
-                "files": len(stream.files),
-                "closed": stream.closed,
-                "losses": stream.losses,
-            }
-        )
-    stamps = sum(
-        len(starts) + len(durations)
-        for number in reader.streams
-        for section in reader.sections(number)
-        for _, starts, durations in section.stamps
-    )
+    streams = [_about_stream(reader, number, stream) for number, stream in reader.streams.items()]
     return {
-        "version": 1,
+        "version": VERSION,
         "archive": reader.where,
         "job": reader.job,
         "bytes": size,
-        "bytes_of_times": stamps,
+        "bytes_of_times": reader.bytes.get("times", 0),
+        "has_times": reader.has_times,
         "bytes_by_block": reader.bytes,
         "calls": sum(stream["calls"] for stream in streams),
         "complete": reader.complete,
         "problems": [str(problem) for problem in reader.problems],
+        "merged": _about_merged(reader),
         "streams": streams,
     }
+
+
+def _about_stream(reader: ArchiveReader, number: int, stream: ArchivedStream) -> dict[str, Any]:
+    about: Counter[str] = Counter()
+    first_ns, last_ns = [], []
+    for section in reader.sections(number):
+        about["calls"] += section.calls
+        about["sections"] += 1
+        about["signatures"] += len(section.terminals)
+        about["grammar_symbols"] += len(section.rules.values)
+        about["literals"] += sum(map(len, section.literals))
+        first_ns.append(section.first_ns)
+        last_ns.append(section.last_ns)
+    return {
+        "name": stream.name,
+        "command": stream.info.command,
+        "host": stream.info.host,
+        "rank": stream.info.rank,
+        **{key: about[key] for key in ("calls", "sections", "signatures", "grammar_symbols", "literals")},
+        "first_s": min(first_ns, default=0) / 1e9,
+        "last_s": max(last_ns, default=0) / 1e9,
+        "files": len(stream.files),
+        "closed": stream.closed,
+        "losses": stream.losses,
+    }
+
+
+def _about_merged(reader: ArchiveReader) -> dict[str, dict[str, int]]:
+    """Of each kind of parts: how many there are, in how many groups, and what became of their numbers."""
+    about: dict[str, Counter[str]] = {}
+    grammars = set()
+    for block in reader.merged.blocks:
+        parts = reader.merged.unpacked(block)
+        kind = PartKind(block.key.kind)
+        counted = about.setdefault(kind.name.lower(), Counter())
+        counted["parts"] += block.count
+        counted["groups"] += 1
+        counted["numbers"] += block.key.width * block.count
+        counted["lines"] += parts.lines
+        counted["kept"] += parts.columns_kept * block.count
+        if kind is PartKind.SECTION:
+            grammars.add(block.key.pieces[-1:])
+            counted["grammars"] = len(grammars)
+    return {kind: dict(counted) for kind, counted in about.items()}
 
 
 def print_report(report: dict[str, Any]) -> None:
@@ -70,9 +94,18 @@ def print_report(report: dict[str, Any]) -> None:
     end = "" if report["complete"] else ", without its end"
     console.print(f"{report['archive']}: {calls} calls of {len(report['streams'])} streams in {byte_text(size)}{end}")
     if calls:
-        rest = (size - report["bytes_of_times"]) / calls
-        times = report["bytes_of_times"] / calls
-        console.print(f"{size / calls:.2f} bytes a call: {times:.2f} for its times, {rest:.4f} for all else")
+        rest = size - report["bytes_of_times"]
+        times = "times were left out"
+        if report["has_times"]:
+            times = f"{report['bytes_of_times'] / calls:.2f} for its times"
+        console.print(f"{size / calls:.2f} bytes a call: {times}, {rest / calls:.4f} for all else, {byte_text(rest)}")
+    section = report["merged"].get("section")
+    if section:
+        console.print(
+            f"{section['parts']} sections in {section['groups']} groups alike, {section['grammars']} grammars; "
+            f"{section['numbers']} numbers of theirs are {section['lines']} lines a * rank + b and {section['kept']} "
+            "that follow no pattern"
+        )
     hidden = max(len(report["streams"]) - _MOST_ROWS, 0)
     table = Table("stream", "rank", "calls", "signatures", "grammar", "literals", "files", box=None, pad_edge=False)
     shown = sorted(report["streams"], key=lambda stream: -stream["calls"]) if hidden else report["streams"]

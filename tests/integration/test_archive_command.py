@@ -90,3 +90,20 @@ def test_what_is_no_archive_is_an_error_of_usage(trace: Path, tmp_path: Path) ->
     missing = iotide("archive", "create", "-o", str(tmp_path / "x"), str(tmp_path / "nowhere"))
     assert missing.returncode == 2
     assert not (tmp_path / "x").exists()
+
+
+def test_archive_without_times_is_smaller_and_has_the_same_calls_in_order(trace: Path, tmp_path: Path) -> None:
+    whole, small = str(tmp_path / "whole.iotide"), str(tmp_path / "small.iotide")
+    assert iotide("archive", "create", "-o", whole, str(trace)).returncode == 0
+    assert iotide("archive", "create", "--no-times", "-o", small, whole).returncode == 0
+    about = [json.loads(iotide("archive", "info", "--json", each).stdout) for each in (whole, small)]
+    assert [each["has_times"] for each in about] == [True, False]
+    assert about[0]["bytes_of_times"] > about[1]["bytes_of_times"] == 0
+    assert about[1]["bytes"] < about[0]["bytes"]
+    assert about[1]["merged"]["section"]["parts"] == len(about[1]["streams"])
+    rows = [list(map(json.loads, iotide("archive", "dump", each).stdout.splitlines())) for each in (whole, small)]
+    assert {row["start_ns"] for row in rows[1]} == {row["dur_ns"] for row in rows[1]} == {0}
+    for row in (*rows[0], *rows[1]):
+        del row["start_ns"], row["dur_ns"]
+    assert rows[0] == rows[1]
+    assert "times were left out" in iotide("archive", "info", small).stdout

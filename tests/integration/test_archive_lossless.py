@@ -237,7 +237,9 @@ def calls_of(pieces: list[bytes], numbers: list[int], stamps: list[Any]) -> list
         text = templates[template]
         for integer in last[3 : 3 + text.count("\0")]:
             text = text.replace("\0", str(integer), 1)
-        calls.append((names[name], text, threads[thread][1], errno, last[0], last[2], *here, start, duration))
+        moved = here[1] - here[2]
+        of_call = errno, last[0], last[2], here[0], here[1], moved, start, duration
+        calls.append((names[name], text, threads[thread][1], *of_call))
     assert len(calls) == count
     assert not left
     return calls
