@@ -28,6 +28,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "detect": Entry("detect", "Find the I/O period in finished traces."),
     "dfg": Entry("dfg", "Draw what follows what in finished traces, and compare."),
     "layers": Entry("layers", "Take I/O apart by layers: HDF5, MPI-IO, POSIX."),
+    "rank": Entry("rank", "Rank processes by how they interact; cut traces to the leaders."),
     "archive": Entry("archive", "Keep every call, compressed, and read it again."),
     "watch": Entry("watch", "Print a line for each prediction of an aggregator."),
     "preload": Entry("preload", "List the tracing libraries; build one for a library of your own."),

@@ -14,6 +14,7 @@ from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
 from ._strace_line import looks_like_strace
 from .archive import ArchiveParser, is_archive
+from .bpftrace import BpftraceParser, looks_like_bpftrace
 from .chrome import ChromeParser, looks_like_chrome
 from .darshan import looks_like_darshan, read_darshan
 from .dftracer import DftracerParser, looks_like_dftracer
@@ -25,9 +26,13 @@ from .eventlog_parquet import parse_parquet
 from .eventlog_xes import XesParser, looks_like_xes
 from .file import HEAD_BYTES, FileSource
 from .jsonl import JsonLinesParser
+from .lock_events import LockEventsParser, looks_like_lock_events
+from .lttng import LttngParser, looks_like_lttng
 from .otf2 import is_trace_folder, looks_like_otf2, read_otf2
+from .perf_sched import PerfParser, looks_like_perf
 from .strace import StraceParser
 from .tmio import TmioParser
+from .trace_cmd import TraceCmdParser, looks_like_trace_cmd
 from .whole import Reader, WholeSource
 
 
@@ -63,6 +68,11 @@ FORMATS: Final[dict[str, Format]] = {
     "darshan": Format(None, "a log of Darshan", (".darshan",), looks_like_darshan, read_darshan),
     "dftracer": Format(DftracerParser, "a trace of dftracer", (".pfw",), looks_like_dftracer),
     "chrome": Format(ChromeParser, "a Chrome trace (trace-event JSON)", (), looks_like_chrome),
+    "lttng": Format(LttngParser, "an LTTng kernel trace, as babeltrace prints it", (), looks_like_lttng),
+    "bpftrace": Format(BpftraceParser, "what bpftrace prints of interactions.bt", (), looks_like_bpftrace),
+    "perf": Format(PerfParser, "output of perf sched script, or of perf script", (), looks_like_perf),
+    "trace-cmd": Format(TraceCmdParser, "output of trace-cmd report, or ftrace's text", (), looks_like_trace_cmd),
+    "locks": Format(LockEventsParser, "JSON lines, one event of a lock a line", (), looks_like_lock_events),
     "otf2": Format(None, "an OTF2 trace", (".otf2",), looks_like_otf2, read_otf2, is_trace_folder),
     "strace": Format(StraceParser, "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace),
     "jsonl": Format(

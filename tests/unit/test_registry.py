@@ -23,6 +23,8 @@ class Sample:
     format: str
     name: str
     pieces: tuple[bytes, bytes]
+    column: str = "bytes"
+    """Is 2 in the first event and 3 in the second."""
 
 
 SAMPLES = [
@@ -42,6 +44,51 @@ SAMPLES = [
             b'7 1795229276.2 read(3</yy>, "a", 3) = 3 <0.1>\n',
         ),
     ),
+    Sample(
+        "lttng",
+        "kernel.txt",
+        (
+            b'[1412670961.1] (+?.?) n sched_wakeup: { cpu_id = 1 }, { comm = "a", tid = 2, prio = 120 }\n',
+            b'[1412670961.2] (+0.1) n sched_wakeup: { cpu_id = 1 }, { comm = "bb", tid = 3, prio = 120 }\n',
+        ),
+        "handle",
+    ),
+    Sample(
+        "perf",
+        "perf.txt",
+        (
+            b" swapper 0 [000] 4.1: sched:sched_waking: comm=a pid=2 prio=120 target_cpu=000\n",
+            b" swapper 0 [000] 4.2: sched:sched_waking: comm=bb pid=3 prio=120 target_cpu=000\n",
+        ),
+        "handle",
+    ),
+    Sample(
+        "trace-cmd",
+        "report.txt",
+        (
+            b"  <idle>-0  [000]  4.1: sched_waking: comm=a pid=2 prio=120 target_cpu=000\n",
+            b"  <idle>-0  [000]  4.2: sched_waking: comm=bb pid=3 prio=120 target_cpu=000\n",
+        ),
+        "handle",
+    ),
+    Sample(
+        "bpftrace",
+        "bpftrace.txt",
+        (
+            b'{"type": "printf", "data": "swapper/0 0/0 [000] 4.1: sched_waking: comm=a pid=2 prio=120\\n"}\n',
+            b'{"type": "printf", "data": "swapper/0 0/0 [000] 4.2: sched_waking: comm=bb pid=3 prio=120\\n"}\n',
+        ),
+        "handle",
+    ),
+    Sample(
+        "locks",
+        "locks.jsonl",
+        (
+            b'{"event":"mutex_lock_req","lock":"0x1","tid":2,"ts":1}\n',
+            b'{"event":"mutex_lock_acq","lock":"0x22","tid":3,"ts":2}\n',
+        ),
+        "tid",
+    ),
     Sample("tmio", "8.json", (b'{"b": [2], "ts": [1], "te": [2]}\n', b'{"b": [3], "ts": [2], "te": [3]}\n')),
 ]
 WITH_A_HEAD = {"hdf5", "parquet", "csv", "xes", "archive", "chrome", "dftracer", "darshan", "otf2"}
@@ -60,8 +107,8 @@ def drain(source: Source) -> list[SourceItem]:
     return items
 
 
-def volumes(items: list[SourceItem]) -> list[list[int]]:
-    return [stream.events.bytes.tolist() for stream in collect(items).values()]
+def volumes(items: list[SourceItem], sample: Sample = SAMPLES[0]) -> list[list[int]]:
+    return [getattr(stream.events, sample.column).tolist() for stream in collect(items).values()]
 
 
 def append(path: Path, data: bytes) -> None:
@@ -79,7 +126,7 @@ def test_finished_file_is_replayed_once(sample: Sample, tmp_path: Path) -> None:
     path.write_bytes(b"".join(sample.pieces).rstrip())
     source = open_file(path, ORIGIN)
     stream = one(collect(read_all(source)))
-    assert stream.events.bytes.tolist() == [2, 3]
+    assert getattr(stream.events, sample.column).tolist() == [2, 3]
     assert (stream.info.job, stream.info.source, stream.info.origin) == ("job", sample.format, str(path))
     assert stream.closed
     assert source.finished
@@ -99,11 +146,11 @@ def test_growing_file_is_followed_from_before_it_exists(sample: Sample, tmp_path
     assert drain(source) == []
     append(path, first[9:] + second[:5])
     items = drain(source)
-    assert volumes(items) == [[2]]
+    assert volumes(items, sample) == [[2]]
     append(path, second[5:].rstrip())
     source.stop()
     items += drain(source)
-    assert volumes(items) == [[2, 3]]
+    assert volumes(items, sample) == [[2, 3]]
     assert isinstance(items[-1], Closed)
     assert source.finished
 
@@ -120,7 +167,7 @@ def test_replaced_file_ends_its_stream_and_begins_another(sample: Sample, how: s
         path.rename(tmp_path / "old")
     path.write_bytes(second + first)
     items += drain(source)
-    assert volumes(items) == [[2], [3, 2]]
+    assert volumes(items, sample) == [[2], [3, 2]]
     opened = [item for item in items if isinstance(item, Opened)]
     assert len({item.stream for item in opened}) == 2
     assert [type(item) for item in items if not isinstance(item, Chunk)] == [Opened, Closed, Opened]
@@ -136,7 +183,7 @@ def test_garbage_between_good_lines_is_reported_with_its_place(sample: Sample, t
     first, second = sample.pieces
     path.write_bytes(first + b"\xff garbage\n" + second)
     source = open_file(path, ORIGIN)
-    assert volumes(list(read_all(source))) == [[2, 3]]
+    assert volumes(list(read_all(source)), sample) == [[2, 3]]
     assert source.problems.total == source.counters["lines_malformed"] == 1
     assert str(source.problems.first[0]).startswith(f"{path}:2: ")
 

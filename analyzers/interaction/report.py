@@ -1,0 +1,354 @@
+"""From the tables of an interaction graph to the public ranking."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Final
+
+import numpy as np
+
+from ...events.interaction import Actor, Component, EdgeKind, Interaction, Ranking, SharedFile
+from ...events.kernel import COMM
+from ..dfg.mapping import Names
+from ..dfg.state import Floats, Ints, Rows
+from .communities import HOW_TO_INSTALL, communities_of
+from .network import Network, network_of
+from .ranking import converged, once, start_weights
+from .settings import InteractionSettings
+from .tables import LINK_KINDS, Tables
+
+MOST_LISTED: Final = 10_000
+"""Actors, files and edges that an answer lists at most, each."""
+_MOST_COMPONENTS: Final = 1000
+_SPACE: Final = 2**32
+_BY_RANK: Final = 2**31
+_FORK: Final = LINK_KINDS.index("fork")
+
+
+def ranking_of(
+    tables: Tables, settings: InteractionSettings, names: Names, spaces: list[tuple[str, str]], job: str
+) -> Ranking:
+    """Makes the ranking.
+
+    Args:
+        tables: the graph.
+        settings: how it is ranked.
+        names: calls and files by number.
+        spaces: job and host of each space of thread numbers.
+        job: what the whole is called.
+    """
+    if not len(tables.keys):
+        return Ranking(
+            job=job, by=settings.by, start=settings.start, actors=[], files=[], edges=[], components=[], pruned=[],
+            alone=0, events=tables.events,
+        )  # fmt: skip
+    return _Answer(tables, settings, names, spaces, job).ranking()
+
+
+class _Answer:
+    """Everything that is computed on the way."""
+
+    def __init__(
+        self, tables: Tables, settings: InteractionSettings, names: Names, spaces: list[tuple[str, str]], job: str
+    ) -> None:
+        self._tables, self._settings, self._names, self._spaces, self._job = tables, settings, names, spaces, job
+        self._notes: list[str] = []
+        self._led: set[int] | None = None
+        jobs = _numbered([name for name, _ in spaces])
+        hosts = _numbered([host for _, host in spaces])
+        whole = network_of(tables, settings.by, jobs, hosts, forks=settings.forks)
+        self._main = self._representatives(whole)
+        self._labels = [self._label(int(row)) for row in self._main]
+        volume = _volume(whole)
+        keep = np.ones(whole.nodes, np.bool_)
+        if settings.by in ("thread", "process"):
+            keep = np.array([not any(fnmatchcase(name, p) for p in settings.background) for name in self._labels])
+        keep &= (volume >= settings.min_share * volume[keep].sum() / 2) | (volume == 0)
+        self._pruned = np.flatnonzero(~keep & (volume > 0))
+        self._pruned_volume = volume
+        self._network = whole.without(keep)
+        part, self._file_part = self._network.components(keep)
+        self._part, self._file_part, self._sizes = _by_weight(part, self._file_part, _volume(self._network))
+        self._volume = _volume(self._network)
+        start = start_weights(self._use(), self._part)
+        self._once = once(self._network, start, self._part)
+        self._converged = converged(self._network, start, self._part, settings.damping)
+        self._communities = communities_of(self._network, self._part)
+        if self._communities is None:
+            self._notes.append(HOW_TO_INSTALL)
+        elif self._communities.omitted:
+            self._notes.append(f"communities were looked for without the {self._communities.omitted:,} weakest edges")
+
+    def ranking(self) -> Ranking:
+        tables = self._tables
+        order = np.lexsort((-self._converged, -self._once, self._part))
+        inside = order[self._part[order] >= 0]
+        shown = inside[:MOST_LISTED]
+        files = np.flatnonzero(self._file_part >= 0)
+        files = files[np.argsort(-self._through()[files], kind="stable")][:MOST_LISTED]
+        edges, omitted = self._edges(set(shown.tolist()), set(files.tolist()))
+        return Ranking(
+            job=self._job,
+            by=self._settings.by,
+            start=self._settings.start,
+            actors=[self._actor(int(node)) for node in shown],
+            files=self._files(files),
+            edges=edges,
+            components=self._components(inside),
+            pruned=[
+                self._actor(int(node)) for node in self._pruned[np.argsort(-self._pruned_volume[self._pruned])][:100]
+            ],
+            alone=self._network.nodes - len(inside) - len(self._pruned),
+            events=tables.events,
+            device_wakeups=tables.device_wakeups,
+            void_wakeups=tables.void_wakeups,
+            dropped_events=tables.dropped,
+            omitted_edges=omitted + max(0, len(inside) - MOST_LISTED),
+            notes=self._notes,
+            first_s=tables.first_ns / 1e9,
+            last_s=tables.last_ns / 1e9,
+        )
+
+    def _use(self) -> Floats:
+        wanted = self._settings.start
+        if wanted == "equal":
+            return np.zeros(self._network.nodes)
+        use = self._sum("cpu_ns") if wanted == "cpu" else self._sum("bytes_read") + self._sum("bytes_written")
+        if not use.any():
+            what = "time on processors" if wanted == "cpu" else "bytes moved"
+            self._notes.append(f"the trace tells no {what}: start ranks are equal")
+        return use.astype(np.float64)
+
+    def _sum(self, column: str) -> Ints:
+        nodes = self._network.nodes
+        return np.bincount(self._network.node_of, weights=self._tables.actors[column], minlength=nodes).astype(np.int64)
+
+    def _representatives(self, network: Network) -> Rows:
+        """Returns the row of the thread that stands for each vertex: the process's first, else the busiest."""
+        actors, tid = self._tables.actors, self._tables.keys % _SPACE
+        order = np.lexsort((actors["events"], actors["name"] > 0, actors["pid"] == tid, network.node_of))
+        last = np.searchsorted(network.node_of[order], np.arange(network.nodes), side="right") - 1
+        rows: Rows = order[last]
+        return rows
+
+    def _label(self, row: int) -> str:
+        tables, by = self._tables, self._settings.by
+        space, tid = divmod(int(tables.keys[row]), _SPACE)
+        rank = int(tables.actors["rank"][row])
+        job, host = self._spaces[space]
+        if by == "job":
+            return job
+        if by == "host":
+            return host or "(host not known)"
+        number = int(tables.actors["name"][row])
+        if number > 0:
+            return short_name(self._names.files[number].path)
+        if rank >= 0:
+            return f"rank {rank}"
+        return "guest process" if tid >= 3 * 2**30 + 2**29 else "process"
+
+    def _actor(self, node: int) -> Actor:
+        tables, row = self._tables, int(self._main[node])
+        space, tid = divmod(int(tables.keys[row]), _SPACE)
+        job, host = self._spaces[space]
+        by = self._settings.by
+        one = by in ("thread", "process")
+        pid = int(tables.actors["pid"][row])
+        sums = self._node_sums()
+        communities = self._communities
+        return Actor(
+            id=node,
+            name=self._labels[node],
+            job=job,
+            host=host if by != "job" else "",
+            pid=max(pid, 0) if one else 0,
+            tid=tid if one and tid < _BY_RANK else 0,
+            rank=int(tables.actors["rank"][row]) if by not in ("host", "job") else -1,
+            threads=int(sums["threads"][node]),
+            tids=self._tids(node) if node in self._leaders() else [],
+            events=int(sums["events"][node]),
+            cpu_s=float(sums["cpu_ns"][node]) / 1e9,
+            bytes_read=int(sums["bytes_read"][node]),
+            bytes_written=int(sums["bytes_written"][node]),
+            component=int(self._part[node]) + 1,
+            community=0 if communities is None or self._part[node] < 0 else int(communities.of_node[node]),
+            rank_once=float(self._once[node]),
+            rank_converged=float(self._converged[node]),
+            interactions=int(self._pruned_volume[node] if self._part[node] < 0 else self._volume[node]),
+        )
+
+    def _tids(self, node: int) -> list[int]:
+        tids = self._tables.keys[self._network.node_of == node] % _SPACE
+        return sorted(
+            {*tids[tids < _BY_RANK].tolist(), *self._tables.actors["pid"][self._network.node_of == node].tolist()}
+            - {-1, 0}
+        )
+
+    def _leaders(self) -> set[int]:
+        """Returns the vertices that are leaders of the components that are told."""
+        if self._led is None:
+            order = np.lexsort((-self._converged, -self._once, self._part))
+            inside = order[self._part[order] >= 0]
+            part = self._part[inside]
+            place = np.arange(len(inside)) - np.searchsorted(part, part)
+            self._led = set(inside[(place < self._settings.top) & (part < _MOST_COMPONENTS)].tolist())
+        return self._led
+
+    def _node_sums(self) -> dict[str, Ints]:
+        if not hasattr(self, "_sums"):
+            self._sums = {name: self._sum(name) for name in ("events", "cpu_ns", "bytes_read", "bytes_written")}
+            self._sums["threads"] = np.bincount(self._network.node_of, minlength=self._network.nodes)
+        return self._sums
+
+    def _through(self) -> Floats:
+        through: Floats = self._network.writes.sum(axis=0) + self._network.reads.sum(axis=1)
+        return through
+
+    def _files(self, chosen: Rows) -> list[SharedFile]:
+        tables, network = self._tables, self._network
+        size = int(tables.channels.max(initial=0)) + 1
+        read = np.bincount(tables.channels, weights=tables.uses["bytes_read"], minlength=size)
+        written = np.bincount(tables.channels, weights=tables.uses["bytes_written"], minlength=size)
+        writers, readers = np.diff(network.writes.tocsc().indptr), np.diff(network.reads.indptr)
+        return [
+            SharedFile(
+                id=at,
+                path=tables.channel_names.name(channel := int(network.channel[at])),
+                kind=self._kind(at),
+                writers=int(writers[at]),
+                readers=int(readers[at]),
+                bytes_read=int(read[channel]),
+                bytes_written=int(written[channel]),
+                component=int(self._file_part[at]) + 1,
+            )
+            for at in chosen.tolist()
+        ]
+
+    def _kind(self, file: int) -> EdgeKind:
+        channel = int(self._network.channel[file])
+        kind = self._tables.channel_names.kind(channel)
+        if kind == "file" and channel in self._collective_channels():
+            return "collective"
+        return kind
+
+    def _collective_channels(self) -> set[int]:
+        if not hasattr(self, "_collective"):
+            tables = self._tables
+            self._collective = set(np.unique(tables.channels[tables.uses["collectives"] > 0]).tolist())
+        return self._collective
+
+    def _edges(self, nodes: set[int], files: set[int]) -> tuple[list[Interaction], int]:
+        tables, network = self._tables, self._network
+        source, target = network.node_of[tables.sources], network.node_of[tables.targets]
+        there = (source != target) & (self._part[source] >= 0) & (self._part[target] >= 0)
+        key, which = np.unique(
+            (source[there] * network.nodes + target[there]) * 8 + tables.kinds[there], return_inverse=True
+        )
+        count = np.bincount(which, weights=tables.counts[there], minlength=len(key))
+        waited = np.bincount(which, weights=tables.waited_ns[there], minlength=len(key))
+        pair, kind = np.divmod(key, 8)
+        ends = zip((pair // network.nodes).tolist(), (pair % network.nodes).tolist(), kind.tolist(), strict=True)
+        edges = [
+            Interaction(source=a, target=b, kind=LINK_KINDS[k], count=int(count[at]), waited_s=float(waited[at]) / 1e9)
+            for at, (a, b, k) in enumerate(ends)
+            if a in nodes and b in nodes
+        ]
+        moved = self._moved()
+        writes, reads = network.writes.tocoo(), network.reads.tocoo()
+        for row, column, number in zip(writes.row.tolist(), writes.col.tolist(), writes.data.tolist(), strict=True):
+            if row in nodes and column in files:
+                volume = moved[1].get((row, int(network.channel[column])), 0)
+                edges.append(
+                    Interaction(
+                        source=row,
+                        target=column,
+                        target_is_file=True,
+                        kind=self._kind(column),
+                        count=int(number),
+                        bytes=volume,
+                    )
+                )
+        for row, column, number in zip(reads.row.tolist(), reads.col.tolist(), reads.data.tolist(), strict=True):
+            if column in nodes and row in files:
+                volume = moved[0].get((column, int(network.channel[row])), 0)
+                edges.append(
+                    Interaction(
+                        source=row,
+                        target=column,
+                        source_is_file=True,
+                        kind=self._kind(row),
+                        count=int(number),
+                        bytes=volume,
+                    )
+                )
+        edges.sort(key=lambda edge: (-edge.count, edge.source, edge.target))
+        return edges[:MOST_LISTED], len(key) + writes.nnz + reads.nnz - len(edges[:MOST_LISTED])
+
+    def _moved(self) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
+        """Returns the bytes read and written by vertex and channel, of the channels that connect."""
+        tables, network = self._tables, self._network
+        mine = np.flatnonzero(np.isin(tables.channels, network.channel))
+        nodes, channels = network.node_of[tables.users[mine]].tolist(), tables.channels[mine].tolist()
+        answer: tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]] = ({}, {})
+        for sums, column in zip(answer, ("bytes_read", "bytes_written"), strict=True):
+            for node, channel, volume in zip(nodes, channels, tables.uses[column][mine].tolist(), strict=True):
+                sums[node, channel] = sums.get((node, channel), 0) + volume
+        return answer
+
+    def _components(self, inside: Rows) -> list[Component]:
+        parts = len(self._sizes)
+        actors = np.bincount(self._part[self._part >= 0], minlength=parts)
+        files = np.bincount(self._file_part[self._file_part >= 0], minlength=parts)
+        begins = np.searchsorted(self._part[inside], np.arange(parts))
+        total = self._sizes.sum()
+        communities = self._communities
+        return [
+            Component(
+                number=part + 1,
+                actors=int(actors[part]),
+                files=int(files[part]),
+                interactions=int(self._sizes[part]),
+                share=min(float(self._sizes[part] / total), 1.0) if total else 0.0,
+                communities=0 if communities is None else communities.counts.get(part, 0),
+                modularity=None if communities is None else communities.modularity.get(part),
+                leaders=inside[begins[part] : begins[part] + min(self._settings.top, int(actors[part]))].tolist(),
+            )
+            for part in range(min(parts, _MOST_COMPONENTS))
+        ]
+
+
+def short_name(path: str) -> str:
+    """Returns what a process is called whose name is this path of a program, or this text of a kernel event.
+
+    >>> short_name("/usr/bin/cat"), short_name("comm:kworker/0:1")
+    ('cat', 'kworker/0:1')
+    """
+    return path.removeprefix(COMM) if path.startswith(COMM) else path.rpartition("/")[2]
+
+
+def _numbered(texts: list[str]) -> Ints:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)
+
+
+def _volume(network: Network) -> Floats:
+    """Returns in how many interactions each vertex takes part, given and taken."""
+    links = network.links.sum(axis=0) + network.links.sum(axis=1)
+    volume: Floats = links + network.writes.sum(axis=1) + network.reads.sum(axis=0)
+    return volume
+
+
+def _by_weight(part: Rows, files: Rows, volume: Floats) -> tuple[Rows, Rows, Ints]:
+    """Numbers components from 0, the one with most interactions first; returns their interactions, too."""
+    labels = np.unique(part[part >= 0])
+    if not len(labels):
+        return part, np.full(len(files), -1, np.intp), np.zeros(0, np.int64)
+    size = np.bincount(part[part >= 0], weights=volume[part >= 0], minlength=int(labels[-1]) + 1)[labels]
+    order = np.argsort(-size, kind="stable")
+    number = np.full(int(max(labels[-1], files.max(initial=0))) + 2, -1, np.intp)
+    number[labels[order]] = np.arange(len(labels))
+    return (
+        np.where(part >= 0, number[part], -1),
+        np.where(files >= 0, number[files], -1),
+        (size[order] / 2).astype(np.int64),
+    )

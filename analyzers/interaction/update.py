@@ -1,0 +1,344 @@
+"""The incremental interaction graph: what threads do to one another and to files, in bounded tables."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events import EventBatch, Flag, Kind, Layer
+from ...events.interaction import EdgeKind, Ranking
+from ...events.kernel import EVENT_OF_NAME, KernelEvent
+from ..dfg.mapping import Names
+from ..dfg.state import Ints, Rows
+from .channels import Channels
+from .guests import Guests
+from .locks import Locks
+from .report import ranking_of
+from .scheduling import Scheduling
+from .settings import InteractionSettings
+from .store import NEVER, Store
+from .tables import LINK_KINDS, Tables
+
+_SPACE: Final = 2**32
+_BY_RANK: Final = 2**31
+_BY_STREAM: Final = 2**31 + 2**30
+_GUEST: Final = 2**31 + 2**30 + 2**29
+_LINK_BITS: Final = 20
+_EXECS: Final = frozenset(("execve", "execveat"))
+_LOCKS: Final = (int(KernelEvent.LOCK_REQ), int(KernelEvent.LOCK_ACQ), int(KernelEvent.UNLOCK))
+_NAME_THEMSELVES: Final = (
+    int(KernelEvent.PROCESS_STATE),
+    int(KernelEvent.SCHED_PROCESS_EXEC),
+    int(KernelEvent.SCHED_PROCESS_EXIT),
+)
+_MOST_GUESTS: Final = 65_536
+
+
+class InteractionAnalyzer:
+    """Takes in batches of one job (or of several, each with a space of its own) and ranks who matters.
+
+    Args:
+        settings: bounds, and how it is ranked.
+    """
+
+    def __init__(self, settings: InteractionSettings) -> None:
+        self.settings = settings
+        self.events = 0
+        self.device_wakeups = 0
+        self.void_wakeups = 0
+        self.last_ns = -NEVER
+        self.first_ns = NEVER
+        self._actors = Store(
+            settings.max_actors,
+            sums=("events", "cpu_ns", "bytes_read", "bytes_written"),
+            marks=("pid", "rank", "name"),
+        )
+        self._uses = Store(
+            settings.max_uses,
+            sums=("calls", "reads", "writes", "collectives", "bytes_read", "bytes_written"),
+            lows=("first_write",),
+            highs=("last_write", "last_read"),
+        )
+        self._links = Store(settings.max_links, sums=("count", "waited_ns"))
+        self._scheduling = Scheduling(settings.max_actors)
+        self._locks = Locks(settings.max_actors)
+        self._guests = Guests(settings.max_actors)
+        self._channels = Channels()
+        self._guest_numbers: dict[tuple[int, int], int] = {}
+        self._codes = np.zeros(1, np.int64)
+        self._execs = np.zeros(1, np.bool_)
+
+    def update(
+        self, batch: EventBatch, names: Names, *, space: int = 0, stream: int = 0, pid: int = 0, rank: int = -1
+    ) -> None:
+        """Takes in events of one stream, in the order in which they were completed.
+
+        Args:
+            batch: events, in the numbers of ``names``.
+            names: calls and files by number; the same object each time, which may have grown.
+            space: number of the machine (and job) whose thread numbers these are, from 0.
+            stream: number of the stream, which stands for a thread where the events name none.
+            pid: process of the stream, where the events do not say.
+            rank: rank of the stream, where the events do not say.
+        """
+        if not len(batch):
+            return
+        self.events += len(batch)
+        self.first_ns = min(self.first_ns, int(batch.start.min()))
+        self.last_ns = max(self.last_ns, int(batch.end.max()))
+        self._learn(names)
+        kernel = batch.layer == int(Layer.KERNEL)
+        if not kernel.any():
+            self._calls(batch, names, space, stream, pid, rank)
+        elif kernel.all():
+            self._kernel(batch, space)
+        else:
+            self._kernel(batch.select(kernel), space)
+            self._calls(batch.select(~kernel), names, space, stream, pid, rank)
+
+    def ranking(self, names: Names, spaces: list[tuple[str, str]], job: str = "") -> Ranking:
+        """Returns components and leaders of now.
+
+        Args:
+            names: as for ``update``.
+            spaces: job and host of each space.
+            job: what the whole is called.
+        """
+        return ranking_of(self.tables(), self.settings, names, spaces, job)
+
+    def tables(self) -> Tables:
+        """Returns what the graph is made of, as copies."""
+        return Tables(
+            keys=self._actors.keys.copy(),
+            actors={
+                name: self._actors.column(name).copy()
+                for name in ("events", "cpu_ns", "bytes_read", "bytes_written", "pid", "rank", "name")
+            },
+            users=self._uses.keys // _SPACE,
+            channels=self._uses.keys % _SPACE,
+            uses={
+                name: self._uses.column(name).copy()
+                for name in (
+                    "calls",
+                    "reads",
+                    "writes",
+                    "collectives",
+                    "bytes_read",
+                    "bytes_written",
+                    "first_write",
+                    "last_write",
+                    "last_read",
+                )
+            },
+            sources=self._links.keys >> (_LINK_BITS + 3),
+            targets=(self._links.keys >> 3) & (2**_LINK_BITS - 1),
+            kinds=self._links.keys & 7,
+            counts=self._links.column("count").copy(),
+            waited_ns=self._links.column("waited_ns").copy(),
+            channel_names=self._channels,
+            events=self.events,
+            device_wakeups=self.device_wakeups,
+            void_wakeups=self.void_wakeups,
+            dropped=self._actors.dropped + self._uses.dropped + self._links.dropped,
+            first_ns=self.first_ns,
+            last_ns=self.last_ns,
+        )
+
+    def losses(self) -> dict[str, int]:
+        """Returns what the graph lacks, by reason."""
+        return {"actors": self._actors.dropped, "uses": self._uses.dropped, "links": self._links.dropped}
+
+    def merge(self, other: InteractionAnalyzer) -> None:
+        """Adds the graph of another that was made with the same names and spaces, over other streams."""
+        rows = self._actors.merge(other._actors, other._actors.keys)
+        self._settle()
+        channels = np.array(
+            [
+                0,
+                *(
+                    self._channels.number(other._channels.name(n), other._channels.kind(n))
+                    for n in range(1, len(other._channels))
+                ),
+            ]
+        )
+        users = rows[other._uses.keys // _SPACE]
+        kept = np.flatnonzero(users >= 0)
+        self._uses.merge(other._uses, users[kept] * _SPACE + channels[other._uses.keys[kept] % _SPACE], kept)
+        keys = other._links.keys
+        source, target = rows[keys >> (_LINK_BITS + 3)], rows[(keys >> 3) & (2**_LINK_BITS - 1)]
+        kept = np.flatnonzero((source >= 0) & (target >= 0))
+        self._links.merge(other._links, _link(source[kept], target[kept], keys[kept] & 7), kept)
+        self.events += other.events
+        self.device_wakeups += other.device_wakeups
+        self.void_wakeups += other.void_wakeups
+        self.first_ns, self.last_ns = min(self.first_ns, other.first_ns), max(self.last_ns, other.last_ns)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Returns a copy of the state as plain data."""
+        plain = ("events", "device_wakeups", "void_wakeups", "first_ns", "last_ns")
+        parts = ("_actors", "_uses", "_links", "_scheduling", "_locks", "_guests", "_channels")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            **{name: getattr(self, name).snapshot() for name in parts},
+            "guests": dict(self._guest_numbers),
+        }
+
+    @classmethod
+    def restore(cls, settings: InteractionSettings, data: dict[str, Any]) -> InteractionAnalyzer:
+        """Makes an analyzer that has the state of a snapshot."""
+        made = cls(settings)
+        for name in ("events", "device_wakeups", "void_wakeups", "first_ns", "last_ns"):
+            setattr(made, name, data[name])
+        made._actors, made._uses, made._links = (Store.restore(data[name]) for name in ("_actors", "_uses", "_links"))
+        made._scheduling = Scheduling.restore(data["_scheduling"])
+        made._locks, made._guests = Locks.restore(data["_locks"]), Guests.restore(data["_guests"])
+        made._channels = Channels.restore(data["_channels"])
+        made._guest_numbers = dict(data["guests"])
+        return made
+
+    def _calls(self, batch: EventBatch, names: Names, space: int, stream: int, pid: int, rank: int) -> None:
+        ranks = np.where(batch.rank < 0, rank, batch.rank).astype(np.int64)
+        pids = np.where(batch.pid == 0, pid, batch.pid).astype(np.int64)
+        tids = np.where(batch.tid == 0, pids, batch.tid).astype(np.int64)
+        nobody = tids == 0
+        if nobody.any():
+            known = np.where(ranks >= 0, _BY_RANK + (ranks & (_BY_RANK // 2 - 1)), _BY_STREAM + stream % 2**29)
+            tids = np.where(nobody, known, tids)
+        reads, writes = batch.kind == int(Kind.READ), batch.kind == int(Kind.WRITE)
+        top = batch.depth == 0
+        moved = np.where(top, batch.bytes, 0).astype(np.int64)
+        failed = (batch.flags & int(Flag.FAILED)) > 0
+        renames = self._execs[batch.call] & ~failed
+        rows = self._actor(
+            space * _SPACE + tids,
+            events=1,
+            bytes_read=np.where(reads, moved, 0),
+            bytes_written=np.where(writes, moved, 0),
+            pid=np.where(pids > 0, pids, -1),
+            rank=ranks,
+            name=np.where(renames, batch.file.astype(np.int64), -1) if renames.any() else -1,
+        )
+        channel = self._channels.of(batch.file, names.files)
+        collective = (batch.flags & int(Flag.COLLECTIVE)) > 0
+        used = np.flatnonzero((reads | writes | collective) & (channel > 0) & ~failed & (rows >= 0))
+        if not len(used):
+            return
+        end = batch.end[used]
+        reads, writes = reads[used], writes[used]
+        self._uses.add(
+            rows[used] * _SPACE + channel[used],
+            calls=1,
+            reads=reads,
+            writes=writes,
+            collectives=collective[used],
+            bytes_read=np.where(reads, moved[used], 0),
+            bytes_written=np.where(writes, moved[used], 0),
+            first_write=np.where(writes, batch.start[used], NEVER),
+            last_write=np.where(writes, end, -NEVER),
+            last_read=np.where(reads, end, -NEVER),
+        )
+
+    def _kernel(self, batch: EventBatch, space: int) -> None:
+        code = self._codes[batch.call]
+        acting = np.where(batch.tid > 0, space * _SPACE + batch.tid.astype(np.int64), 0)
+        other = np.where(batch.handle > 0, space * _SPACE + batch.handle.astype(np.int64), 0)
+        time = batch.start.astype(np.int64)
+        scheduled = self._scheduling.update(code, time, acting, other, (batch.flags & int(Flag.BLOCKING)) > 0)
+        self.void_wakeups += scheduled.void
+        self.device_wakeups += int(np.count_nonzero(scheduled.links & (acting == 0)))
+        file = batch.file.astype(np.int64)
+        about_lock = np.isin(code, _LOCKS)
+        own_name = (file > 0) & np.isin(code, _NAME_THEMSELVES)
+        others_name = (file > 0) & (other > 0)
+        acts = np.flatnonzero(acting > 0)
+        told = np.flatnonzero(others_name)
+        ran = np.flatnonzero(scheduled.ran > 0)
+        keys = np.concatenate((acting[acts], other[told], scheduled.ran[ran]))
+        if not len(keys):
+            return
+        zeros = np.zeros(len(told), np.int64)
+        minus = np.full(len(told), -1, np.int64)
+        # in the order of events, so that the last name stays; a switched-out thread is among those that act
+        order = np.argsort(np.concatenate((acts, told, np.full(len(ran), len(code)))), kind="stable")
+        columns = {
+            "events": np.concatenate((np.ones(len(acts), np.int64), zeros, np.zeros(len(ran), np.int64))),
+            "cpu_ns": np.concatenate((np.zeros(len(acts), np.int64), zeros, scheduled.ran_ns[ran])),
+            "pid": np.concatenate(
+                (np.where(batch.pid[acts] > 0, batch.pid[acts].astype(np.int64), -1), minus, np.full(len(ran), -1))
+            ),
+            "name": np.concatenate((np.where(own_name[acts], file[acts], -1), file[told], np.full(len(ran), -1))),
+        }
+        self._actor(keys[order], **{name: column[order] for name, column in columns.items()})
+        linked = scheduled.links & (acting > 0) & (other > 0)
+        self._link(acting[linked], other[linked], "wakeup")
+        forked = (code == int(KernelEvent.SCHED_PROCESS_FORK)) & (acting > 0) & (other > 0)
+        self._link(acting[forked], other[forked], "fork")
+        if about_lock.any():
+            mine = np.flatnonzero(about_lock & (acting > 0))
+            handed = self._locks.update(code[mine], time[mine], acting[mine], file[mine] + space * _SPACE)
+            self._link(handed.asker, handed.holder, "lock")
+            self._link(handed.giver, handed.taker, "lock", handed.waited_ns)
+        self._guest(code, acting, other, batch)
+
+    def _guest(self, code: Ints, acting: Ints, other: Ints, batch: EventBatch) -> None:
+        value = np.where(code == int(KernelEvent.KVM_CR3), batch.offset, batch.requested).astype(np.int64)
+        woken = self._guests.update(code, acting, other, value)
+        if not len(woken.vcpu_from):
+            return
+        ends = [
+            np.array([self._guest_key(int(vcpu), int(cr3)) for vcpu, cr3 in zip(vcpus, spaces, strict=True)], np.int64)
+            for vcpus, spaces in ((woken.vcpu_from, woken.space_from), (woken.vcpu_to, woken.space_to))
+        ]
+        self._actor(np.concatenate(ends), events=1)
+        self._link(ends[0], ends[1], "guest")
+
+    def _guest_key(self, vcpu: int, cr3: int) -> int:
+        """Returns the key of a process of a guest; address spaces belong to a machine, not to one processor of it."""
+        space = vcpu // _SPACE
+        number = self._guest_numbers.get((space, cr3))
+        if number is None:
+            number = min(len(self._guest_numbers), _MOST_GUESTS)
+            if number < _MOST_GUESTS:
+                self._guest_numbers[space, cr3] = number
+        return space * _SPACE + _GUEST + number
+
+    def _actor(self, keys: Ints, **values: npt.ArrayLike) -> Rows:
+        rows = self._actors.add(keys, **values)
+        self._settle()
+        return rows
+
+    def _link(self, source: Ints, target: Ints, kind: EdgeKind, waited_ns: npt.ArrayLike = 0) -> None:
+        if not len(source):
+            return
+        ends = self._actors.add(np.concatenate((source, target)), events=0)
+        self._settle()
+        one, two = ends[: len(source)], ends[len(source) :]
+        kept = np.flatnonzero((one >= 0) & (two >= 0) & (one != two))
+        waited = np.broadcast_to(np.asarray(waited_ns, np.int64), (len(source),))[kept]
+        self._links.add(_link(one[kept], two[kept], LINK_KINDS.index(kind)), count=1, waited_ns=waited)
+
+    def _settle(self) -> None:
+        """Takes rows of actors that had to go out of the other tables."""
+        moves = self._actors.take_moves()
+        if moves is None:
+            return
+        users = moves[self._uses.keys // _SPACE]
+        kept = np.flatnonzero(users >= 0)
+        self._uses.select(kept, users[kept] * _SPACE + self._uses.keys[kept] % _SPACE)
+        keys = self._links.keys
+        source, target = moves[keys >> (_LINK_BITS + 3)], moves[(keys >> 3) & (2**_LINK_BITS - 1)]
+        kept = np.flatnonzero((source >= 0) & (target >= 0))
+        self._links.select(kept, _link(source[kept], target[kept], keys[kept] & 7))
+
+    def _learn(self, names: Names) -> None:
+        fresh = names.calls[len(self._codes) :] if len(names.calls) > len(self._codes) else ()
+        if fresh:
+            codes = [int(EVENT_OF_NAME.get(name, KernelEvent.NONE)) for name in fresh]
+            self._codes = np.concatenate((self._codes, np.array(codes, np.int64)))
+            self._execs = np.concatenate((self._execs, np.array([name in _EXECS for name in fresh], np.bool_)))
+
+
+def _link(source: Ints | Rows, target: Ints | Rows, kind: Ints | int) -> Ints:
+    return (((source.astype(np.int64) << _LINK_BITS) | target) << 3) | kind

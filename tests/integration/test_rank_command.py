@@ -1,0 +1,145 @@
+"""``iotide rank`` on real traces: components, leaders, the filtered trace, pictures, and what it refuses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from iotide.cli.main import group
+from support.commands import iotide
+from support.programs import need
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def rank(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, ["rank", *map(str, arguments)])
+
+
+def ranking(*arguments: str | Path) -> dict[str, Any]:
+    done = rank("--json", *arguments)
+    assert done.exit_code == 0, done.output
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def names(answer: dict[str, Any]) -> list[list[str]]:
+    """Returns the names in each component, highest rank first."""
+    actors = answer["ranking"]["actors"]
+    components = answer["ranking"]["components"]
+    return [[actor["name"] for actor in actors if actor["component"] == one["number"]] for one in components]
+
+
+@pytest.fixture(name="kernel_trace")
+def _kernel_trace(tmp_path: Path) -> Path:
+    path = tmp_path / "kernel.txt"
+    path.write_bytes(gzip.decompress((DATA / "lttng.txt.gz").read_bytes()))
+    return path
+
+
+def test_the_busiest_processes_of_a_kernel_trace_lead(kernel_trace: Path) -> None:
+    answer = ranking(kernel_trace)
+    assert names(answer)[0] == ["sh", "lttng", "lttng-sessiond", "ls", "lttng"]
+    assert names(answer)[1:] == [
+        ["dlt-daemon", "dlt-system", "systemd-journal"],
+        ["weston", "weston-desktop-"],
+        ["systemd", "systemd-logind"],
+    ]
+    assert all(actor["name"].startswith(("kworker/", "migration/")) for actor in answer["ranking"]["pruned"])
+    assert [file["path"] for file in answer["ranking"]["files"]] == ["/tmp/dlt"]
+    assert answer["problems_total"] == 0
+
+
+def test_the_filtered_trace_has_the_leaders_and_gives_the_same_ranking(kernel_trace: Path, tmp_path: Path) -> None:
+    small = tmp_path / "small.txt"
+    answer = ranking("--filter-out", small, kernel_trace)
+    assert answer["all_events"] == kernel_trace.read_bytes().count(b"\n")
+    assert 0 < answer["kept_events"] < answer["all_events"] / 2
+    assert small.read_bytes().count(b"\n") == answer["kept_events"]
+    assert set(small.read_bytes().splitlines()) <= set(kernel_trace.read_bytes().splitlines())
+    again = ranking(small)
+    assert names(again) == names(answer)
+    one = ranking("--top", "1", "--filter-out", small, kernel_trace)
+    assert one["kept_events"] < answer["kept_events"]
+
+
+def test_perfs_trace_of_a_shell_pipeline_is_led_by_the_shell(tmp_path: Path) -> None:
+    done = rank(DATA / "perf_sched.txt.gz")
+    assert done.exit_code == 0
+    assert "component 1  11 interact, 12 times" in done.stdout
+    assert "0.750" in done.stdout.split("who")[1].splitlines()[1]
+    assert "sh 27432" in done.stdout.split("who")[1].splitlines()[1]
+
+
+def test_a_real_pipeline_under_strace_is_joined_by_its_pipes(tmp_path: Path) -> None:
+    need("strace")
+    trace = tmp_path / "pipe.st"
+    pipeline = "cat /etc/passwd | sort | wc -l"
+    tracer = ["strace", "-f", "-ttt", "-T", "-y", "-o", str(trace), "sh", "-c", pipeline]
+    subprocess.run(tracer, check=True, capture_output=True, timeout=60)
+    answer = ranking(trace)
+    assert sorted(names(answer)[0]) == ["cat", "sort", "wc"]
+    assert {file["kind"] for file in answer["ranking"]["files"]} == {"pipe"}
+    small = tmp_path / "small.st"
+    kept = ranking("--top", "1", "--filter-out", small, trace)
+    assert {line.split()[0] for line in small.read_text().splitlines()} == {
+        str(actor["tid"]) for actor in kept["ranking"]["actors"] if actor["tids"]
+    }
+
+
+@pytest.mark.parametrize("form", ["dot", "svg", "png", "html", "json"])
+def test_the_graph_is_drawn(form: str, tmp_path: Path) -> None:
+    need("dot")
+    trace = tmp_path / "calls.jsonl"
+    hostile = '/x/<b>&\\"y'
+    lines = [
+        {"call": "write", "path": hostile, "start": 1, "dur": 0.1, "size": 9, "pid": 4},
+        {"call": "read", "path": hostile, "start": 2, "dur": 0.1, "size": 9, "pid": 5},
+    ]
+    trace.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    target = tmp_path / f"graph.{form}"
+    done = rank("-o", target, trace)
+    assert done.exit_code == 0, done.output
+    content = target.read_bytes()
+    assert content.startswith(
+        {"dot": b"digraph", "png": b"\x89PNG", "html": b"<!doctype", "json": b"{"}.get(form, b"<?xml")
+    )
+    if form == "html":
+        assert b"<b>&" not in content
+        assert b"process 5" in content
+
+
+def test_jobs_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    for name, call, start in (("flow", "write", 1), ("plot", "read", 2), ("other", "write", 3)):
+        path = "/scratch/own" if name == "other" else "/scratch/field"
+        line = {"call": call, "path": path, "start": start, "dur": 0.1, "size": 9, "pid": 4}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
+    answer = ranking("--by", "job", *sorted(tmp_path.glob("*.jsonl")))
+    assert names(answer) == [["plot", "flow"]]
+    assert answer["ranking"]["alone"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-o", "x.txt", "TRACE"], "expected a name that ends in"),
+        (["--filter-out", "TRACE", "TRACE"], "not overwritten"),
+        (["--filter-out", "small", "LOG"], "keeps lines of text"),
+        (["--by", "planet", "TRACE"], "planet"),
+        (["nowhere"], "cannot be read"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_reason(arguments: list[str], told: str, tmp_path: Path) -> None:
+    trace = tmp_path / "t.jsonl"
+    trace.write_text('{"call": "write", "path": "/x", "start": 1, "dur": 0.1, "size": 9, "pid": 4}\n')
+    log = tmp_path / "log.csv"
+    log.write_text("case:concept:name,concept:name,time:timestamp\na,b,2020-01-01T00:00:00Z\n")
+    known = {"TRACE": str(trace), "LOG": str(log)}
+    process = iotide("rank", *(known.get(word, word) for word in arguments), cwd=tmp_path)
+    assert process.returncode == 2
+    assert told in process.stderr

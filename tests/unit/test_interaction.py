@@ -1,0 +1,323 @@
+"""The interaction graph: planted groups, what joins and what does not, bounds, and incremental equals batch."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.analyzers.interaction.channels import connection
+from iotide.analyzers.interaction.settings import InteractionSettings
+from iotide.analyzers.interaction.update import InteractionAnalyzer
+from iotide.daemon.numbering import JobNames
+from iotide.events import EventBatch, FileInfo, Flag, Kind, Layer, file_type_of, make_batch
+from iotide.events.interaction import Actor, Ranking
+from iotide.events.kernel import COMM, LOCK, KernelEvent, text_about
+
+Row = dict[str, Any]
+
+
+class Trace:
+    """Writes events by hand."""
+
+    def __init__(self) -> None:
+        self.names = JobNames(1000, 1_000_000)
+        self.rows: list[Row] = []
+        self.now = 1_000_000
+
+    def add(self, call: str, layer: Layer, **columns: Any) -> Trace:
+        self.now += 1000
+        self.rows.append({"start": self.now, "call": self.names.call(call), "layer": int(layer), **columns})
+        return self
+
+    def kernel(
+        self, event: KernelEvent, tid: int, other: int = 0, text: str = "", prefix: str = COMM, **more: Any
+    ) -> Trace:
+        file = self.names.file(text_about(prefix, text)[1]) if text else 0
+        return self.add(event.name.lower(), Layer.KERNEL, tid=tid, handle=other, file=file, **more)
+
+    def wakes(self, tid: int, other: int, name: str = "") -> Trace:
+        """The other thread waits, and then is woken."""
+        self.kernel(KernelEvent.SCHED_SWITCH, other, 0, flags=int(Flag.BLOCKING))
+        return self.kernel(KernelEvent.SCHED_WAKING, tid, other, name)
+
+    def named(self, **names: int) -> Trace:
+        for name, tid in names.items():
+            self.kernel(KernelEvent.PROCESS_STATE, tid, text=name)
+        return self
+
+    def does(self, kind: Kind, tid: int, path: str, size: int = 10, **more: Any) -> Trace:
+        file = self.names.file(FileInfo(path, file_type_of(path)))
+        columns = {
+            "layer": Layer.POSIX,
+            "kind": int(kind),
+            "tid": tid,
+            "file": file,
+            "bytes": size,
+            "duration": 500,
+        } | more
+        return self.add(kind.name.lower(), columns.pop("layer"), **columns)
+
+    def writes(self, tid: int, path: str, **more: Any) -> Trace:
+        return self.does(Kind.WRITE, tid, path, **more)
+
+    def reads(self, tid: int, path: str, **more: Any) -> Trace:
+        return self.does(Kind.READ, tid, path, **more)
+
+    def batches(self, *edges: int) -> list[EventBatch]:
+        places = sorted({0, len(self.rows), *(min(edge, len(self.rows)) for edge in edges)})
+        return [batch_of(self.rows[begin:end]) for begin, end in itertools.pairwise(places)]
+
+    def analyzer(self, *edges: int, **settings: Any) -> InteractionAnalyzer:
+        analyzer = InteractionAnalyzer(InteractionSettings(**settings))
+        for batch in self.batches(*edges):
+            analyzer.update(batch, self.names)
+        return analyzer
+
+    def ranking(self, *edges: int, **settings: Any) -> Ranking:
+        return self.analyzer(*edges, **settings).ranking(self.names, [("job", "node")])
+
+
+def batch_of(rows: Sequence[Row]) -> EventBatch:
+    names = sorted({name for row in rows for name in row})
+    defaults = {"rank": -1, "offset": -1}
+    return make_batch(len(rows), {n: np.array([row.get(n, defaults.get(n, 0)) for row in rows]) for n in names})
+
+
+def groups(ranking: Ranking) -> list[list[int]]:
+    return [
+        sorted(actor.tid for actor in ranking.actors if actor.component == component.number)
+        for component in ranking.components
+    ]
+
+
+def leaders(ranking: Ranking) -> list[int]:
+    by_id = {actor.id: actor for actor in ranking.actors}
+    return [by_id[component.leaders[0]].tid for component in ranking.components]
+
+
+def actor_of(ranking: Ranking, tid: int) -> Actor:
+    return next(actor for actor in ranking.actors if actor.tid == tid)
+
+
+CLIENTS, WEB, DATABASE, LOGGER = range(100, 106), 10, 20, 21
+BACKUP, STORE, DAEMONS, KWORKER = 30, 31, range(40, 60), 7
+
+
+def machine(rounds: int = 40) -> Trace:
+    """A web server that six clients ask and that asks a database; a backup; daemons that only timers wake."""
+    trace = Trace().named(httpd=WEB, mysqld=DATABASE, logger=LOGGER, tar=BACKUP, gzip=STORE)
+    trace.kernel(KernelEvent.PROCESS_STATE, KWORKER, text="kworker/0:1")
+    for number in DAEMONS:
+        trace.kernel(KernelEvent.PROCESS_STATE, number, text=f"daemon{number}")
+    for at in range(rounds):
+        client = CLIENTS[at % len(CLIENTS)]
+        trace.wakes(client, WEB).wakes(WEB, DATABASE).writes(DATABASE, "/var/log/sql").wakes(DATABASE, WEB)
+        trace.wakes(WEB, client)
+        trace.reads(BACKUP, f"/home/{at}").writes(BACKUP, "pipe:[9]", size=4096).reads(STORE, "pipe:[9]", size=4096)
+        trace.wakes(0, DAEMONS[at % len(DAEMONS)])
+        trace.wakes(KWORKER, WEB).wakes(KWORKER, BACKUP)
+    return trace.reads(LOGGER, "/var/log/sql")
+
+
+def test_planted_groups_are_the_components_and_their_servers_lead() -> None:
+    ranking = machine().ranking()
+    assert groups(ranking) == [[WEB, DATABASE, LOGGER, *CLIENTS], [BACKUP, STORE]]
+    assert leaders(ranking) == [WEB, STORE]
+    assert [actor.name for actor in ranking.pruned] == ["kworker/0:1"]
+    assert ranking.alone == len(DAEMONS)
+    assert ranking.device_wakeups == 40
+    assert actor_of(ranking, WEB).name == "httpd"
+    assert ranking.components[0].leaders[1] == actor_of(ranking, DATABASE).id
+
+
+def test_without_pruning_the_kernels_workers_join_what_has_nothing_to_do_with_each_other() -> None:
+    assert len(groups(machine().ranking(background=()))) == 1
+
+
+def test_rare_ties_are_pruned_by_share() -> None:
+    trace = machine().wakes(99, WEB).wakes(BACKUP, 99)
+    assert len(groups(trace.ranking(min_share=0))) == 1
+    assert groups(trace.ranking(min_share=0.02))[1] == [BACKUP, STORE]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(0, 600), max_size=6))
+def test_any_split_into_batches_gives_the_same_ranking(edges: list[int]) -> None:
+    trace = machine(12)
+    assert trace.ranking(*edges) == trace.ranking()
+
+
+def test_a_snapshot_goes_on_as_if_nothing_had_happened() -> None:
+    trace = machine(12)
+    settings = InteractionSettings()
+    analyzer = InteractionAnalyzer(settings)
+    for batch in trace.batches(37, 120):
+        analyzer.update(batch, trace.names)
+        analyzer = InteractionAnalyzer.restore(settings, analyzer.snapshot())
+    assert analyzer.ranking(trace.names, [("job", "node")]) == trace.ranking()
+
+
+def test_graphs_of_different_streams_add_up() -> None:
+    trace = machine(12)
+    one, other = (InteractionAnalyzer(InteractionSettings()) for _ in range(2))
+    half = len(trace.rows) // 2
+    for analyzer, rows in ((one, trace.rows[:half]), (other, trace.rows[half:])):
+        analyzer.update(batch_of([row for row in rows if row["layer"] != Layer.KERNEL]), trace.names)
+    both = InteractionAnalyzer(InteractionSettings())
+    both.update(batch_of([row for row in trace.rows if row["layer"] != Layer.KERNEL]), trace.names)
+    one.merge(other)
+    assert one.ranking(trace.names, [("", "")]) == both.ranking(trace.names, [("", "")])
+
+
+def test_only_a_thread_that_waits_can_be_woken_and_only_once() -> None:
+    trace = Trace().wakes(1, 2).kernel(KernelEvent.SCHED_WAKEUP, 1, 2).kernel(KernelEvent.SCHED_WAKING, 3, 2)
+    trace.kernel(KernelEvent.SCHED_SWITCH, 0, 2).kernel(KernelEvent.SCHED_SWITCH, 2, 0)
+    ranking = trace.kernel(KernelEvent.SCHED_WAKING, 3, 2).ranking()
+    assert [(edge.kind, edge.count) for edge in ranking.edges] == [("wakeup", 1)]
+    assert groups(ranking) == [[1, 2]]
+    assert ranking.void_wakeups == 2
+
+
+def test_time_on_processors_is_what_lies_between_switches() -> None:
+    trace = Trace().kernel(KernelEvent.SCHED_SWITCH, 0, 2)
+    trace.now += 1_000_000
+    ranking = trace.kernel(KernelEvent.SCHED_SWITCH, 2, 0, flags=int(Flag.BLOCKING)).wakes(1, 2).ranking(start="cpu")
+    assert actor_of(ranking, 2).cpu_s == pytest.approx(1.001e-3)
+
+
+def test_a_file_joins_writer_and_later_reader_but_not_readers_and_not_an_earlier_reader() -> None:
+    both_read = Trace().reads(1, "/etc/passwd").reads(2, "/etc/passwd")
+    assert groups(both_read.ranking()) == []
+    assert groups(Trace().reads(2, "/x").writes(1, "/x").ranking()) == []
+    ranking = Trace().writes(1, "/x", size=7).reads(2, "/x", size=5).ranking()
+    assert groups(ranking) == [[1, 2]]
+    assert [(file.path, file.writers, file.readers, file.bytes_written) for file in ranking.files] == [("/x", 1, 1, 7)]
+    assert leaders(ranking) == [2]
+    alone = Trace().writes(1, "/x").reads(1, "/x").ranking()
+    assert groups(alone) == []
+
+
+def test_writers_of_one_file_are_joined_when_they_write_meanwhile() -> None:
+    apart = Trace().writes(1, "/x").writes(1, "/x").writes(2, "/x").writes(2, "/x")
+    assert groups(apart.ranking()) == []
+    meanwhile = Trace().writes(1, "/x").writes(2, "/x").writes(1, "/x").writes(2, "/x")
+    assert groups(meanwhile.ranking()) == [[1, 2]]
+
+
+def test_devices_join_nobody_and_both_ends_of_a_connection_are_one() -> None:
+    trace = Trace().writes(1, "/dev/null").reads(2, "/dev/null").writes(1, "/proc/1/x").reads(2, "/proc/1/x")
+    assert groups(trace.ranking()) == []
+    ranking = Trace().writes(1, "TCP:[[::1]:80->[::1]:99]").reads(2, "TCP:[[::1]:99->[::1]:80]").ranking()
+    assert groups(ranking) == [[1, 2]]
+    assert ranking.files[0].kind == "socket"
+    assert connection("UNIX-STREAM:[1->2]") == connection('UNIX-STREAM:[2->1,"/run/x"]')
+    assert connection("socket:[5]") == "socket:[5]"
+
+
+def test_collective_calls_on_one_file_join_ranks() -> None:
+    trace = Trace()
+    for rank in (0, 1, 2):
+        flags = {"flags": int(Flag.COLLECTIVE), "layer": Layer.MPIIO, "rank": rank}
+        trace.does(Kind.WRITE if rank == 0 else Kind.OTHER, 10 + rank, "/scratch/out", size=0, **flags)
+    ranking = trace.ranking(by="rank")
+    assert sorted(actor.rank for actor in ranking.actors) == [0, 1, 2]
+    assert ranking.files[0].kind == "collective"
+    assert len(ranking.components) == 1
+
+
+def test_locks_are_handed_over_by_lock_and_waiting_is_told() -> None:
+    trace = Trace()
+    for event, tid, lock in (
+        (KernelEvent.LOCK_REQ, 1, "a"),
+        (KernelEvent.LOCK_ACQ, 1, "a"),
+        (KernelEvent.LOCK_REQ, 3, "b"),
+        (KernelEvent.LOCK_ACQ, 3, "b"),
+        (KernelEvent.LOCK_REQ, 2, "a"),
+        (KernelEvent.UNLOCK, 1, "a"),
+        (KernelEvent.LOCK_ACQ, 2, "a"),
+        (KernelEvent.UNLOCK, 3, "b"),
+    ):
+        trace.kernel(event, tid, text=lock, prefix=LOCK)
+    ranking = trace.ranking()
+    assert groups(ranking) == [[1, 2]]
+    tids = {actor.id: actor.tid for actor in ranking.actors}
+    edges = {(tids[edge.source], tids[edge.target]): edge.waited_s for edge in ranking.edges}
+    assert edges == {(2, 1): 0.0, (1, 2): pytest.approx(2e-6)}
+
+
+def test_processes_of_guests_are_linked_by_the_interrupts_between_their_processors() -> None:
+    trace = Trace().kernel(KernelEvent.KVM_CR3, 50, offset=0x1000).kernel(KernelEvent.KVM_CR3, 51, offset=0x2000)
+    trace.wakes(50, 51).kernel(KernelEvent.KVM_INJ_VIRQ, 51, requested=0xFD)
+    trace.kernel(KernelEvent.KVM_INJ_VIRQ, 51, requested=0xEC)  # the timer's
+    ranking = trace.ranking()
+    assert [(edge.kind, edge.count) for edge in ranking.edges if edge.kind == "guest"] == [("guest", 1)]
+    assert "guest process" in {actor.name for actor in ranking.actors}
+
+
+def test_forks_are_shown_and_join_only_when_asked_to() -> None:
+    trace = Trace().kernel(KernelEvent.SCHED_PROCESS_FORK, 1, 2, "child").kernel(KernelEvent.SCHED_PROCESS_FORK, 1, 3)
+    assert groups(trace.ranking()) == []
+    assert groups(trace.ranking(forks=True)) == [[1, 2, 3]]
+
+
+def test_threads_are_put_together_by_what_a_vertex_is() -> None:
+    trace = Trace().kernel(KernelEvent.PROCESS_STATE, 1, text="main", pid=1)
+    trace.kernel(KernelEvent.PROCESS_STATE, 2, text="worker", pid=1).wakes(1, 2).wakes(2, 9).wakes(1, 9)
+    assert groups(trace.ranking(by="thread")) == [[1, 2, 9]]
+    ranking = trace.ranking()
+    assert groups(ranking) == [[1, 9]]
+    assert (actor_of(ranking, 1).name, actor_of(ranking, 1).threads, actor_of(ranking, 1).tids) == ("main", 2, [1, 2])
+    assert [edge.count for edge in ranking.edges] == [2]
+
+
+def test_jobs_interact_through_the_files_that_they_share() -> None:
+    trace = Trace().writes(1, "/scratch/field").reads(1, "/scratch/field").writes(1, "/scratch/own")
+    analyzer = InteractionAnalyzer(InteractionSettings(by="job"))
+    for space, batch in enumerate(trace.batches(1, 2)):
+        analyzer.update(batch, trace.names, space=space)
+    ranking = analyzer.ranking(trace.names, [("flow", "a"), ("plot", "b"), ("flow", "c")])
+    assert sorted(actor.name for actor in ranking.actors) == ["flow", "plot"]
+    assert [file.path for file in ranking.files] == ["/scratch/field"]
+
+
+def many(rng: np.random.Generator, length: int, threads: int, files: int, names: JobNames) -> Iterable[EventBatch]:
+    call = names.call("write")
+    numbers = np.array([names.file(FileInfo(f"/f{n}", file_type_of("/f"))) for n in range(files)])
+    for at in range(4):
+        yield make_batch(
+            length,
+            {
+                "start": np.arange(length) + at * length,
+                "duration": 5,
+                "call": call,
+                "layer": int(Layer.POSIX),
+                "kind": rng.choice([int(Kind.READ), int(Kind.WRITE)], length),
+                "tid": rng.integers(1, threads, length),
+                "file": numbers[rng.integers(0, files, length)],
+                "bytes": 8,
+            },
+        )
+
+
+def test_tables_keep_to_their_bounds_and_count_what_that_costs() -> None:
+    names = JobNames(10, 10_000)
+    analyzer = InteractionAnalyzer(InteractionSettings(max_actors=64, max_uses=256, max_links=16))
+    for batch in many(np.random.default_rng(1), 2000, 500, 300, names):
+        analyzer.update(batch, names)
+    tables = analyzer.tables()
+    assert len(tables.keys) <= 64
+    assert len(tables.users) <= 256
+    assert tables.users.max() < len(tables.keys)
+    assert analyzer.losses()["actors"] > 0
+    assert analyzer.losses()["uses"] > 0
+    assert analyzer.ranking(names, [("", "")]).dropped_events == sum(analyzer.losses().values())
+
+
+def test_an_empty_graph_has_no_components() -> None:
+    assert InteractionAnalyzer(InteractionSettings()).ranking(JobNames(1, 1), []).components == []
+    assert Trace().does(Kind.OTHER, 1, "/x").ranking().alone == 1

@@ -1,0 +1,230 @@
+"""Texts of kernel traces: who acts, what interrupts do, system calls, and the account of every line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.collectors.sources.bpftrace import BpftraceParser, looks_like_bpftrace
+from iotide.collectors.sources.lock_events import LockEventsParser, looks_like_lock_events
+from iotide.collectors.sources.lttng import LttngParser, looks_like_lttng
+from iotide.collectors.sources.perf_sched import PerfParser, looks_like_perf
+from iotide.collectors.sources.trace_cmd import TraceCmdParser, looks_like_trace_cmd
+from iotide.events import Flag, Kind, Layer
+from support.parsing import cut, one, parse
+
+DATA = Path(__file__).parents[1] / "data"
+PERF = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes())
+LTTNG = gzip.decompress((DATA / "lttng.txt.gz").read_bytes())
+
+
+def rows_of(parser: Any, text: str) -> list[dict[str, Any]]:
+    return one(parse(parser, text.encode())[0]).rows()
+
+
+def short(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["call"], row["tid"], row["handle"], row["file"]
+
+
+SWITCH = "prev_comm=a b prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120"
+WAKING = "comm=mysqld pid=861 prio=120 target_cpu=001"
+EXPECTED = [
+    ("process_state", 7, 0, "comm:a b"),
+    ("sched_waking", 7, 861, "comm:mysqld"),
+    ("sched_switch", 7, 0, "comm:swapper/1"),
+]
+
+
+def two(head: str, flags: str = "", subsystem: str = "sched:", switch: str = SWITCH, end: str = "") -> str:
+    wakes = f"{head} [001] {flags} 12.000001: {subsystem}sched_waking:  {WAKING}{end}\n"
+    return wakes + f"{head} [001] {flags} 12.000002: {subsystem}sched_switch: {switch}{end}\n"
+
+
+@pytest.mark.parametrize(
+    ("parser", "text"),
+    [
+        (PerfParser, two("       a b  7")),
+        (PerfParser, two("a b 6/7")),
+        (TraceCmdParser, "cpus=2\n" + two(" a b-7 ", "", "", "a b:7 [120] S ==> swapper/1:0 [120]")),
+        (TraceCmdParser, "# tracer: nop\n" + two("  a b-7 ", "d..2.", "")),
+        (BpftraceParser, "Attaching 4 probes...\n" + two("a b 7/7", "", "") + "\n"),
+        (
+            BpftraceParser,
+            '{"type": "attached_probes", "data": {"probes": 4}}\n'
+            + two('{"type": "printf", "data": "a b 7/7', "", "", SWITCH, '\\n"}'),
+        ),
+    ],
+    ids=["perf", "perf with processes", "trace-cmd", "ftrace", "bpftrace", "bpftrace json"],
+)
+def test_tracers_that_print_as_the_kernel_does_say_the_same(parser: Any, text: str) -> None:
+    streams, about = parse(parser, text.encode())
+    rows = one(streams).rows()
+    assert [short(row) for row in rows] == EXPECTED
+    assert [row["start"] for row in rows] == [12_000_001_000, 12_000_001_000, 12_000_002_000]
+    assert rows[2]["flags"] == Flag.BLOCKING
+    assert {row["layer"] for row in rows} == {Layer.KERNEL}
+    assert {row["kind"] for row in rows} == {Kind.OTHER}
+    assert not about.problems.total
+
+
+def lttng(at: int, cpu: int, event: str, fields: str, context: str = "") -> str:
+    middle = f" {{ {context} }}," if context else ""
+    return f"[1412670961.{at:09}] (+0.000000001) node {event}: {{ cpu_id = {cpu} }},{middle} {{ {fields} }}\n"
+
+
+def switch(comm: str, tid: int, state: int, next_comm: str, next_tid: int) -> str:
+    before = f'prev_comm = "{comm}", prev_tid = {tid}, prev_prio = 20, prev_state = {state}'
+    return f'{before}, next_comm = "{next_comm}", next_tid = {next_tid}, next_prio = 20'
+
+
+WOKEN = 'comm = "a", tid = 1, prio = 120, success = 1, target_cpu = 0'
+STATE = 'tid = 2, vtid = 2, pid = 2, vpid = 2, ppid = 1, vppid = 1, name = "b", type = 0'
+
+
+def test_lttng_tells_who_acts_by_the_last_switch_on_the_processor() -> None:
+    text = (
+        lttng(1, 0, "sched_switch", switch("a", 1, 1, "b", 2))
+        + lttng(2, 1, "sched_switch", switch("x", 8, 0, "y", 9))
+        + lttng(3, 0, "sched_wakeup", WOKEN)
+        + lttng(4, 1, "sched_wakeup", WOKEN)
+        + lttng(5, 1, "sched_wakeup", WOKEN, 'procname = "z", tid = 77, pid = 70')
+    )
+    rows = rows_of(LttngParser, text)
+    events = [(row["call"], row["tid"], row["handle"], row["flags"]) for row in rows if row["call"] != "process_state"]
+    assert events == [
+        ("sched_switch", 1, 2, Flag.BLOCKING),
+        ("sched_switch", 8, 9, 0),
+        ("sched_wakeup", 2, 1, 0),
+        ("sched_wakeup", 9, 1, 0),
+        ("sched_wakeup", 77, 1, 0),
+    ]
+    assert [short(row) for row in rows if row["call"] == "process_state"] == [("process_state", 77, 0, "comm:z")]
+    assert rows[-1]["pid"] == 70
+
+
+def test_a_wakeup_in_an_interrupt_is_the_devices_not_the_interrupted_threads() -> None:
+    wake = "sched:sched_waking: comm=b pid=2 prio=120 target_cpu=000\n"
+    head = "a 1 [000] 12.00000"
+    text = (
+        f"{head}1: {wake}{head}2: irq:irq_handler_entry: irq=49 name=eth0\n{head}3: {wake}"
+        f"{head}4: irq:softirq_entry: vec=3 [action=NET_RX]\n{head}5: irq:softirq_exit: vec=3\n{head}6: {wake}"
+        f"{head}7: irq:irq_handler_exit: irq=49 ret=handled\n{head}8: {wake}"
+        f"a 1 [001] 12.000009: {wake}"
+    )
+    streams, about = parse(PerfParser, text.encode())
+    wakes = [row["tid"] for row in one(streams).rows() if row["call"] == "sched_waking"]
+    assert wakes == [1, 0, 0, 1, 1]
+    assert about.counters["lines_ignored:context"] == 4
+    hard = one(parse(TraceCmdParser, f"a-1 [000] d.h1. 1.5: sched_waking: {WAKING}\n".encode())[0]).rows()
+    assert hard[-1]["tid"] == 0
+
+
+def test_system_calls_of_io_become_calls_with_their_files() -> None:
+    text = (
+        lttng(0, 0, "sched_switch", switch("a", 1, 1, "b", 2))
+        + lttng(1, 0, "lttng_statedump_process_state", STATE)
+        + lttng(2, 0, "lttng_statedump_file_descriptor", 'pid = 2, fd = 1, filename = "/var/log"')
+        + lttng(3, 0, "syscall_entry_write", "fd = 1, buf = 0x1, count = 100")
+        + lttng(13, 0, "syscall_exit_write", "ret = 64")
+        + lttng(14, 0, "sys_open", 'filename = "/data", flags = 0, mode = 0')
+        + lttng(15, 0, "exit_syscall", "ret = 5")
+        + lttng(16, 0, "syscall_entry_read", "fd = 5, count = 10")
+        + lttng(17, 0, "syscall_exit_read", "ret = -11, buf = 0x1")
+        + lttng(18, 0, "syscall_entry_getpid", "")
+        + lttng(19, 0, "syscall_exit_getpid", "ret = 2")
+    )
+    calls = [row for row in rows_of(LttngParser, text) if row["layer"] != Layer.KERNEL]
+    assert [(row["call"], row["file"], row["bytes"], row["duration"], row["errno"]) for row in calls] == [
+        ("write", "/var/log", 64, 10, 0),
+        ("open", "/data", 0, 1, 0),
+        ("read", "/data", 0, 1, 11),
+    ]
+    assert calls[0]["start"] == 1_412_670_961_000_000_003
+    assert calls[0]["requested"] == 100
+    perf = "a 4 [000] 1.000001: syscalls:sys_enter_read: fd: 0x00000003, buf: 0x7f, count: 0x00000fff\n"
+    perf += "a 4 [000] 1.000003: syscalls:sys_exit_read: 0x589\n"
+    (call,) = [row for row in rows_of(PerfParser, perf) if row["call"] == "read"]
+    assert (call["bytes"], call["requested"], call["duration"]) == (0x589, 0xFFF, 2000)
+
+
+def test_malformed_lines_are_counted_and_named_and_cost_nothing_else() -> None:
+    good = f"a 7 [001] 12.000001: sched:sched_waking: {WAKING}\n"
+    streams, about = parse(
+        PerfParser, (good + "garbage\n" + good + "a 7 [001] 12.000002: sched:sched_waking: pid\n").encode()
+    )
+    assert len([row for row in one(streams).rows() if row["call"] == "sched_waking"]) == 2
+    assert about.problems.total == about.counters["lines_malformed"] == 2
+    assert [problem.line for problem in about.problems.first] == [2, 4]
+    assert "perf script" in str(about.problems.first[0])
+
+
+@pytest.mark.parametrize(("parser", "text"), [(PerfParser, PERF), (LttngParser, LTTNG)], ids=["perf", "lttng"])
+@settings(max_examples=8, deadline=None)
+@given(places=st.lists(st.integers(0, 2**20), max_size=5))
+def test_any_split_gives_the_same_events(parser: Any, text: bytes, places: list[int]) -> None:
+    whole, about = parse(parser, text[:60_000])
+    parts, again = parse(parser, cut(text[:60_000], places))
+    assert one(parts).rows() == one(whole).rows()
+    assert about.counters == again.counters
+
+
+HOSTILE = [
+    b"\n",
+    b"x [0] 1.2: a: b\n",
+    b"\xff\0\n",
+    b"a 1 [000] 1.1: sched_waking: comm=a pid=99999999999999999999\n",
+    b"a 1 [000] 9999999999.1: sched_waking: comm=a pid=1\n",
+]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.sampled_from([*PERF.splitlines(keepends=True)[:40], *HOSTILE]), max_size=20),
+    st.integers(0, 200),
+)
+def test_hostile_lines_are_survived(lines: list[bytes], cut_at: int) -> None:
+    data = b"".join(lines)
+    for parser in (PerfParser, LttngParser, TraceCmdParser, BpftraceParser, LockEventsParser):
+        parse(parser, [data[:cut_at], data[cut_at:]])
+
+
+def test_real_traces_are_read_without_a_problem() -> None:
+    for parser, text in ((PerfParser, PERF), (LttngParser, LTTNG)):
+        _, about = parse(parser, text)
+        assert not about.problems.total
+        assert about.counters["lines"] == text.count(b"\n")
+
+
+def test_each_tracers_text_is_told_from_the_others() -> None:
+    tests = [looks_like_perf, looks_like_lttng, looks_like_trace_cmd, looks_like_bpftrace, looks_like_lock_events]
+    heads = [
+        PERF[:500],
+        LTTNG[:500],
+        f"cpus=2\n  a b-7  [001]  12.1: sched_waking:  {WAKING}\n".encode(),
+        b"Attaching 4 probes...\na 7/7 [001] 1.1: sched_waking: x\n",
+        b'{"event": "mutex_lock_req", "lock": "0x1", "tid": 1, "ts": 1}\n',
+    ]
+    assert [[test(head) for test in tests] for head in heads] == [
+        [mine == other for other in range(len(tests))] for mine in range(len(heads))
+    ]
+
+
+def test_events_of_locks_have_thread_lock_and_time() -> None:
+    lines = (
+        '{"event": "pthread_mutex_lock_req", "lock": "0x10", "tid": 1, "ts": 1.5, "comm": "worker"}\n'
+        '{"event": "lock_acq", "lock": 16, "tid": 1, "ts_ns": 1600000000, "pid": 9}\n'
+        '{"event": "spin_unlock", "lock": "0x10", "tid": 1, "ts": 1.7}\n'
+        '{"event": "lock_lost", "lock": "0x10", "tid": 1, "ts": 1.7}\n{"event": 3}\n'
+    )
+    streams, about = parse(LockEventsParser, lines.encode())
+    assert [(row["call"], row["tid"], row["file"], row["start"]) for row in one(streams).rows()] == [
+        ("process_state", 1, "comm:worker", 1_500_000_000),
+        ("lock_req", 1, "lock:0x10", 1_500_000_000),
+        ("lock_acq", 1, "lock:16", 1_600_000_000),
+        ("unlock", 1, "lock:0x10", 1_700_000_000),
+    ]
+    assert about.counters["lines_malformed"] == 2
