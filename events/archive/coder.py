@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from .coder_twin import CoderTwin
 from .kernel_library import kernel
+
+_TWIN_BYTES: Final = 500
+"""About what a terminal takes in the twin."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +134,14 @@ class Coder:
             return sum(map(len, self._twin.literals))
         assert self._kernel is not None  # noqa: S101
         return int(self._kernel.coder_all_literals(self._coder))
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that it takes."""
+        if self._twin is not None:
+            return _TWIN_BYTES * (len(self._twin.terminals) + self.literal_count)
+        assert self._kernel is not None  # noqa: S101
+        return int(self._kernel.coder_bytes(self._coder))
 
     def define(self, terminals: Terminals) -> None:
         """For decoding: adds terminals as they were written."""

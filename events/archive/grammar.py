@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from .grammar_twin import GrammarTwin
 from .kernel_library import kernel
+
+_TWIN_BYTES: Final = 300
+"""About what a symbol takes in the twin."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +78,14 @@ class Grammar:
         if not self._kernel.grammar_write(self._grammar, lengths.ctypes.data, values.ctypes.data, counts.ctypes.data):
             raise MemoryError
         return Rules(lengths, values, counts)
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that it takes."""
+        if self._twin is not None:
+            return _TWIN_BYTES * self.symbols
+        assert self._kernel is not None  # noqa: S101
+        return int(self._kernel.grammar_bytes(self._grammar))
 
     @property
     def symbols(self) -> int:

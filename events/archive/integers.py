@@ -14,6 +14,8 @@ from ..errors import InputError
 _LEVEL: Final = 6
 _MANY: Final = 4096
 """Integers from which on it is worth asking how to deflate them."""
+_BLOCK: Final = 1 << 16
+"""Bytes that are deflated in one way."""
 _SAMPLE: Final = 2048
 _HEAD: Final = b"\x78\x9c"
 _END: Final = b"\x03\x00"
@@ -38,7 +40,7 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
     pieces, checksum = [_HEAD], 1
     for place in range(planes):
         plane = (zigzag >> np.uint64(8 * place)).astype(np.uint8).tobytes()
-        pieces.append(_deflate(plane))
+        pieces += [_deflate(plane[at : at + _BLOCK]) for at in range(0, len(plane), _BLOCK)]
         checksum = zlib.adler32(plane, checksum)
     for byte in int(zigzag[0]).to_bytes(8, "little")[planes:]:  # the first is from 0, and may be longer than the rest
         pieces += [_STORED, bytes((byte,)), _zeros(len(values) - 1)]
@@ -46,9 +48,9 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
     return b"".join([*pieces, _END, checksum.to_bytes(4, "big")])
 
 
-def _deflate(plane: bytes) -> bytes:
+def _deflate(block: bytes) -> bytes:
     """Deflates bytes, to the next whole byte, in the way that a sample of them asks for."""
-    sample = plane[:_SAMPLE] + plane[-_SAMPLE:]
+    sample = block[:_SAMPLE] + block[-_SAMPLE:]
     gain = len(sample) / len(zlib.compress(sample, 1))
     if gain < 1.05:
         deflate = zlib.compressobj(0, zlib.DEFLATED, -zlib.MAX_WBITS)
@@ -57,7 +59,7 @@ def _deflate(plane: bytes) -> bytes:
         deflate = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, strategy)
     else:
         deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return deflate.compress(plane) + deflate.flush(zlib.Z_SYNC_FLUSH)
+    return deflate.compress(block) + deflate.flush(zlib.Z_SYNC_FLUSH)
 
 
 @lru_cache(maxsize=64)

@@ -25,6 +25,8 @@ COLUMNS: Final = (
 _DTYPES: Final = tuple((name, SCHEMA[name][0]) for name in COLUMNS)
 _RAW: Final = 10
 """Columns of a group before pid, tid and rank become a thread."""
+_TEXT_BYTES: Final = 200
+"""About what a name, a template, or a group of the twin takes."""
 
 Groups = npt.NDArray[np.uint32]
 Fields = npt.NDArray[np.int64]
@@ -93,6 +95,17 @@ class Splitter:
         rows = raw[:, : len(STATIC)]
         rows[:, -1] = [numbers.setdefault((pid, tid, rank), len(numbers)) for pid, tid, rank in raw[:, 7:].tolist()]
         return np.ascontiguousarray(rows), list(numbers)
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that it takes."""
+        learnt = (
+            self._call_of.nbytes + self.templates.nbytes + _TEXT_BYTES * (len(self.calls) + len(self.templates.texts))
+        )
+        if self._twin is not None:
+            return learnt + _TEXT_BYTES * len(self._twin)
+        assert self._kernel is not None  # noqa: S101
+        return learnt + int(self._kernel.splitter_bytes(self._splitter))
 
     def _feed(
         self, batch: EventBatch, low: int, high: int, table: DefinitionTable, groups: Groups, fields: Fields

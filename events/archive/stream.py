@@ -32,6 +32,12 @@ MOST_LITERALS: Final = 1 << 20
 """Of all fields together; like groups and terminals the number from which on a section is closed."""
 MOST_CHUNK: Final = 1 << 16
 """Calls that are taken at a time: that many more of each there may be."""
+_CHUNK_BYTES: Final = 4 * MOST_CHUNK
+"""About what the packed times of a chunk take."""
+_LEAST_BYTES: Final = 4000
+"""About what the objects of a section take."""
+_PIECE_BYTES: Final = 400
+"""About what a pair of arrays takes besides its values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +80,12 @@ class StreamCompressor:
     def __init__(self, most_symbols: int = MOST_SYMBOLS, most_calls: int = MOST_CALLS) -> None:
         self._most_symbols = most_symbols
         self._most_calls = most_calls
-        self._calls = 0
+        self._open: _OpenSection | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that the open section takes; 0: none is open."""
+        return self._open.nbytes if self._open is not None else 0
 
     def update(self, batch: EventBatch, table: DefinitionTable) -> list[Section]:
         """Takes in calls, in the stream's order.
@@ -89,42 +100,52 @@ class StreamCompressor:
         done = []
         low = 0
         while low < len(batch):
-            if not self._calls:
-                self._begin()
-            most = min(MOST_CHUNK, self._most_calls - self._calls)
-            taken = self._take(batch, low, min(len(batch), low + most), table)
+            if self._open is None:
+                self._open = _OpenSection()
+            most = min(MOST_CHUNK, self._most_calls - self._open.calls)
+            taken = self._open.take(batch, low, min(len(batch), low + most), table)
             low += taken
-            if not taken or self._is_full():
-                done.append(self._close())
+            if not taken or self._open.is_full(self._most_symbols, self._most_calls):
+                done.append(self._open.close())
+                self._open = None
         return done
 
     def finish(self) -> Section | None:
         """Closes the section that is open; None: there is nothing in it."""
-        return self._close() if self._calls else None
+        opened, self._open = self._open, None
+        return opened.close() if opened is not None else None
 
-    def _is_full(self) -> bool:
-        symbols = self._grammar.symbols
-        return (
-            self._calls >= self._most_calls
-            or symbols >= self._most_symbols
-            or (symbols >= _FEW_SYMBOLS and symbols * _WORTH > self._calls)
-            or len(self._splitter) >= MOST_GROUPS
-            or self._coder.count >= MOST_TERMINALS
-            or self._coder.literal_count >= MOST_LITERALS
-        )
 
-    def _begin(self) -> None:
+class _OpenSection:
+    def __init__(self) -> None:
+        self.calls = 0
         self._splitter = Splitter()
         self._coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
         self._grammar = Grammar()
         self._stamps: list[tuple[int, bytes, bytes]] = []
         self._held: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
         self._held_calls = 0
-        self._calls = 0
-        self._first_ns: int | None = None
-        self._last_ns = 0
+        self._first_ns = 2**63 - 1
+        self._last_ns = -(2**63)
 
-    def _take(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> int:
+    @property
+    def nbytes(self) -> int:
+        packed = _LEAST_BYTES + _CHUNK_BYTES * len(self._stamps) + _PIECE_BYTES * len(self._held)
+        return packed + 16 * self._held_calls + self._splitter.nbytes + self._coder.nbytes + self._grammar.nbytes
+
+    def is_full(self, most_symbols: int, most_calls: int) -> bool:
+        symbols = self._grammar.symbols
+        return (
+            self.calls >= most_calls
+            or symbols >= most_symbols
+            or (symbols >= _FEW_SYMBOLS and symbols * _WORTH > self.calls)
+            or len(self._splitter) >= MOST_GROUPS
+            or self._coder.count >= MOST_TERMINALS
+            or self._coder.literal_count >= MOST_LITERALS
+        )
+
+    def take(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> int:
+        """Takes in the calls from low on to high; returns how many: fewer when another section is due."""
         groups, fields = self._splitter.split(batch, low, high, table)
         terminals = self._coder.feed(groups, fields)
         taken = len(terminals)
@@ -137,27 +158,18 @@ class StreamCompressor:
         self._held_calls += taken
         while self._held_calls >= MOST_CHUNK:
             self._stamp(MOST_CHUNK)
-        first, last = int(start.min()), int((start + duration).max())
-        self._first_ns = first if self._first_ns is None else min(self._first_ns, first)
-        self._last_ns = max(self._last_ns, last)
-        self._calls += taken
+        self._first_ns = min(self._first_ns, int(start.min()))
+        self._last_ns = max(self._last_ns, int((start + duration).max()))
+        self.calls += taken
         return taken
 
-    def _stamp(self, count: int) -> None:
-        """Packs so many of the times that are held: many at once take less room and time."""
-        start = np.concatenate([each for each, _ in self._held])
-        duration = np.concatenate([each for _, each in self._held])
-        self._stamps.append((count, integers.pack(start[:count]), integers.pack(duration[:count])))
-        self._held_calls -= count
-        self._held = [(start[count:], duration[count:])] if self._held_calls else []
-
-    def _close(self) -> Section:
+    def close(self) -> Section:
         if self._held_calls:
             self._stamp(self._held_calls)
         groups, threads = self._splitter.groups()
-        section = Section(
-            self._calls,
-            self._first_ns or 0,
+        return Section(
+            self.calls,
+            self._first_ns,
             self._last_ns,
             groups,
             self._splitter.calls,
@@ -168,8 +180,14 @@ class StreamCompressor:
             self._coder.take_literals(),
             self._stamps,
         )
-        self._calls = 0
-        return section
+
+    def _stamp(self, count: int) -> None:
+        """Packs so many of the times that are held: many at once take less room and time."""
+        start = np.concatenate([each for each, _ in self._held])
+        duration = np.concatenate([each for _, each in self._held])
+        self._stamps.append((count, integers.pack(start[:count]), integers.pack(duration[:count])))
+        self._held_calls -= count
+        self._held = [(start[count:], duration[count:])] if self._held_calls else []
 
 
 def calls_of(

@@ -67,6 +67,11 @@ class Templates:
         self._most = most
         self._known = {"": 0}
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return int(self.numbers.nbytes + self.integers.nbytes)
+
     def learn(self, signatures: npt.NDArray[np.int64], text_of: Callable[[int], str]) -> None:
         """Takes apart the signatures with these numbers, int64[n], that are new."""
         distinct = first_met(signatures)

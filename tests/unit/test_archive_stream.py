@@ -130,6 +130,23 @@ def test_signatures_whose_integers_differ_in_upper_bits_alone_are_told_apart() -
     assert [back.signature(number) for number in batch.signature.tolist()] == texts
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_memory_is_told_and_given_back_with_the_section(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not compiled:
+        for part in ("splitter", "coder", "grammar"):
+            monkeypatch.setattr(f"iotide.events.archive.{part}.kernel", lambda: None)
+    compressor, told = StreamCompressor(), [0]
+    offsets = np.random.default_rng(1).integers(0, 2**40, 2000)
+    for at in range(0, 2000, 500):
+        batch = make_batch(500, {"offset": offsets[at : at + 500]})
+        assert compressor.update(batch, table()) == []
+        told.append(compressor.nbytes)
+    assert told == sorted(set(told))
+    assert told[-1] > 2000 * (16 + 8)  # times and literals
+    compressor.finish()
+    assert compressor.nbytes == 0
+
+
 def test_section_knows_when_its_calls_were() -> None:
     (section,) = compress(make_batch(3, {"start": [50, 20, 40], "duration": [5, 1, 30]}))
     assert (section.calls, section.first_ns, section.last_ns) == (3, 20, 70)

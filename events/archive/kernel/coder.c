@@ -309,6 +309,19 @@ EXPORT bool coder_failed(const struct coder *c) {
     return c->failed;
 }
 
+/* About the memory that it takes. */
+EXPORT uint64_t coder_bytes(const struct coder *c) {
+    uint64_t bytes = sizeof *c + (uint64_t)c->filter_size * sizeof *c->filter;
+    bytes += c->terminal_room * (sizeof *c->terminals + c->fields * sizeof *c->growths);
+    bytes += c->group_room * (c->first_of_handle * sizeof *c->last + c->fields * sizeof *c->known_count);
+    bytes += c->place_room * (sizeof *c->places + (c->fields - c->first_of_handle) * sizeof *c->last_of_place);
+    bytes += c->known_room * sizeof *c->known;
+    bytes += ((uint64_t)c->terminal_table.mask + c->place_table.mask + c->known_table.mask + 3) * sizeof(struct slot);
+    for (uint32_t field = 0; field < c->fields; field++)
+        bytes += c->literals[field].room * sizeof *c->literals[field].values;
+    return bytes;
+}
+
 EXPORT uint32_t coder_terminals(const struct coder *c) {
     return c->terminal_count;
 }

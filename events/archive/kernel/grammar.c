@@ -436,9 +436,9 @@ EXPORT struct grammar *grammar_new(void) {
     struct grammar *g = calloc(1, sizeof *g);
     if (!g)
         return NULL;
-    g->node_room = 64;
-    g->rule_room = 16;
-    g->index_mask = 127;
+    g->node_room = 16;
+    g->rule_room = 4;
+    g->index_mask = 31;
     g->nodes = malloc(g->node_room * sizeof *g->nodes);
     g->rules = malloc(g->rule_room * sizeof *g->rules);
     g->index = malloc((size_t)(g->index_mask + 1) * sizeof *g->index);
@@ -485,6 +485,12 @@ EXPORT bool grammar_close_run(struct grammar *g) {
     if (g->expects)
         give_up(g);
     return !g->failed;
+}
+
+/* About the memory that it takes. */
+EXPORT uint64_t grammar_bytes(const struct grammar *g) {
+    return sizeof *g + g->node_room * sizeof *g->nodes + g->rule_room * sizeof *g->rules +
+           ((uint64_t)g->index_mask + 1) * sizeof *g->index;
 }
 
 /* How many symbols, and how many rules, stand in the grammar. */

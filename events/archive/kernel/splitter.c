@@ -121,6 +121,11 @@ EXPORT uint64_t splitter_feed(struct splitter *s, const struct batch *b, uint64_
     return length;
 }
 
+/* About the memory that it takes. */
+EXPORT uint64_t splitter_bytes(const struct splitter *s) {
+    return sizeof *s + s->room * sizeof *s->keys + ((uint64_t)s->table.mask + 1) * sizeof *s->table.slots;
+}
+
 EXPORT uint32_t splitter_groups(const struct splitter *s) {
     return s->count;
 }
