@@ -16,7 +16,7 @@ from ..schema import Kind, Layer
 from . import integers
 from .coder import Terminals
 from .columns import FIELDS, INTEGERS, STATIC
-from .digits import put_numbers, take_numbers
+from .digits import count_numbers, put_numbers, take_numbers
 from .grammar import Rules
 from .packing import Packed, pack, unpack
 from .stream import MOST_CALLS, MOST_CHUNK, MOST_GROUPS, MOST_TERMINALS, Section
@@ -128,7 +128,7 @@ def section_of(part: Part, times: Times | None, where: str) -> Section:
     """
     try:
         rest, packed_signatures, packed_grammar = part.pieces
-        places = rest.count(b"\0")
+        places = count_numbers(rest)
         texts = _texts_decoder.decode(put_numbers(rest, part.numbers[:places].tolist()))
         signatures = _signatures_decoder.decode(packed_signatures)
         grammar = _grammar_decoder.decode(packed_grammar)

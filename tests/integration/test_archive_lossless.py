@@ -183,10 +183,13 @@ def rows_of(
 
 def text_of(piece: bytes, numbers: list[int]) -> bytes:
     first, *others = piece.split(b"\0")
-    return first + b"".join(
-        b"0" * (number // 10**18) + b"%d" % (number % 10**18) + other
+    text = first + b"".join(
+        (b"%d" % number if number >= 0 else b"0" * (-number % 16) + b"%d" % (-number // 16)) + other
         for number, other in zip(numbers, others, strict=False)
     )
+    first, *others = text.split(b"\1")
+    words = zip(numbers[piece.count(b"\0") :], others, strict=False)
+    return first + b"".join(b"%0*x" % (other[0] - 64, number % 2**64) + other[1:] for number, other in words)
 
 
 def calls_of(pieces: list[bytes], numbers: list[int], stamps: list[Any]) -> list[tuple[Any, ...]]:
@@ -196,7 +199,9 @@ def calls_of(pieces: list[bytes], numbers: list[int], stamps: list[Any]) -> list
         taken, left[:] = left[:count], left[count:]
         return taken
 
-    count, names, templates, threads = json.loads(text_of(pieces[0], take(pieces[0].count(b"\0"))))
+    count, names, templates, threads = json.loads(
+        text_of(pieces[0], take(pieces[0].count(b"\0") + pieces[0].count(b"\1")))
+    )
     groups, group_of, bits_of, lengths = msgspec.msgpack.decode(pieces[1])
     groups = table_of(groups, 8)
     growths = [take(group_of[0]) for _ in range(12)]

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.events import Definitions, DefinitionTable, EventBatch, StreamInfo, concatenate, make_batch
 from iotide.events.archive import merging
-from iotide.events.archive.digits import put_numbers, take_numbers
+from iotide.events.archive.digits import count_numbers, put_numbers, take_numbers
 from iotide.events.archive.encoding import PartKind
 from iotide.events.archive.rank_patterns import find_patterns, merge_patterns
 from iotide.events.archive.reader import ArchiveReader
@@ -340,14 +340,39 @@ def test_some_of_the_ranks_follow_the_pattern_of_all() -> None:
 
 
 @settings(max_examples=300)
-@given(st.one_of(st.text("0019-.ax\u00e9", max_size=60), st.text(max_size=40).filter(lambda text: "\0" not in text)))
+@given(st.one_of(st.text("0019-.acex\u00e9", max_size=60), st.text(max_size=40)))
 def test_numbers_go_back_to_where_they_were_taken_from(text: str) -> None:
-    rest, numbers = take_numbers(text.encode())
-    assert put_numbers(rest, numbers.tolist()) == text.encode()
-    assert len(numbers) == rest.count(b"\0")
+    written = text.encode().replace(b"\0", b"").replace(b"\1", b"")
+    rest, numbers = take_numbers(written)
+    assert put_numbers(rest, numbers.tolist()) == written
+    assert len(numbers) == count_numbers(rest)
 
 
-@pytest.mark.parametrize("numbers", [[], [1, 2], [-1]])
+def test_numbers_keep_their_leading_zeros_and_have_up_to_63_bits() -> None:
+    texts = ["0", "00", "007", f"{2**63 - 1}", f"{2**63}", "9" * 19, "1" + 40 * "0", 15 * "0" + "1", 16 * "0" + "1"]
+    texts += [f"0{10**17 - 1}", f"0{10**17}"]
+    taken = {text: take_numbers(text.encode()) for text in texts}
+    assert {text for text, (_, numbers) in taken.items() if not len(numbers)} == {
+        texts[4],
+        *texts[5:7],
+        texts[8],
+        texts[10],
+    }
+    for text, (rest, numbers) in taken.items():
+        assert put_numbers(rest, numbers.tolist()).decode() == text
+
+
+def test_words_of_hexadecimal_digits_are_numbers() -> None:
+    words = [f"{number:0{width}x}" for width in (7, 8, 16) for number in (0xA, 0xFEDCBA9)] + ["f" * 16]
+    text = " ".join(["12", *words, "3abcdef", "abcdeg123", "0x00abcdef", "ABCDEF12", "1234567"]).encode()
+    rest, numbers = take_numbers(text)
+    assert rest.count(b"\1") == 8
+    assert put_numbers(rest, numbers.tolist()) == text
+    with pytest.raises(ValueError, match="digits"):
+        put_numbers(b"\1G", [2**40])
+
+
+@pytest.mark.parametrize("numbers", [[], [1, 2]])
 def test_numbers_that_no_text_has_are_refused(numbers: list[int]) -> None:
     with pytest.raises(ValueError, match=r"."):
         put_numbers(b"a\0b", numbers)
