@@ -12,6 +12,7 @@ from ...events import ConfigError, InputError
 from ..inflating import inflated_head
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
+from ._recorder_files import is_recorder
 from ._strace_line import looks_like_strace
 from .archive import ArchiveParser, is_archive
 from .bpftrace import BpftraceParser, looks_like_bpftrace
@@ -30,6 +31,7 @@ from .lock_events import LockEventsParser, looks_like_lock_events
 from .lttng import LttngParser, looks_like_lttng
 from .otf2 import is_trace_folder, looks_like_otf2, read_otf2
 from .perf_sched import PerfParser, looks_like_perf
+from .recorder import read_recorder
 from .strace import StraceParser
 from .tmio import TmioParser
 from .trace_cmd import TraceCmdParser, looks_like_trace_cmd
@@ -66,6 +68,7 @@ FORMATS: Final[dict[str, Format]] = {
     "csv": Format(CsvParser, "an event log in CSV", (".csv",), lambda head: bool(HEADER.match(head))),
     "xes": Format(XesParser, "an event log in XES", (".xes",), looks_like_xes),
     "darshan": Format(None, "a log of Darshan", (".darshan",), looks_like_darshan, read_darshan),
+    "recorder": Format(None, "a trace of Recorder", (), lambda head: False, read_recorder, is_recorder),
     "dftracer": Format(DftracerParser, "a trace of dftracer", (".pfw",), looks_like_dftracer),
     "chrome": Format(ChromeParser, "a Chrome trace (trace-event JSON)", (), looks_like_chrome),
     "lttng": Format(LttngParser, "an LTTng kernel trace, as babeltrace prints it", (), looks_like_lttng),

@@ -52,9 +52,10 @@ class WholeSource:
         try:
             items = next(self._pieces, None)
         except InputError as error:
-            return self._given_up(error.line, error.problem, error.expected)
+            return self._given_up(error)
         except OSError as error:
-            return self._given_up(None, f"cannot be read ({error.strerror or error})", "input that may be read")
+            problem = f"cannot be read ({error.strerror or error})"
+            return self._given_up(InputError(self._about.name, None, problem, "input that may be read"))
         if items is None:
             return self._end()
         for item in items:
@@ -70,8 +71,9 @@ class WholeSource:
         if pieces is not None and hasattr(pieces, "close"):
             pieces.close()
 
-    def _given_up(self, line: int | None, problem: str, expected: str) -> list[SourceItem]:
-        self._about.malformed(line, problem, expected)
+    def _given_up(self, problem: InputError) -> list[SourceItem]:
+        self.counters["lines_malformed"] += 1
+        self.problems.add(problem)
         return self._end()
 
     def _end(self) -> list[SourceItem]:
