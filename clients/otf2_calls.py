@@ -43,6 +43,7 @@ _seek_by = re.compile(r"\b(?:by|offset|position)=(-?\d+)")
 _set_flags = re.compile(r"command=F_SET(FL|FD), argument=(0x[0-9a-f]+|\d+)")
 _group = re.compile(r"=@([0-9a-f]{1,16})\b")
 _operation = re.compile(r"\boperation=(\d{1,18})\b")
+_request = re.compile(r"^[al]io_\w+\(.*\bid=(\d{1,18})\b")
 
 
 class Opened(NamedTuple):
@@ -128,8 +129,12 @@ def group_of(signature: str) -> int:
 
 
 def operation_of(signature: str) -> int:
-    """Returns the number of the non-blocking operation that a call begins or completes; 0: of none."""
-    found = _operation.search(signature)
+    """Returns the number of the non-blocking operation that a call begins or completes; 0: of none.
+
+    >>> operation_of("MPI_Wait(fh=@1f, operation=2)"), operation_of("aio_error(id=3) = 0"), operation_of("read(fd=3)")
+    (2, 3, 0)
+    """
+    found = _operation.search(signature) or _request.match(signature)
     return int(found[1]) if found else 0
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+_END: Final = b"\x02\x01"
+"""Last bytes of each file of definitions or events: OTF2's marks of a file's and a chunk's end."""
 
 
 def check_written(library: Any, anchor: Path, events: Sequence[int]) -> None:
@@ -19,6 +22,10 @@ def check_written(library: Any, anchor: Path, events: Sequence[int]) -> None:
     Raises:
         OSError: it has not.
     """
+    for file in [anchor.with_suffix(".def"), *anchor.with_suffix("").iterdir()]:
+        # Asked first: a reader may find what is missing in memory that its writer has left.
+        if not _ends_well(file):
+            raise OSError(errno.EIO, f"the end of {file.name} is missing in what was written")
     try:
         reader = library.Reader_Open(str(anchor))
     except library.Error:
@@ -29,6 +36,12 @@ def check_written(library: Any, anchor: Path, events: Sequence[int]) -> None:
         raise OSError(errno.EIO, f"what was written cannot be read again: {error}") from None
     finally:
         library.Reader_Close(reader)
+
+
+def _ends_well(file: Path) -> bool:
+    with file.open("rb") as opened:
+        opened.seek(max(file.stat().st_size - len(_END), 0))
+        return opened.read() == _END
 
 
 def _read(library: Any, reader: Any, events: Sequence[int]) -> None:

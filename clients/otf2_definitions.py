@@ -26,6 +26,7 @@ ATTRIBUTES: Final = {
     "signature": (STRING, "the call with its parameters"),
     "file": (IO_FILE, "file that the call is about"),
     "handle": (IO_HANDLE, "handle that the call is about"),
+    "parent": (IO_HANDLE, "handle of the call around it, where that is not the handle's parent"),
     "offset": (UINT64, "where in the file"),
     "requested": (UINT64, "bytes asked for"),
     "bytes": (UINT64, "bytes moved"),

@@ -27,7 +27,8 @@ class Handles:
         self._definitions, self._stream, self._lost = definitions, stream, lost
         self.numbers: dict[int, int] = {}
         """Of handles that were met: the stream's number -> the trace's."""
-        self._parents: dict[int, int] = {}
+        self.parents: dict[int, int] = {}
+        """Of those the parents, in the trace's numbers; NONE_32 where there is none."""
         self._assumed: dict[tuple[int, int], int] = {}
 
     def file(self, number: int) -> int:
@@ -40,9 +41,9 @@ class Handles:
         group = group_of(signature)
         if group and rank >= 0:
             self._definitions.member(group, rank)
-        upper = self._upper(parent)
+        upper = self.upper(parent)
         self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper, group=group)
-        self._parents[made] = upper
+        self.parents[made] = upper
         if not opened_as(signature).known:
             self._lost["access modes of handles (the calls that make them do not tell; given as read and write)"] += 1
         return made
@@ -50,9 +51,9 @@ class Handles:
     def duplicated(self, handle: int, of: int, file: int, layer: Layer) -> tuple[int, int]:
         """Returns the numbers of a handle and of its duplicate, which belongs to what the first one belongs to."""
         old = self.of(of, file, layer)
-        upper = self._parents.get(old, NONE_32)
+        upper = self.parents.get(old, NONE_32)
         self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper)
-        self._parents[made] = upper
+        self.parents[made] = upper
         return old, made
 
     def of(self, handle: int, file: int, layer: Layer) -> int:
@@ -71,7 +72,8 @@ class Handles:
             self._assumed[key] = assumed
         return assumed
 
-    def _upper(self, parent: int) -> int:
+    def upper(self, parent: int) -> int:
+        """Returns the number of the handle of an enclosing call; NONE_32 where there is none."""
         if not parent:
             return NONE_32
         known = self.numbers.get(parent)
@@ -89,6 +91,6 @@ class Handles:
             number = self._definitions.handle(
                 self.file(info.file or file), info.layer, upper, name=info.origin, state=pre_created_as(info.flags)
             )
-            self._parents[number] = upper
+            self.parents[number] = upper
         self.numbers[handle] = number
         return number

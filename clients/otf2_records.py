@@ -25,6 +25,8 @@ _NOT_SAID: Final = ~int(Flag.BLOCKING | Flag.COLLECTIVE | Flag.FAILED)
 """Flags that the records of operations do not have."""
 _MAKE_OR_END: Final = (Kind.CREATE, Kind.DESTROY, Kind.DUPLICATE)
 
+_TELLS_PARENT: Final = ("IoCreateHandle", "IoDuplicateHandle")
+
 Event = tuple[str, tuple[int, ...]]
 """Name, and fields after the time."""
 
@@ -74,8 +76,8 @@ class Process:
     """A process of the trace, with the operations that it has begun."""
 
     group: int
-    under_way: dict[int, int] = field(default_factory=dict)
-    """Non-blocking operation -> matching id."""
+    under_way: dict[tuple[Layer, int], int] = field(default_factory=dict)
+    """Layer and number of a non-blocking operation -> matching id."""
     operations: int = 0
     """How many there were; they are numbered from 1."""
 
@@ -106,6 +108,17 @@ class Records:
         self, row: Row, shape: Shape, process: Process, attributes: dict[str, int]
     ) -> tuple[Event | None, Event | None]:
         """Returns the records at a call's start and end; what they have no room for is added to the attributes."""
+        first, last = self._records(row, shape, process, attributes)
+        if last is None or last[0] not in _TELLS_PARENT:
+            handle = self._handles.numbers.get(row.handle, NONE_32)
+            upper = self._handles.upper(row.parent)
+            if upper != self._handles.parents.get(handle, NONE_32):
+                attributes["parent"] = upper
+        return first, last
+
+    def _records(
+        self, row: Row, shape: Shape, process: Process, attributes: dict[str, int]
+    ) -> tuple[Event | None, Event | None]:
         kind = shape.kind
         if (kind in (Kind.READ, Kind.WRITE) and (row.handle or row.file)) or (kind is Kind.SYNC and row.handle):
             return self._operation(row, shape, process, attributes)
@@ -134,8 +147,13 @@ class Records:
         if row.flags & _NOT_SAID:
             attributes["flags"] = row.flags
         number = operation_of(shape.signature)
-        begun = process.under_way.pop(number, None) if number else None
+        key = shape.layer, number
+        begun = process.under_way.pop(key, None) if number else None
         if begun is not None:
+            if row.requested:
+                attributes["requested"] = row.requested
+            if row.offset >= 0:
+                attributes["offset"] = row.offset
             if "cancel" in shape.signature.partition("(")[0].lower():
                 return None, ("IoOperationCancelled", (handle, begun))
             return None, ("IoOperationComplete", (handle, row.bytes, begun))
@@ -143,7 +161,8 @@ class Records:
         process.operations = matching = process.operations + 1
         asked, mode = asked_for(row.requested, row.bytes), MODES[shape.kind]
         if number and not row.errno:
-            process.under_way[number] = matching
+            process.under_way[key] = matching
+            asked = asked or NONE_64
             begin = "IoOperationBegin", (handle, mode, flags | _NON_BLOCKING, asked, matching)
             return begin, ("IoOperationIssued", (handle, matching))
         begin = "IoOperationBegin", (handle, mode, flags, asked, matching)

@@ -12,7 +12,7 @@ from ..events.archive.archived import ArchivedStream
 from .otf2_archive import Otf2Archive
 from .otf2_definitions import ATTRIBUTES, Location, LocationGroup, TraceDefinitions
 from .otf2_handles import Handles
-from .otf2_library import NONE_64
+from .otf2_library import NONE_32, NONE_64
 from .otf2_records import Process, Records, Row, Shape, asked_for
 from .trace_lanes import Lanes
 
@@ -23,6 +23,7 @@ _LATEST: Final = NONE_64 - 1
 _PLACES: Final = {name: (at, kind) for at, (name, (kind, _)) in enumerate(ATTRIBUTES.items())}
 _SIGNATURE: Final = _PLACES["signature"]
 _OFFSET: Final = _PLACES["offset"]
+_PARENT: Final = _PLACES["parent"]
 
 _Open = tuple[int, int, Callable[..., int] | None, tuple[int, ...]]
 """A call that has not ended: region, errno, and what writes the record at its end, with that one's fields."""
@@ -68,10 +69,11 @@ class StreamWriter:
             OSError: OTF2 cannot write.
         """
         shapes: dict[tuple[int, int, int, int, int], Shape] = {}
+        numbers = self._handles.numbers
         for begin in range(0, len(batch), _PIECE):
             part = batch.select(slice(begin, begin + _PIECE))
             for values in zip(*(column.tolist() for column in part.columns().values()), strict=True):
-                _, _, call, layer, kind, rank, pid, tid, _, handle, _, _, _, _, _, _, flags, signature = values
+                _, _, call, layer, kind, rank, pid, tid, _, handle, parent, *_, flags, signature = values
                 thread = self._threads.get((pid, rank, tid))
                 if thread is None:
                     if len(self._opened) >= MOST_LOCATIONS:
@@ -83,11 +85,12 @@ class StreamWriter:
                 if shape is None:
                     shape = self._records.shape(Row(*values), table.string(call), table.signature(signature))
                     shapes[key] = shape
-                known = self._handles.numbers.get(handle) if shape.mode >= 0 else None
-                if known is None:
+                known = numbers.get(handle) if shape.mode >= 0 else None
+                upper = numbers.get(parent) if parent else NONE_32
+                if known is None or upper is None:
                     self._call(thread, Row(*values), shape)
                 else:
-                    self._plain(thread, values, shape, known)
+                    self._plain(thread, values, shape, known, upper)
             yield len(part)
 
     def close(self) -> None:
@@ -101,7 +104,7 @@ class StreamWriter:
         for location, writer in self._opened:
             self._definitions.locations[location].events = self._archive.close_location(location, writer)
 
-    def _plain(self, thread: _Thread, values: tuple[int, ...], shape: Shape, handle: int) -> None:
+    def _plain(self, thread: _Thread, values: tuple[int, ...], shape: Shape, handle: int, upper: int) -> None:
         """Writes an operation of which nothing else is to be said: most calls."""
         start, duration, *_, offset, requested, moved, errno, _, _ = values
         events, process = self._events, thread.process
@@ -112,6 +115,8 @@ class StreamWriter:
         add, attributes = events.add, events.attributes
         if shape.text:
             add(attributes, *_SIGNATURE, shape.text)
+        if upper != self._handles.parents.get(handle, NONE_32):
+            add(attributes, *_PARENT, upper)
         failed = events.enter(writer, attributes, start, shape.region)
         if offset >= 0:
             add(attributes, *_OFFSET, offset)

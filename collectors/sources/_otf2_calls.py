@@ -213,7 +213,7 @@ class LocationCalls:
         """Adds a row: what the record says goes first, then what attributes do, then the handle's definition."""
         handle = record.handle if record is not None else said.get("handle", NONE_32)
         known = self._definitions.handles.get(handle, _NO_HANDLE)
-        file, parent, paradigm = said.get("file", known.file), known.parent, known.paradigm
+        file, parent, paradigm = said.get("file", known.file), said.get("parent", known.parent), known.paradigm
         flags, asked, moved = said.get("flags", _BLOCKING), said.get("requested", 0), said.get("bytes", 0)
         offset, errno = said.get("offset", -1), said.get("errno", 0)
         if record is not None:

@@ -277,3 +277,19 @@ def test_archive_has_what_the_trace_says_of_time(serial: Path, tmp_path: Path) -
         clock = opened.definitions.clock_properties
         assert clock.global_offset == clock.realtime_timestamp == min(first for first, _ in spans)
         assert clock.global_offset + clock.trace_length == max(last for _, last in spans)
+
+
+def test_otf2_read_again_has_the_same_calls(parallel: Path, tmp_path: Path) -> None:
+    trace, _ = otf2_of(parallel, tmp_path)
+    again = tmp_path / "again.iotide"
+    made = iotide("archive", "create", "-o", again, trace)
+    assert (made.returncode, "could not carry over" in made.stderr) == (0, False), made.stderr
+    names = (
+        "start_ns", "dur_ns", "pid", "tid", "rank", "call", "signature", "path", "layer", "size", "offset", "requested",
+        "errno", "flags",
+    )  # fmt: skip
+
+    def facts(archive: Path) -> list[tuple[Any, ...]]:
+        return sorted((*(row[name] for name in names), row["parent"] != 0) for row in dumped(archive))
+
+    assert facts(again) == facts(parallel)

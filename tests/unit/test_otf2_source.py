@@ -21,6 +21,7 @@ from iotide.events import Definitions, FileType, Flag, Kind, Layer, StreamInfo, 
 from iotide.events.archive.reader import ArchiveReader
 from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo, HandleInfo
+from support.commands import iotide
 from support.parsing import Stream, collect, one
 
 otf2 = pytest.importorskip("otf2")
@@ -269,10 +270,9 @@ def test_truncated_trace_is_named_and_read_as_far_as_it_goes(tmp_path: Path, fil
     exported(tmp_path / "t")
     path = tmp_path / "t" / file
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 if file != "traces/0.evt" else 40])
-    source = WholeSource(tmp_path / "t" / "traces.otf2", source_module.read_otf2, Origin(job="j"))
-    list(read_all(source))
-    assert source.problems.total >= 1
-    assert "t" in str(source.problems.first[0])
+    # In a process of its own: OTF2 may find what is cut off in memory that the writer has left.
+    told = iotide("archive", "create", "-o", tmp_path / "a", tmp_path / "t" / "traces.otf2", cwd=tmp_path).stderr
+    assert f"iotide: {tmp_path / 't' / 'traces.otf2'}" in told
 
 
 def test_missing_events_cost_their_location(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from iotide.clients import otf2_calls, otf2_stream
 from iotide.clients.otf2_calls import opened_as, pre_created_as, sought, status_set
+from iotide.clients.otf2_check import check_written
+from iotide.clients.otf2_library import load
 from iotide.clients.trace_otf2 import write_otf2
 from iotide.events import Definitions, Flag, HandleInfo, Interner, Kind, Layer, StreamInfo, make_batch
 from iotide.events.archive.reader import ArchiveReader
@@ -307,3 +309,16 @@ def test_handles_are_known_across_batches(tmp_path: Path) -> None:
     converted(tmp_path, process)
     with otf2_reading.opened(tmp_path) as trace:
         assert len(list(trace.definitions.io_handles)) == 1
+
+
+@pytest.mark.parametrize("name", ["traces.def", "traces/0.evt", "traces/1.def", "traces.otf2"])
+def test_files_that_are_cut_short_are_found(tmp_path: Path, name: str) -> None:
+    converted(tmp_path, hdf5_process(0), hdf5_process(1))
+    counts = [24, 24]
+    check_written(load(), tmp_path / "traces.otf2", counts)
+    with pytest.raises(OSError, match="what was written"):
+        check_written(load(), tmp_path / "traces.otf2", [24, 25])
+    with (tmp_path / name).open("r+b") as file:
+        file.truncate((tmp_path / name).stat().st_size - 3)
+    with pytest.raises(OSError, match="what was written"):
+        check_written(load(), tmp_path / "traces.otf2", counts)
