@@ -29,6 +29,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "dfg": Entry("dfg", "Draw what follows what in finished traces, and compare."),
     "layers": Entry("layers", "Take I/O apart by layers: HDF5, MPI-IO, POSIX."),
     "rank": Entry("rank", "Rank processes by how they interact; cut traces to the leaders."),
+    "replay": Entry("replay", "Send finished traces to an aggregator as if they ran now."),
     "archive": Entry("archive", "Keep every call, compressed, and read it again."),
     "watch": Entry("watch", "Print a line for each prediction of an aggregator."),
     "preload": Entry("preload", "List the tracing libraries; build one for a library of your own."),

@@ -29,6 +29,12 @@ class Agent:
     """Runs sources and one connection to an aggregator in an asyncio loop.
 
     A source that raises is closed and counted; the others go on. ``pump`` does one round of work and never blocks.
+
+    Args:
+        sources: what is polled.
+        settings: of the connection.
+        context: of the socket; by default one of its own.
+        waits: sources are polled only while there is room for what they give, so that nothing of them is dropped.
     """
 
     def __init__(
@@ -36,8 +42,11 @@ class Agent:
         sources: Iterable[Source],
         settings: CollectorSettings,
         context: zmq.Context[zmq.Socket[bytes]] | None = None,
+        *,
+        waits: bool = False,
     ) -> None:
         self.problems = Problems()
+        self._waits = waits
         self._settings = settings
         self._own_context = context is None
         self._context: zmq.Context[zmq.Socket[bytes]] = context or zmq.Context()
@@ -66,6 +75,12 @@ class Agent:
     def finished(self) -> bool:
         """True when every source has ended and everything was acknowledged."""
         return not self._sources and self._shipper.flushed
+
+    @property
+    def silence_s(self) -> float | None:
+        """Seconds since the aggregator last said something; None: it never has."""
+        heard = self._shipper.last_heard_s
+        return None if heard is None else time.monotonic() - heard
 
     def counters(self) -> Counter[str]:
         """Returns the counters of all sources, past ones too, and of the shipper."""
@@ -114,7 +129,7 @@ class Agent:
         """Does one round: receives, polls, sends. Returns whether there was news from a source."""
         now = time.monotonic()
         self._receive(now)
-        busy = self._poll_all()
+        busy = self._poll_all() if self._shipper.has_room or not self._waits else False
         self._shipper.tick(now)
         if self._send():
             self._pending.extend(self._shipper.outgoing(now, self._source_counters))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ..events import Definitions, EventBatch, ProtocolError, StreamInfo, concatenate, empty_batch
 from ..events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Bye, Frame, Heartbeat, Reject, decode, encode
-from .backlog import Backlog, Waiting
+from .backlog import Backlog, Waiting, size_of
 from .settings import CollectorSettings
 from .source import Changed, Chunk, Closed, Opened, SourceItem
 from .window import SendWindow, Sent, extend, spelled
@@ -32,6 +32,7 @@ class _Open:
     since_s: float
     batches: list[EventBatch] = field(default_factory=list)
     events: int = 0
+    size: int = 0
     definitions: Definitions = field(default_factory=Definitions)
 
 
@@ -47,6 +48,7 @@ class Shipper:
         self._windows: dict[str, SendWindow] = {}  # by wire id
         self._wire_id: dict[str, str] = {}  # of the streams that sources have open
         self._open: OrderedDict[str, _Open] = OrderedDict()  # by wire id
+        self._open_bytes = 0
         self._backlog = Backlog(settings.backlog_bytes)
         self._credit = FIRST_CREDIT
         self._under_way_bytes = 0
@@ -101,6 +103,17 @@ class Shipper:
         """How much is not acknowledged: open streams, batches on hand and on the way, ends to be said."""
         return len(self._open) + len(self._backlog) + self._under_way + len(self._windows_to_end())
 
+    @property
+    def has_room(self) -> bool:
+        """False while half of what may wait does: a source that can wait is then not polled, and loses nothing."""
+        held = self._backlog.bytes + self._under_way_bytes + self._open_bytes
+        return 2 * held < self._settings.backlog_bytes
+
+    @property
+    def last_heard_s(self) -> float | None:
+        """When the aggregator last said something, by the clock that is passed in; None: never."""
+        return self._last_heard_s
+
     # ---- the wire ----
 
     def receive(self, frames: Sequence[Frame], now_s: float) -> None:
@@ -153,6 +166,8 @@ class Shipper:
         if len(chunk.batch):
             merging.batches.append(chunk.batch)
             merging.events += len(chunk.batch)
+            merging.size += (size := size_of(chunk.batch))
+            self._open_bytes += size
         if merging.events >= self._settings.batch_events:
             self._queue_open(wire_id, now_s)
 
@@ -164,6 +179,7 @@ class Shipper:
 
     def _queue_open(self, wire_id: str, now_s: float) -> None:
         merging = self._open.pop(wire_id, None)
+        self._open_bytes -= merging.size if merging is not None else 0
         window = self._windows.get(wire_id)
         if merging is None or window is None:
             return
