@@ -180,11 +180,14 @@ def _of_traces(
 
 
 def _of_job(address: str) -> RankReport:
-    from ..clients.job_fetch import fetch
+    from ..clients.job_fetch import fetch, fetch_of_all
     from ..events.interaction import Ranking, RankReport
 
-    ranking = fetch(address, "rank", Ranking)
-    return RankReport(files=[address], source="running job", wall_clock=True, ranking=ranking)
+    of_one = "/jobs/" in address
+    ranking = fetch(address, "rank", Ranking) if of_one else fetch_of_all(address, "rank", Ranking)
+    return RankReport(
+        files=[address], source="running job" if of_one else "running jobs", wall_clock=True, ranking=ranking
+    )
 
 
 def _check(target: Path | None, option: str, files: tuple[str, ...]) -> None:

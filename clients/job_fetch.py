@@ -54,6 +54,27 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
         raise InputError(address, None, problem, _EXPECTED) from None
 
 
+def fetch_of_all(address: str, result: str, model: type[_M]) -> _M:
+    """Returns a result of all jobs together as they are now.
+
+    Args:
+        address: ``http://HOST:PORT``, with or without the path of the API behind.
+        result: the last part of its path in the API, such as ``rank``.
+        model: what it is.
+
+    Raises:
+        InputError: the aggregator does not answer.
+    """
+    parts = urllib.parse.urlsplit(address)
+    try:
+        return model.model_validate_json(_get(f"{parts.scheme}://{parts.netloc}/api/v1/{result}"))
+    except (OSError, ValueError) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
+        expected = "http://HOST:PORT of a running aggregator (iotide serve)"
+        raise InputError(address, None, f"no answer ({error})", expected) from None
+
+
 def _get(address: str) -> bytes:
     # an aggregator is near; a proxy for the web is not asked for it
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -68,6 +68,7 @@ class Aggregator:
         self._signal_dropped = {"late": 0.0, "ahead": 0.0}
         self._graphs_dropped: Counter[str] = Counter()
         self._layers_dropped: Counter[str] = Counter()
+        self._interactions_dropped: Counter[str] = Counter()
         self._past: Counter[str] = Counter()
         self._lost: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
 
@@ -177,6 +178,14 @@ class Aggregator:
                 total.update(session.layers.losses())
         return total
 
+    def interactions_dropped(self) -> Counter[str]:
+        """Returns what the jobs' interaction graphs lack, by reason; those of jobs that are gone included."""
+        total = Counter(self._interactions_dropped)
+        for session in self.jobs.values():
+            if session.interactions is not None:
+                total.update(session.interactions.losses())
+        return total
+
     # ---- time ----
 
     def tick(self) -> bool:
@@ -277,6 +286,8 @@ class Aggregator:
             self._graphs_dropped.update(session.graph.losses())
         if session.layers is not None:
             self._layers_dropped.update(session.layers.losses())
+        if session.interactions is not None:
+            self._interactions_dropped.update(session.interactions.losses())
         self._predicted_at.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)

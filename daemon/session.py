@@ -14,6 +14,7 @@ from ..events import Definitions, EventBatch, Flag, Kind, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
 from .history import History
 from .job_graph import JobGraph
+from .job_interactions import JobInteractions
 from .job_layers import JobLayers
 from .life import State
 from .numbering import JobNames, StreamNames
@@ -74,6 +75,8 @@ class JobSession:
     """The directly-follows graph; None before the first event, and where it is switched off."""
     layers: JobLayers | None = None
     """The layers; None likewise."""
+    interactions: JobInteractions | None = None
+    """Who interacts with whom; None likewise."""
 
     def __post_init__(self) -> None:
         self.heard_at_s = self.created_at_s
@@ -111,6 +114,8 @@ class JobSession:
                 self.graph.close_stream(stream)
             if self.layers is not None:
                 self.layers.close_stream(stream)
+            if self.interactions is not None:
+                self.interactions.close_stream(stream)
         if not self.streams:
             self.no_stream_since_s = at_s
 
@@ -154,6 +159,10 @@ class JobSession:
             if self.layers is None:
                 self.layers = JobLayers(self.job, self.settings.layers, self.names)
             self.layers.update(batch, stream, self.infos[stream])
+        if self.settings.rank.enabled:
+            if self.interactions is None:
+                self.interactions = JobInteractions(self.job, self.settings.rank, self.names)
+            self.interactions.update(batch, stream, self.infos[stream])
 
     def predict(self, now_s: float, *, whole: bool = False) -> Prediction | None:
         """Predicts from what is there; None before the first event.

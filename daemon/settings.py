@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ..analyzers.dfg.settings import DfgSettings
+from ..analyzers.interaction.settings import InteractionSettings
 from ..analyzers.layers.settings import LayersSettings
 from ..analyzers.settings import DetectSettings
 from ..events import ConfigError
@@ -76,6 +77,9 @@ class AggregatorSettings(BaseModel):
     archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
     dfg: DfgSettings = Field(default_factory=DfgSettings, description="How directly-follows graphs are kept.")
     layers: LayersSettings = Field(default_factory=LayersSettings, description="How the layers of jobs are kept.")
+    rank: InteractionSettings = Field(
+        default_factory=InteractionSettings, description="How who interacts with whom is kept and ranked."
+    )
 
     @model_validator(mode="after")
     def _samples_as_a_running_job_can_be(self) -> Self:

@@ -155,13 +155,7 @@ class InteractionAnalyzer:
         rows = self._actors.merge(other._actors, other._actors.keys)
         self._settle()
         channels = np.array(
-            [
-                0,
-                *(
-                    self._channels.number(other._channels.name(n), other._channels.kind(n))
-                    for n in range(1, len(other._channels))
-                ),
-            ]
+            [0, *(self._channels.adopt(other._channels, n, local=True) for n in range(1, len(other._channels)))]
         )
         users = rows[other._uses.keys // _SPACE]
         kept = np.flatnonzero(users >= 0)
@@ -174,6 +168,22 @@ class InteractionAnalyzer:
         self.device_wakeups += other.device_wakeups
         self.void_wakeups += other.void_wakeups
         self.first_ns, self.last_ns = min(self.first_ns, other.first_ns), max(self.last_ns, other.last_ns)
+
+    def absorb(self, tables: Tables, space: int) -> None:
+        """Adds what is known of a whole job as one vertex; of files those that other machines may see, too."""
+        if not len(tables.keys):
+            return
+        self.events += tables.events
+        self.first_ns, self.last_ns = min(self.first_ns, tables.first_ns), max(self.last_ns, tables.last_ns)
+        sums = ("events", "cpu_ns", "bytes_read", "bytes_written")
+        one = np.array([space * _SPACE + _BY_STREAM])
+        rows = self._actor(one, **{name: int(tables.actors[name].sum()) for name in sums})
+        known = tables.channel_names
+        numbers = np.array([0, *(self._channels.adopt(known, n) for n in range(1, len(known)))], np.int64)
+        used = np.flatnonzero(numbers[tables.channels] > 0)
+        if rows[0] >= 0 and len(used):
+            keys = rows[0] * _SPACE + numbers[tables.channels[used]]
+            self._uses.add(keys, **{name: column[used] for name, column in tables.uses.items()})
 
     def snapshot(self) -> dict[str, Any]:
         """Returns a copy of the state as plain data."""
@@ -220,7 +230,7 @@ class InteractionAnalyzer:
             rank=ranks,
             name=np.where(renames, batch.file.astype(np.int64), -1) if renames.any() else -1,
         )
-        channel = self._channels.of(batch.file, names.files)
+        channel = self._channels.of(batch.file, names.files, space)
         collective = (batch.flags & int(Flag.COLLECTIVE)) > 0
         used = np.flatnonzero((reads | writes | collective) & (channel > 0) & ~failed & (rows >= 0))
         if not len(used):

@@ -18,13 +18,16 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from ... import __version__
 from ...analyzers.dfg.compare import compare
 from ...analyzers.dfg.union import union_of
+from ...analyzers.interaction.settings import InteractionSettings
 from ...analyzers.layers.report import Cut
 from ...events import ConfigError
 from ...events.dfg import Comparison, Graph
 from ...events.endpoints import is_loopback
+from ...events.interaction import Ranking
 from ...events.layers import Layers
 from ...events.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
+from ..job_interactions import rank_jobs
 from ..session import JobSession
 
 _START_S: Final = 10.0
@@ -157,6 +160,26 @@ def make_application(
         """Returns what each layer of a job does, now; of handles and files those with the most time."""
         report = layers_of(job)
         text = await in_thread(lambda: report(Cut(handles=top, files=top)).model_dump_json())
+        return Response(text, media_type="application/json")
+
+    @app.get("/api/v1/jobs/{job:path}/rank", response_model=Ranking)
+    async def rank(job: str) -> Response:
+        """Returns who interacts with whom in a job, and who matters, now."""
+        interactions = session_of(job).interactions
+        if interactions is None:
+            raise HTTPException(
+                404, {"error": f"job {job!r} has no ranking", "expected": "a job with events, and rank.enabled"}
+            )
+        frozen = interactions.frozen()
+        return Response(await in_thread(lambda: frozen().model_dump_json()), media_type="application/json")
+
+    @app.get("/api/v1/rank", response_model=Ranking)
+    async def rank_of_jobs(jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
+        """Returns how the latest active jobs interact through the files that they share."""
+        sessions = sorted(aggregator.jobs.values(), key=lambda session: -session.heard_at_s)[:jobs]
+        known = [(session.job, session.interactions.tables()) for session in sessions if session.interactions]
+        settings = sessions[0].settings.rank if sessions else InteractionSettings()
+        text = await in_thread(lambda: rank_jobs(known, settings).model_dump_json())
         return Response(text, media_type="application/json")
 
     if pages is not None:

@@ -74,6 +74,12 @@ FAMILIES: Final[dict[str, Family]] = {
         "What the layers of jobs lack, by the bound or the gap in a trace that cost it: calls, processes or handles.",
         ("reason",),
     ),
+    "iotide_interactions_dropped_total": Family(
+        CounterMetricFamily,
+        "What the interaction graphs of jobs lack, by the bound that cost it: events of threads (actors), of pairs of "
+        "thread and file (uses), and of pairs of threads (links).",
+        ("reason",),
+    ),
     "iotide_jobs": Family(GaugeMetricFamily, "Jobs held, by state.", ("state",)),
     "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs left out of the series of jobs by their bound."),
     "iotide_predictions_total": Family(CounterMetricFamily, "Predictions made."),
@@ -178,6 +184,8 @@ class AggregatorCollector(Collector):
         add("iotide_predictions_total", self._aggregator.counters["predictions"])
         add("iotide_prediction_errors_total", self._aggregator.counters["prediction_errors"])
         add("iotide_predictions_late_total", self._aggregator.counters["predictions_late"])
+        for reason, number in sorted(self._aggregator.interactions_dropped().items()):
+            add("iotide_interactions_dropped_total", number, reason)
         for reason, volume in self._aggregator.signal_bytes_dropped().items():
             add("iotide_signal_dropped_bytes_total", volume, reason)
         for reason, number in sorted(self._aggregator.graphs_dropped().items()):

@@ -1,0 +1,76 @@
+"""The interaction graph of one job: from batches in the job's numbers to the ranking, alone and with other jobs'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..analyzers.interaction.report import ranking_of
+from ..analyzers.interaction.settings import InteractionSettings
+from ..analyzers.interaction.tables import Tables
+from ..analyzers.interaction.update import InteractionAnalyzer
+from ..events import EventBatch, StreamInfo
+from ..events.interaction import Ranking
+from .numbering import JobNames
+
+_MOST_HOSTS = 65_536
+
+
+class JobInteractions:
+    """Hands a job's events to the analyzer of interactions, with who a stream is."""
+
+    def __init__(self, job: str, settings: InteractionSettings, names: JobNames) -> None:
+        self._job = job
+        self._settings = settings
+        self._names = names
+        self._analyzer = InteractionAnalyzer(settings)
+        self._hosts: dict[str, int] = {}
+        self._streams: dict[str, int] = {}
+        self._numbered = 0
+
+    def update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
+        """Takes in events of a stream in the job's numbers."""
+        if stream not in self._streams:
+            self._streams[stream] = self._numbered
+            self._numbered += 1
+        if info.host not in self._hosts and len(self._hosts) < _MOST_HOSTS:
+            self._hosts[info.host] = len(self._hosts)
+        self._analyzer.update(
+            batch,
+            self._names,
+            space=self._hosts.get(info.host, 0),
+            stream=self._streams[stream],
+            pid=info.pid,
+            rank=info.rank,
+        )
+
+    def close_stream(self, stream: str) -> None:
+        """Takes in that a stream has ended."""
+        self._streams.pop(stream, None)
+
+    def frozen(self) -> Callable[[], Ranking]:
+        """Copies the state and returns what ranks it, in another thread and as late as one likes."""
+        tables, settings = self._analyzer.tables(), self._settings
+        names, spaces, job = self._names, [(self._job, host) for host in self._hosts], self._job
+        return lambda: ranking_of(tables, settings, names, spaces, job)
+
+    def tables(self) -> Tables:
+        """Returns a copy of what is known."""
+        return self._analyzer.tables()
+
+    def losses(self) -> dict[str, int]:
+        """Returns what the graph lacks, by reason."""
+        return self._analyzer.losses()
+
+
+def rank_jobs(jobs: Sequence[tuple[str, Tables]], settings: InteractionSettings) -> Ranking:
+    """Ranks jobs by the files through which they interact.
+
+    Args:
+        jobs: name of each and what is known of it.
+        settings: how they are ranked; what a vertex is, is a job.
+    """
+    bounds = {"max_uses": max(settings.max_uses, 2**20), "max_actors": max(settings.max_actors, 2 * len(jobs))}
+    analyzer = InteractionAnalyzer(settings.model_copy(update={"by": "job", "min_share": 0.0, **bounds}))
+    for space, (_, tables) in enumerate(jobs):
+        analyzer.absorb(tables, space)
+    return analyzer.ranking(JobNames(0, 0), [(job, "") for job, _ in jobs])
