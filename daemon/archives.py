@@ -2,52 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import re
+import heapq
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from ..events import ConfigError, Definitions, EventBatch, StreamInfo
+from ..events import ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
 from ..events.archive.writer import ArchiveWriter
+from .archive_disk import ArchiveFile, Disk, make_room, new_file
+from .archive_settings import ArchiveSettings
 from .ingest_core import Sink
 
-SUFFIX: Final = ".iotide"
-_TICK_S: Final = 0.1
-"""That a tick works on checkpoints; streams that are left come up in the next ones."""
-_MOST_ALIKE: Final = 1000
-"""Jobs of one name that begin in one second."""
-_UNFIT = re.compile(r"[^A-Za-z0-9._@-]+")
+__all__ = ["ArchiveSettings", "Archives"]
 
-
-class ArchiveSettings(BaseModel):
-    """Where archives go, and how much room they get."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    folder: Path | None = Field(None, description="Folder for an archive of each job; none switches them off.")
-    checkpoint_s: float = Field(
-        60.0, gt=0, description="Seconds after which what came in stands in the file, whatever happens then."
-    )
-    quota_bytes: int = Field(
-        10 * 2**30, ge=0, description="Bytes that the folder's archives may take; the oldest finished ones go first."
-    )
-    retain_s: float = Field(30 * 86_400.0, ge=0, description="Seconds that a finished archive is kept.")
-    job_bytes: int = Field(
-        2**30, ge=0, description="Bytes that one job's archive may take; what comes after is counted and left out."
-    )
+_SLICE_S: Final = 0.01
+"""That checkpoints take at a time; then ingest has its turn."""
+_MOST_WAITING: Final = 1 << 26
+"""Bytes that may wait for the disk."""
+_LARGEST: Final = 32
+"""Streams whose sections are closed at a time when memory runs short."""
 
 
 @dataclass(slots=True)
 class _Job:
-    path: Path
-    file: BinaryIO
+    file: ArchiveFile
     writer: ArchiveWriter = field(default_factory=ArchiveWriter)
     streams: set[str] = field(default_factory=set)
     written: int = 0
@@ -55,16 +36,19 @@ class _Job:
     unsaved: deque[str] = field(default_factory=deque)
     """Streams that the checkpoint in progress has yet to come to."""
     full: bool = False
+    given_up: bool = False
 
 
 class Archives:
     """A sink that hands all on to the next, and archives what that has accepted.
 
     Nothing that goes wrong with a file reaches the streams: it is counted, and the job goes on without its archive.
+    Files are written in a thread of its own; when the disk does not keep up, what comes is counted and left out.
 
     Attributes:
         counters: ``archives``, ``archive_bytes``, ``archives_failed``, ``archives_removed``,
-            ``archive_streams_failed`` and ``events_not_archived:REASON``; cumulative.
+            ``archive_streams_failed``, ``archive_sections_early`` (memory ran short), ``archive_checkpoints_late`` (the
+            one before was not done) and ``events_not_archived:REASON``; cumulative.
     """
 
     def __init__(
@@ -84,8 +68,12 @@ class Archives:
         self._job_of = job_of
         self._steady, self._clock = steady, clock
         self._folder = settings.folder
+        self._disk = Disk()
         self._jobs: dict[str, _Job] = {}
+        self._paths: set[Path] = set()
         self._job_of_stream: dict[str, str] = {}
+        self._held: dict[str, int] = {}
+        self._held_bytes = 0
         self._checked_at_s = steady()
 
     def prepare(self) -> None:
@@ -99,11 +87,12 @@ class Archives:
         except OSError as error:
             raise ConfigError(f"no archives can be kept in {self._folder}: {error.strerror}") from None
         self._make_room()
+        self._disk.settle(wait=True)
 
     def path_of(self, job: str) -> Path | None:
         """Returns the file of a job that is being archived."""
         known = self._jobs.get(job)
-        return known.path if known is not None else None
+        return known.file.path if known is not None else None
 
     # ---- the sink ----
 
@@ -129,10 +118,20 @@ class Archives:
         found = self._find(stream)
         if found is None:
             self.counters["events_not_archived:failed"] += len(batch)
-        elif found[1].full:
+            return
+        name, job = found
+        if job.full:
             self.counters["events_not_archived:job_bytes"] += len(batch)
-        elif not self._write(*found, stream, lambda: found[1].writer.batch(stream, batch, definitions)):
-            self.counters["events_not_archived:failed"] += len(batch)
+            return
+        if self._disk.waiting_bytes > _MOST_WAITING:
+            self._disk.settle()
+        kept = batch if self._disk.waiting_bytes <= _MOST_WAITING else empty_batch()
+        self.counters["events_not_archived:disk"] += len(batch) - len(kept)
+        if not self._write(name, job, stream, lambda: job.writer.batch(stream, kept, definitions)):
+            self.counters["events_not_archived:failed"] += len(kept)
+        self._hold(stream, job.writer.held_bytes(stream))
+        if self._held_bytes > self._settings.memory_bytes:
+            self._relieve(time.perf_counter() + _SLICE_S)
 
     def closed(self, stream: str) -> None:
         """Takes in that a stream has ended."""
@@ -141,6 +140,7 @@ class Archives:
             self._write(*found, stream, lambda: found[1].writer.closed(stream))
             found[1].streams.discard(stream)
         self._job_of_stream.pop(stream, None)
+        self._hold(stream, 0)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
         """Hands on."""
@@ -150,31 +150,61 @@ class Archives:
         """Hands on."""
         self._next.lost(collector)
 
-    # ---- files ----
+    # ---- checkpoints ----
 
-    def tick(self) -> None:
-        """Saves what is due, and makes room; to be called every second or so."""
+    def tick(self) -> bool:
+        """Saves what is due, for some milliseconds, and makes room; to be called every second or so.
+
+        Returns:
+            Whether there is more to save: to be called again once ingest had its turn.
+        """
+        self._disk.settle()
         now = self._steady()
         for job in self._jobs.values():
-            if not job.unsaved and now - job.saved_at_s >= self._settings.checkpoint_s:
+            if now - job.saved_at_s >= self._settings.checkpoint_s:
                 job.saved_at_s = now
-                job.unsaved.extend(job.writer.open_streams() or [""])
+                self.counters["archive_checkpoints_late"] += bool(job.unsaved)
+                job.unsaved.extend(() if job.unsaved else job.writer.open_streams() or [""])
         if now - self._checked_at_s >= self._settings.checkpoint_s:
             self._checked_at_s = now
             self._make_room()
-        self._save_unsaved(time.perf_counter() + _TICK_S)
+        return self._save_unsaved(time.perf_counter() + _SLICE_S)
 
-    def _save_unsaved(self, until: float) -> None:
+    def settle(self) -> None:
+        """Waits until the disk has done all that it was asked for."""
+        self._disk.settle(wait=True)
+
+    def _save_unsaved(self, until: float) -> bool:
         """Saves one stream after the other, at least one, until ``until`` of ``time.perf_counter``."""
         for name, job in list(self._jobs.items()):
-            while job.unsaved and self._jobs.get(name) is job:
-                stream = job.unsaved.popleft()
-                self._write(name, job, stream, lambda: job.writer.checkpoint_of(stream))  # noqa: B023  (called at once)
+            while job.unsaved:
+                self._save_stream(name, job, job.unsaved.popleft())
                 if not job.unsaved:
                     self._append(name, job, job.writer.flush())
                     self._save(name, job)
                 if time.perf_counter() >= until:
-                    return
+                    return any(job.unsaved for job in self._jobs.values())
+        return False
+
+    def _save_stream(self, name: str, job: _Job, stream: str) -> None:
+        self._write(name, job, stream, lambda: job.writer.checkpoint_of(stream))
+        self._hold(stream, job.writer.held_bytes(stream))
+
+    def _hold(self, stream: str, held: int) -> None:
+        self._held_bytes += held - self._held.pop(stream, 0)
+        if held:
+            self._held[stream] = held
+
+    def _relieve(self, until: float) -> None:
+        """Closes the sections of the streams that take most memory."""
+        for stream in heapq.nlargest(_LARGEST, self._held, key=self._held.__getitem__):
+            if (found := self._find(stream)) is None:
+                self._hold(stream, 0)
+            else:
+                self._save_stream(*found, stream)
+                self.counters["archive_sections_early"] += 1
+            if self._held_bytes <= self._settings.memory_bytes or time.perf_counter() >= until:
+                break
 
     def end_job(self, name: str) -> None:
         """Completes the archive of a job that has ended; one whose streams are still open is saved, and goes on."""
@@ -182,23 +212,34 @@ class Archives:
         if job is None:
             return
         if job.streams:
-            self._append(name, job, job.writer.checkpoint())
-            self._save(name, job)
+            job.saved_at_s = self._steady()
+            job.unsaved = deque(job.writer.open_streams())
         else:
             self._complete(name, job)
 
     def close(self) -> None:
-        """Completes all archives."""
+        """Completes all archives, and waits for the disk."""
         for name, job in list(self._jobs.items()):
             self._complete(name, job)
         self._job_of_stream.clear()
+        self._disk.close()
+
+    # ---- files ----
+
+    def _save(self, name: str, job: _Job) -> None:
+        self._disk.do(job.file.save, failed=lambda _: self._give_up(name, job))
 
     def _complete(self, name: str, job: _Job) -> None:
+        for stream in job.writer.open_streams():
+            self._hold(stream, 0)
         self._append(name, job, job.writer.end())
         self._save(name, job)
+        self._let_go(name, job)
+
+    def _let_go(self, name: str, job: _Job) -> None:
         if self._jobs.get(name) is job:
-            job.file.close()
             del self._jobs[name]
+            self._disk.do(job.file.close, then=lambda _: self._paths.discard(job.file.path))
 
     def _find(self, stream: str) -> tuple[str, _Job] | None:
         name = self._job_of_stream.get(stream)
@@ -219,76 +260,41 @@ class Archives:
         return True
 
     def _begin(self, name: str) -> _Job | None:
-        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(self._clock()))
-        fit = _UNFIT.sub("_", name)[:100].lstrip(".") or "job"
-        with contextlib.suppress(OSError):  # opening the file tells
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for attempt in range(_MOST_ALIKE):
-            path = self._folder / f"{fit}-{stamp}{f'-{attempt}' if attempt else ''}{SUFFIX}"
-            try:
-                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            except FileExistsError:
-                continue
-            except OSError:
-                break
-            job = self._jobs[name] = _Job(path, os.fdopen(descriptor, "wb", buffering=0), saved_at_s=self._steady())
+        file = new_file(self._folder, name, self._clock(), self._paths)
+        if file is not None:
+            job = self._jobs[name] = _Job(file, saved_at_s=self._steady())
             self.counters["archives"] += 1
             self._append(name, job, job.writer.begin({"job": name, "begun_s": self._clock()}))
-            return self._jobs.get(name)
+            return job
         self.counters["archives_failed"] += 1
         return None
 
     def _append(self, name: str, job: _Job, data: bytes) -> None:
-        """Appends whole blocks; a file that takes no more is left as it is, which can be read."""
-        rest = memoryview(data)
-        try:
-            while rest:
-                rest = rest[job.file.write(rest) :]
-        except OSError:
-            self._give_up(name, job)
+        """Has whole blocks appended; a file that takes no more is left as it is, which can be read."""
+        if not data:
             return
+
+        def count(_: object) -> None:
+            self.counters["archive_bytes"] += len(data)
+
+        self._disk.do(lambda: job.file.append(data), count, lambda _: self._give_up(name, job), len(data))
         job.written += len(data)
-        self.counters["archive_bytes"] += len(data)
         job.full = job.full or job.written >= self._settings.job_bytes
 
-    def _save(self, name: str, job: _Job) -> None:
-        if self._jobs.get(name) is not job:
-            return
-        try:
-            os.fsync(job.file.fileno())
-        except OSError:
-            self._give_up(name, job)
-
     def _give_up(self, name: str, job: _Job) -> None:
+        if job.given_up:
+            return
+        job.given_up = True
         self.counters["archives_failed"] += 1
-        with contextlib.suppress(OSError):
-            job.file.close()
-        if not job.written:
-            with contextlib.suppress(OSError):
-                job.path.unlink()
-        if self._jobs.get(name) is job:
-            del self._jobs[name]
+        for stream in job.streams:
+            self._hold(stream, 0)
+        self._let_go(name, job)
 
     def _make_room(self) -> None:
-        """Removes finished archives that are too old, and the oldest of what takes too much room."""
-        in_use = {job.path for job in self._jobs.values()}
-        found = []
-        for path in self._folder.glob(f"*{SUFFIX}"):
-            try:
-                if path not in in_use and path.is_file() and not path.is_symlink():
-                    status = path.stat()
-                    found.append((status.st_mtime, status.st_size, path))
-            except OSError:
-                continue
-        found.sort()
+        folder, oldest_s = self._folder, self._clock() - self._settings.retain_s
         room = self._settings.quota_bytes - sum(job.written for job in self._jobs.values())
-        total = sum(size for _, size, _ in found)
-        for modified, size, path in found:
-            if total <= room and self._clock() - modified <= self._settings.retain_s:
-                break
-            try:
-                path.unlink()
-            except OSError:
-                continue
-            total -= size
-            self.counters["archives_removed"] += 1
+
+        def count(removed: int) -> None:
+            self.counters["archives_removed"] += removed
+
+        self._disk.do(lambda: make_room(folder, self._paths.copy, room, oldest_s), count)

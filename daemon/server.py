@@ -99,7 +99,7 @@ class Server:
         while True:
             waiting = self.aggregator.tick()
             if self.archives is not None:
-                self.archives.tick()
+                waiting = self.archives.tick() or waiting
             self._ticked_at = time.monotonic()
             await asyncio.sleep(0 if waiting else self._tick_s)  # in between, what has come in is taken in
 

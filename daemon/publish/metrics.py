@@ -117,6 +117,12 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_archive_bytes_total": Family(CounterMetricFamily, "Bytes written to archives."),
     "iotide_archives_failed_total": Family(CounterMetricFamily, "Archives that could not be made or written on."),
     "iotide_archives_removed_total": Family(CounterMetricFamily, "Archives removed for their age or for room."),
+    "iotide_archive_early_sections_total": Family(
+        CounterMetricFamily, "Streams saved before time as archive.memory_bytes was reached."
+    ),
+    "iotide_archive_late_checkpoints_total": Family(
+        CounterMetricFamily, "Checkpoints of archives that were not done when the next was due."
+    ),
     "iotide_archive_dropped_events_total": Family(
         CounterMetricFamily, "Events that are in no archive though archives are kept, by reason.", ("reason",)
     ),
@@ -213,7 +219,9 @@ class AggregatorCollector(Collector):
         add("iotide_archive_bytes_total", counters["archive_bytes"])
         add("iotide_archives_failed_total", counters["archives_failed"])
         add("iotide_archives_removed_total", counters["archives_removed"])
-        for reason in ("job_bytes", "failed"):
+        add("iotide_archive_early_sections_total", counters["archive_sections_early"])
+        add("iotide_archive_late_checkpoints_total", counters["archive_checkpoints_late"])
+        for reason in ("job_bytes", "failed", "disk"):
             add("iotide_archive_dropped_events_total", counters[f"events_not_archived:{reason}"], reason)
 
     def _add_losses(self, add: Callable[..., None]) -> None:

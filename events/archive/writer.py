@@ -96,6 +96,11 @@ class ArchiveWriter:
         """Returns the streams that have not ended."""
         return list(self._streams)
 
+    def held_bytes(self, stream: str) -> int:
+        """Returns about how much memory the calls of a stream take that are in no closed section."""
+        known = self._streams.get(stream)
+        return known.compressor.nbytes if known is not None else 0
+
     def checkpoint_of(self, stream: str) -> bytes:
         """Closes the open section of a stream; of one that has ended or is not known that is nothing.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,13 @@ def writes(count: int, seed: int = 0) -> tuple[EventBatch, Definitions]:
     return batch, Definitions([(1, "pwrite64")])
 
 
+def saved(archives: Archives) -> None:
+    """Ticks until nothing is left to save."""
+    while archives.tick():
+        pass
+    archives.settle()
+
+
 def calls_of(path: Path) -> int:
     with path.open("rb") as file:
         reader = ArchiveReader(file, path.name)
@@ -54,6 +62,7 @@ def test_job_is_archived_and_handed_on(tmp_path: Path) -> None:
     archives.batch("s", *writes(100))
     archives.closed("s")
     archives.end_job("job")
+    archives.settle()
     (path,) = files(folder)
     assert path.name == "job-20231114T221320.iotide"
     assert (path.stat().st_mode & 0o777, folder.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -79,28 +88,30 @@ def test_checkpoint_saves_what_came_in(tmp_path: Path) -> None:
     archives = made(tmp_path, clock, checkpoint_s=60)
     archives.opened("s", info())
     archives.batch("s", *writes(100))
-    archives.tick()
+    saved(archives)
     assert calls_of(files(tmp_path)[0]) == 0
     clock.now += 61
-    archives.tick()
+    saved(archives)
     assert calls_of(files(tmp_path)[0]) == 100  # as after a crash: nobody has closed it
     archives.close()
 
 
 def test_checkpoint_of_many_streams_is_spread_over_ticks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.daemon.archives._TICK_S", 0.0)  # so long that one stream takes it all
+    monkeypatch.setattr("iotide.daemon.archives._SLICE_S", 0.0)  # so long that one stream takes it all
     clock = Clock()
     archives = made(tmp_path, clock, checkpoint_s=60)
     for number in range(30):
         archives.opened(str(number), info())
         archives.batch(str(number), *writes(10))
     clock.now += 61
-    saved = []
+    left, calls = [], []
     for _ in range(30):
-        archives.tick()
-        saved.append(calls_of(files(tmp_path)[0]))
+        left.append(archives.tick())
+        archives.settle()
+        calls.append(calls_of(files(tmp_path)[0]))
     archives.close()
-    assert saved == 29 * [0] + [300]  # merged, when the last is closed
+    assert left == 29 * [True] + [False]
+    assert calls == 29 * [0] + [300]  # merged, when the last is closed
 
 
 def test_jobs_have_files_of_their_own_and_one_of_the_same_name_begins_another(tmp_path: Path) -> None:
@@ -110,6 +121,7 @@ def test_jobs_have_files_of_their_own_and_one_of_the_same_name_begins_another(tm
         archives.batch(f"stream {turn}", *writes(5))
         archives.closed(f"stream {turn}")
         archives.end_job(job)
+    archives.close()
     assert [path.name.split("-")[0] for path in files(tmp_path)] == ["a", "a", "b"]
     assert [calls_of(path) for path in files(tmp_path)] == [5, 5, 5]
 
@@ -119,10 +131,12 @@ def test_stream_that_outlives_its_job_is_archived_on(tmp_path: Path) -> None:
     archives.opened("s", info())
     archives.batch("s", *writes(5))
     archives.end_job("job")
+    saved(archives)
     assert calls_of(files(tmp_path)[0]) == 5
     archives.batch("s", *writes(4))
     archives.closed("s")
     archives.end_job("job")
+    archives.close()
     assert calls_of(files(tmp_path)[0]) == 9
 
 
@@ -141,7 +155,7 @@ def test_archive_that_is_full_takes_no_more_and_counts_it(tmp_path: Path) -> Non
     archives.opened("s", info())
     archives.batch("s", *writes(1000))
     clock.now += 2
-    archives.tick()
+    saved(archives)
     archives.opened("t", info())
     archives.batch("t", *writes(7))
     archives.close()
@@ -149,13 +163,20 @@ def test_archive_that_is_full_takes_no_more_and_counts_it(tmp_path: Path) -> Non
     assert calls_of(files(tmp_path)[0]) == 1000
 
 
+def fill_disk(archives: Archives, job: str) -> None:
+    """Has the job's file be one that takes no more."""
+    file = archives._jobs[job].file
+    archives.settle()
+    file._file.close()
+    file._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115  (given up, which closes it)
+
+
 def test_disk_that_takes_no_more_costs_the_archive_alone(tmp_path: Path) -> None:
-    sink = RememberingSink()
-    archives = made(tmp_path, Clock(), sink)
+    archives = made(tmp_path, Clock())
     archives.opened("s", info())
-    archives._jobs["job"].file.close()
-    archives._jobs["job"].file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115  (given up, which closes it)
-    archives.closed("s")
+    fill_disk(archives, "job")
+    archives.end_job("job")
+    saved(archives)
     archives.opened("t", info("other"))
     archives.batch("t", *writes(3))
     archives.batch("s", *writes(3))
@@ -168,9 +189,9 @@ def test_stream_of_an_archive_that_was_given_up_does_not_meet_the_next_one(tmp_p
     sink = RememberingSink()
     archives = made(tmp_path, Clock(), sink)
     archives.opened("s", info())
-    archives._jobs["job"].file.close()
-    archives._jobs["job"].file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115  (given up, which closes it)
+    fill_disk(archives, "job")
     archives.end_job("job")
+    saved(archives)
     archives.opened("t", info())
     archives.batch("s", *writes(3))
     archives.batch("t", *writes(4))
@@ -181,6 +202,60 @@ def test_stream_of_an_archive_that_was_given_up_does_not_meet_the_next_one(tmp_p
     assert archives.counters["events_not_archived:failed"] == 3
     assert sorted(map(calls_of, files(tmp_path))) == [0, 4]
     assert len(sink.starts["s"]) == 3
+
+
+def test_disk_that_does_not_keep_up_costs_events_and_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink, disk = RememberingSink(), threading.Event()
+    archives = made(tmp_path, Clock(), sink)
+    archives.opened("s", info())
+    monkeypatch.setattr("iotide.daemon.archives._MOST_WAITING", 1000)
+    archives._disk.do(disk.wait, size=1001)
+    try:
+        archives.batch("s", *writes(3))
+        archives.batch("s", writes(4)[0], Definitions([(2, "fsync")]))
+    finally:
+        disk.set()
+    archives.settle()
+    archives.batch("s", make_batch(5, {"call": 2}), Definitions([(3, "close")]))
+    archives.close()
+    assert archives.counters["events_not_archived:disk"] == 7
+    assert archives.counters["archive_streams_failed"] == 0
+    assert calls_of(files(tmp_path)[0]) == 5
+    assert len(sink.starts["s"]) == 12
+
+
+def test_streams_that_take_most_memory_are_saved_before_time(tmp_path: Path) -> None:
+    archives = made(tmp_path, Clock(), memory_bytes=2_000_000)
+    for number in range(50):
+        archives.opened(str(number), info())
+        archives.batch(str(number), *writes(100))
+    assert archives.counters["archive_sections_early"] == 0
+    archives.opened("large", info())
+    for _ in range(12):
+        archives.batch("large", *writes(10_000))
+    assert archives.counters["archive_sections_early"] > 0
+    assert archives._held_bytes <= 2_000_000
+    assert len(archives._held) >= 50  # the small ones were left alone
+    archives.close()
+    assert archives._held_bytes == 0
+    assert calls_of(files(tmp_path)[0]) == 50 * 100 + 12 * 10_000
+
+
+def test_checkpoint_that_is_not_done_when_the_next_is_due_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("iotide.daemon.archives._SLICE_S", 0.0)
+    clock = Clock()
+    archives = made(tmp_path, clock, checkpoint_s=60)
+    for number in range(3):
+        archives.opened(str(number), info())
+    for _ in range(2):
+        clock.now += 61
+        assert archives.tick()
+    assert archives.counters["archive_checkpoints_late"] == 1
+    archives.close()
 
 
 def test_what_the_archive_alone_cannot_take_costs_its_stream_alone(tmp_path: Path) -> None:

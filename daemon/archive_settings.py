@@ -1,0 +1,28 @@
+"""How archives are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ArchiveSettings(BaseModel):
+    """Where archives go, and how much room they get."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: Path | None = Field(None, description="Folder for an archive of each job; none switches them off.")
+    checkpoint_s: float = Field(
+        60.0, gt=0, description="Seconds after which what came in stands in the file, whatever happens then."
+    )
+    quota_bytes: int = Field(
+        10 * 2**30, ge=0, description="Bytes that the folder's archives may take; the oldest finished ones go first."
+    )
+    retain_s: float = Field(30 * 86_400.0, ge=0, description="Seconds that a finished archive is kept.")
+    memory_bytes: int = Field(
+        2**29, ge=0, description="Memory for calls that are in no file yet; past it, streams are saved before time."
+    )
+    job_bytes: int = Field(
+        2**30, ge=0, description="Bytes that one job's archive may take; what comes after is counted and left out."
+    )
