@@ -52,8 +52,9 @@ def report_of(trace: Trace, paths: Sequence[Path], chosen: Filter, job: str, cut
             if by_time:
                 batch = nested_by_time(batch)
             analyzer.update(_by_end(batch), name, info, names.files)
-            analyzer.close_stream(name)
             show(at + 1, len(chunks))
+    for name in chunks:
+        analyzer.close_stream(name)
     nesting: Nesting | None = "time" if by_time else None
     return LayersReport(
         files=[str(path) for path in paths],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ import jinja2
 from ..events.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
 from .layers_lanes import COLOURS, WIDTH, Bar, axis_of, lanes_of, ticks_of
 from .layers_words import caller_name, fate_text, layer_name, loss_lines, nesting_text, time_text
-from .units import byte_text, rate_text
+from .units import byte_text
 
 MOST_NODES: Final = 80
 MOST_FILES: Final = 40
@@ -71,17 +72,7 @@ def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
     rows = _rows(layers)
     sizes = _sizes(layers.sizes)
     several = [row for row in layers.collectives if row.processes > 1]
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        size=byte_text, rate=rate_text, duration=time_text, layer=layer_name, caller=caller_name, fate=fate_text
-    )
-    return environment.get_template("layers.html").render(
+    return _template().render(
         report=report,
         layers=layers,
         nesting=nesting_text(layers),
@@ -104,6 +95,19 @@ def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
         size_names=_size_names(layers.sizes),
         refresh_s=refresh_s,
     )
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(size=byte_text, duration=time_text, layer=layer_name, caller=caller_name, fate=fate_text)
+    return environment.get_template("layers.html")
 
 
 def _rows(layers: Layers) -> list[Row]:

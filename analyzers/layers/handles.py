@@ -14,6 +14,7 @@ ROOT: Final = 0
 _LOW: Final = 2**32
 _LAYER_BITS: Final = 3
 _NAME_BITS: Final = 24
+_MAKE: Final = frozenset({int(Kind.CREATE), int(Kind.DUPLICATE)})
 _KEPT: Final = 2  # one part in so many goes when there are too many handles
 
 
@@ -91,7 +92,7 @@ class Handles(State):
     def _place(self, calls: Calls, file_class: Ints, row: int) -> int:
         serial = int(calls.serial[row]) * _LOW
         above = self._places.get(serial + int(calls.parent[row]), ROOT) if calls.parent[row] else ROOT
-        made = calls.kind[row] in (Kind.CREATE, Kind.DUPLICATE)
+        made = int(calls.kind[row]) in _MAKE
         name = int(calls.call[row]) if made else 0
         node = self._node(above, int(calls.layer[row]), name, int(file_class[row]), int(calls.count[row]))
         self._places[serial + int(calls.handle[row])] = node

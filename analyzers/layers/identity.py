@@ -19,6 +19,7 @@ _ENDING: Final = re.compile(r"\.[A-Za-z]\w{0,4}$")
 UNKNOWN: Final = -1
 LOCAL: Final = 0
 SHARED: Final = 1
+_ON_EACH: Final = -1
 
 
 class Process(NamedTuple):
@@ -31,32 +32,43 @@ class Process(NamedTuple):
 
 
 class Processes:
-    """Numbers the processes of a job from 1, in the order in which they come; 0 is those beyond the bound."""
+    """Numbers the processes of a job from 1, in the order in which they come; 0 is those beyond the bound.
+
+    A stream is a process, or one of its threads where another open one has the same host, command and pid; streams that
+    do not say their pid may hold several.
+    """
 
     def __init__(self, bound: int) -> None:
         self.known: list[Process] = [Process(UNKNOWN_RANK, 0, "", "")]
         self.serials = 0
         self._bound = bound
-        self._streams: dict[str, dict[int, int]] = {}
+        self._groups: dict[str, dict[int, int]] = {}
+        self._streams: dict[str, tuple[str, set[int]]] = {}
 
-    def of(self, batch: EventBatch, stream: str, info: StreamInfo) -> tuple[Ints, Ints]:
-        """Returns the serial number of each event's process, and its row in ``known``; int64[n] both."""
-        numbers = self._streams.setdefault(stream, {})
+    def of(self, batch: EventBatch, stream: str, info: StreamInfo) -> Ints:
+        """Returns the serial number of each event's process, int64[n]."""
         if is_constant(batch.pid) and is_constant(batch.rank):
-            one_pid, one_rank = int(batch.pid[0]) or info.pid, int(batch.rank[0])
-            key = one_pid * _LOW + (info.rank if one_rank < 0 else one_rank) + 1
-            one = numbers.get(key) or self._number(numbers, key, info)
-            return np.full(len(batch), one), np.full(len(batch), one if one <= self._bound else 0)
-        pid = np.where(batch.pid == 0, info.pid, batch.pid).astype(np.int64)
-        rank = np.where(batch.rank < 0, info.rank, batch.rank).astype(np.int64)
-        found, group = distinct(pid * _LOW + (rank + 1))
-        serials = np.array([numbers.get(key) or self._number(numbers, key, info) for key in found.tolist()], np.int64)
-        serial = serials[group]
-        return serial, np.where(serial <= self._bound, serial, 0)
+            pid, rank = int(batch.pid[0]) or info.pid, int(batch.rank[0])
+            key = pid * _LOW + (info.rank if rank < 0 else rank) + 1
+            return np.full(len(batch), self._serial(stream, key, info))
+        pids = np.where(batch.pid == 0, info.pid, batch.pid).astype(np.int64)
+        ranks = np.where(batch.rank < 0, info.rank, batch.rank).astype(np.int64)
+        found, group = distinct(pids * _LOW + (ranks + 1))
+        return np.array([self._serial(stream, key, info) for key in found.tolist()], np.int64)[group]
+
+    def row_of(self, serial: Ints) -> Ints:
+        """Returns the row in ``known`` of each serial number, int64[n]."""
+        return np.where(serial <= self._bound, serial, 0)
 
     def close(self, stream: str) -> list[int]:
-        """Forgets a stream; returns the serials of its processes."""
-        return sorted(set(self._streams.pop(stream, {}).values()))
+        """Takes in that a stream has ended; returns the serials of the processes that have ended with it."""
+        name, keys = self._streams.pop(stream, ("", set()))
+        keys = keys.difference(*(held for group, held in self._streams.values() if group == name)) if keys else keys
+        numbers = self._groups.get(name, {})
+        ended = {numbers.pop(key) for key in keys}
+        if not numbers:
+            self._groups.pop(name, None)
+        return sorted(ended.difference(numbers.values()))
 
     def merge(self, other: Processes) -> Ints:
         """Adds the processes of another job's part; returns our row of each of its rows."""
@@ -69,8 +81,12 @@ class Processes:
 
     def snapshot(self) -> dict[str, Any]:
         """Returns the state as plain data."""
-        streams = {stream: dict(numbers) for stream, numbers in self._streams.items()}
-        return {"known": list(self.known), "serials": self.serials, "bound": self._bound, "streams": streams}
+        groups = {name: dict(numbers) for name, numbers in self._groups.items()}
+        streams = {stream: (name, set(keys)) for stream, (name, keys) in self._streams.items()}
+        return {
+            "known": list(self.known), "serials": self.serials, "bound": self._bound, "groups": groups,
+            "streams": streams,
+        }  # fmt: skip
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
@@ -78,19 +94,34 @@ class Processes:
         made = cls(data["bound"])
         made.known = [Process(*process) for process in data["known"]]
         made.serials = data["serials"]
-        made._streams = {stream: dict(numbers) for stream, numbers in data["streams"].items()}
+        made._groups = {name: dict(numbers) for name, numbers in data["groups"].items()}
+        made._streams = {stream: (name, set(keys)) for stream, (name, keys) in data["streams"].items()}
         return made
+
+    def _serial(self, stream: str, key: int, info: StreamInfo) -> int:
+        name, keys = self._streams.get(stream) or self._open(stream, info)
+        numbers = self._groups.setdefault(name, {})
+        if key not in keys:
+            keys.add(key)
+            if key not in numbers:
+                numbers[key] = self._number(numbers, key, info)
+        return numbers[key]
+
+    def _open(self, stream: str, info: StreamInfo) -> tuple[str, set[int]]:
+        # a command has no NUL, so that no name of a stream can be that of a group
+        name = f"{info.host}\0{info.command}" if info.pid else stream
+        opened: tuple[str, set[int]] = (name, set())
+        self._streams[stream] = opened
+        return opened
 
     def _number(self, numbers: dict[int, int], key: int, info: StreamInfo) -> int:
         pid, rank = divmod(key, _LOW)
         rank -= 1
         unranked = numbers.get(pid * _LOW) if pid and rank >= 0 else None
         if unranked is not None and self._becomes(unranked, rank):
-            numbers[key] = unranked  # MPI_Init has told the process its rank
-            return unranked
+            return unranked  # MPI_Init has told the process its rank
         self.serials += 1
         self._remember(Process(rank, pid, info.host, info.command))
-        numbers[key] = self.serials
         return self.serials
 
     def _becomes(self, serial: int, rank: int) -> bool:
@@ -135,10 +166,15 @@ class Files(State):
         self._named: dict[str, int] = {"": 0}
         self._hosts: dict[str, int] = {"": 0}
         self._numbers: dict[int, int] = {0: 0}
+        self._on_host: dict[int, int] = {}
         self._class_of = np.zeros(1, np.int64)
         self._of_data = np.ones(1, np.bool_)
 
-    def of(self, file: npt.NDArray[Any], host: str, known: Sequence[FileInfo]) -> Ints:
+    def host(self, name: str) -> int:
+        """Returns the number of a host."""
+        return self._hosts.setdefault(name, len(self._hosts))
+
+    def of(self, file: npt.NDArray[Any], host: Ints, known: Sequence[FileInfo]) -> Ints:
         """Returns the number of each event's file, int64[n].
 
         Args:
@@ -146,21 +182,15 @@ class Files(State):
             host: where the events come from.
             known: what the job's numbers mean.
         """
-        found, group = distinct(file.astype(np.int64))
-        at = self._hosts.setdefault(host, len(self._hosts))
-        numbers = self._numbers
-        made = np.zeros(len(found), np.int64)
-        for row, number in enumerate(found.tolist()):
-            one = numbers.get(number)
-            if one is None:
-                one = numbers.get(number + _LOW * (at + 1))
-                if one is None:
-                    one = self._remember(number, at, known[number], host)
-            made[row] = one
-        result = made[group]
-        if not made.all():
-            self.overflowed += int(np.count_nonzero((result == 0) & (file != 0)))
-        return result
+        file = file.astype(np.int64)
+        found, group = distinct(file)
+        made = np.array([self._shared(number, known[number]) for number in found.tolist()], np.int64)[group]
+        rows = np.flatnonzero(made == _ON_EACH)
+        if len(rows):
+            found, group = distinct(host[rows] * _LOW + file[rows])
+            made[rows] = np.array([self._local(key, known) for key in found.tolist()], np.int64)[group]
+        self.overflowed += int(np.count_nonzero(file)) - int(np.count_nonzero(made))
+        return made
 
     def class_of(self, file: Ints) -> Ints:
         """Returns the class of each of some files, int64[n]."""
@@ -183,13 +213,25 @@ class Files(State):
         self.overflowed += other.overflowed
         return np.array(files, np.int64), np.array([self._class(name) for name in other.names], np.int64)
 
-    def _remember(self, number: int, at: int, info: FileInfo, host: str) -> int:
-        local = info.shared is False
-        scope = UNKNOWN if info.shared is None else int(info.shared)
-        place = (info.path, host if local else "", info.mount_point, info.filesystem, scope, int(info.type))
-        one = self._place(*place)
-        if one or not info.path:
-            self._numbers[number + _LOW * (at + 1) if local else number] = one
+    def _shared(self, number: int, info: FileInfo) -> int:
+        one = self._numbers.get(number)
+        if one is None:
+            scope = UNKNOWN if info.shared is None else int(info.shared)
+            place = (info.mount_point, info.filesystem, scope, int(info.type))
+            one = _ON_EACH if scope == LOCAL else self._place(info.path, "", *place)
+            if one:
+                self._numbers[number] = one
+        return one
+
+    def _local(self, key: int, known: Sequence[FileInfo]) -> int:
+        one = self._on_host.get(key)
+        if one is None:
+            host, number = divmod(key, _LOW)
+            info = known[number]
+            name = next(name for name, at in self._hosts.items() if at == host)
+            one = self._place(info.path, name, info.mount_point, info.filesystem, LOCAL, int(info.type))
+            if one:
+                self._on_host[key] = one
         return one
 
     def _place(self, path: str, host: str, mount: str, system: str, scope: int, kind: int) -> int:

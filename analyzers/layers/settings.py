@@ -66,7 +66,7 @@ class LayersSettings(BaseModel):
         100_000, ge=1, le=2**22, description="Files told apart in a job's layers; the rest is summed up as other."
     )
     max_file_rows: int = Field(
-        262_144, ge=16, le=2**22, description="Pairs of a file and a way down to it that are told apart."
+        400_000, ge=16, le=2**22, description="Pairs of a file and a way down to it that are told apart."
     )
     max_nodes: int = Field(
         2048, ge=16, le=2**16, description="Handles of a job's tree told apart, alike ones of all processes being one."

@@ -7,23 +7,21 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from ...events import EventBatch, FileInfo, Flag, Layer, StreamInfo, concatenate
-from ...events.batch import IntArray
+from ...events import EventBatch, FileInfo, StreamInfo, concatenate
 from ..dfg.state import Ints
-from .calls import FREE, LAYERS, NO_FATE, PROGRAM, UNTOLD, Calls, dtype_of, joined, no_calls, summed_up
+from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
 from .handles import Handles
 from .identity import Files, Processes
 from .nesting import nest
 from .settings import LayersSettings
 from .sites import Sites
-from .sums import MOST
 from .tables import Tables, split_named
+from .taking import calls_of
 from .timeline import Timeline, operation_of
 
 _FEWEST_AT_ONCE: Final = 512
-_MOST_AT_ONCE: Final = 16_384
+_MOST_AT_ONCE: Final = 32_768
 _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
-_LATEST_NS: Final = 2**61
 _MARKS_OF_NODE: Final = 10
 
 
@@ -182,56 +180,34 @@ class LayerAnalyzer:
                                 for name, table in made.tables._asdict().items()})  # fmt: skip
         return made
 
-    def _calls(self, batch: EventBatch, stream: str, info: StreamInfo, files: Sequence[FileInfo]) -> Calls:
-        count = len(batch)
-        serial, process = self.processes.of(batch, stream, info)
-        start = _within(batch.start, -_LATEST_NS, _LATEST_NS)
-        ns, requested, moved = (_within(column, 0, MOST) for column in (batch.duration, batch.requested, batch.bytes))
-        if ns is not batch.duration or moved is not batch.bytes:
-            self.clipped += int(np.count_nonzero((ns != batch.duration) | (moved != batch.bytes)))
-        end = start + ns
-        first, last = int(start.min()), int(end.max())
+    def _take(self) -> Calls:
+        """Returns the calls that nobody has looked at, those of a stream behind one another."""
+        held, self._new, self._held = self._new, {}, 0
+        streams = []
+        for stream, new in held.items():
+            batch = concatenate(new.batches)
+            serial = self.processes.of(batch, stream, new.info)
+            streams.append((int(serial[0]), serial, self.files.host(new.info.host), batch))
+        streams.sort(key=lambda each: each[0])  # which often spares sorting rows
+        batch = concatenate([each[3] for each in streams])
+        serial = np.concatenate([each[1] for each in streams])
+        host = np.repeat([each[2] for each in streams], [len(each[3]) for each in streams])
+        file = self.files.of(batch.file, host, next(iter(held.values())).files)
+        calls, clipped = calls_of(batch, serial, self.processes.row_of(serial), file)
+        first, last = int(calls.start.min()), int(calls.end.max())
         self.first_ns = min(self.first_ns, first) if self.events else first
         self.last_ns = max(self.last_ns, last) if self.events else last
-        self.events += count
-        self.without_handle += count - int(np.count_nonzero(batch.handle))
+        self.events += len(batch)
+        self.clipped += clipped
+        self.without_handle += len(batch) - int(np.count_nonzero(batch.handle))
         self.deepest = max(self.deepest, int(batch.depth.max()))
-        layer = batch.layer
-        if int(layer.max()) >= LAYERS:
-            layer = np.where(layer < LAYERS, layer, int(Layer.OTHER))
-        filled = {
-            "around": 0, "over": UNTOLD, "over_kind": 0, "count": 1, "below_ns": 0, "below": 0, "below_bytes": 0,
-            "system_ns": 0, "system_bytes": 0, "fate": NO_FATE, "summed": False,
-        }  # fmt: skip
-        return Calls(
-            serial=serial,
-            thread=(serial << 32) + (batch.tid.astype(np.int64) & 0xFFFFFFFF),
-            process=process,
-            layer=layer.astype(np.uint8, copy=False),
-            kind=batch.kind.astype(np.uint8, copy=False),
-            call=batch.call.astype(np.int64),
-            file=self.files.of(batch.file, info.host, files),
-            handle=batch.handle.astype(np.int64),
-            parent=batch.parent.astype(np.int64),
-            depth=batch.depth.astype(np.uint8, copy=False),
-            start=start,
-            end=end,
-            ns=ns,
-            requested=requested,
-            bytes=moved,
-            failed=((batch.flags & int(Flag.FAILED)) != 0).astype(np.int64),
-            collective=(batch.flags & int(Flag.COLLECTIVE)) != 0,
-            **{name: np.full(count, value, dtype_of(name)) for name, value in filled.items()},
-        )
+        return calls
 
     def _look(self) -> None:
         """Takes calls in that have come; many at a time, as each look takes its time."""
         if not self._new:
             return
-        held, self._new, self._held = self._new, {}, 0
-        fresh = [self._calls(concatenate(new.batches), stream, new.info, new.files) for stream, new in held.items()]
-        fresh.sort(key=lambda calls: int(calls.thread[0]))  # which often spares sorting rows
-        nested = nest(joined([self._waiting, *fresh]))
+        nested = nest(joined([self._waiting, self._take()]))
         self.orphans += nested.orphans
         if nested.closed.all():
             self._waiting = no_calls()
@@ -265,13 +241,6 @@ class LayerAnalyzer:
         self.tables.add(calls, node, self.sites.of(calls, kind), self.files.of_data(calls.file))
         moved = np.where((calls.around >> calls.layer) & 1 == 0, calls.bytes, 0)
         self.timeline.add(node, operation_of(calls.kind), calls.start, calls.end, calls.count, calls.ns, moved)
-
-
-def _within(column: IntArray, low: int, high: int) -> IntArray:
-    """Returns a column, cut where it lies beyond bounds."""
-    if int(column.min()) >= low and int(column.max()) <= high:
-        return column
-    return np.clip(column, low, high)
 
 
 _COUNTS: Final = ("events", "orphans", "unenclosed", "clipped", "without_handle")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -186,7 +187,7 @@ def test_ten_thousand_processes_and_a_hundred_thousand_files_have_bounds_with_co
             "start": at * 10**6 + np.arange(count), "duration": 1, "pid": np.arange(count) % 5000 + 1, "tid": 7,
             "file": file, "handle": file, "kind": 8, "bytes": 1, "requested": 1, "layer": 3, "flags": 2,
         })  # fmt: skip
-        made.update(batch, f"s{at}", INFO, known)
+        made.update(batch, f"s{at}", msgspec.structs.replace(INFO, host=f"n{at}"), known)
     report = make_report(made, names().calls)
     assert report.events == 100_000
     assert sum(row.bytes_written for row in report.layers) == 100_000

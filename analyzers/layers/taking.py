@@ -1,0 +1,70 @@
+"""Makes calls of events."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ...events import EventBatch, Flag, Layer
+from ...events.batch import IntArray
+from ..dfg.state import Ints
+from .calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
+from .sums import MOST
+
+_LATEST_NS: Final = 2**61
+_FILLED: Final = {
+    "around": 0, "over": UNTOLD, "over_kind": 0, "count": 1, "below_ns": 0, "below": 0, "below_bytes": 0,
+    "system_ns": 0, "system_bytes": 0, "fate": NO_FATE, "summed": False,
+}  # fmt: skip
+
+
+def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> tuple[Calls, int]:
+    """Makes calls of events, of which nothing is known but themselves.
+
+    Args:
+        batch: the events.
+        serial: number of each one's process.
+        process: row of its process.
+        file: number of its file.
+
+    Returns:
+        The calls, and how many have a duration or size beyond belief, which was cut.
+    """
+    count = len(batch)
+    start = _within(batch.start, -_LATEST_NS, _LATEST_NS)
+    ns, requested, moved = (_within(column, 0, MOST) for column in (batch.duration, batch.requested, batch.bytes))
+    clipped = 0
+    if ns is not batch.duration or moved is not batch.bytes:
+        clipped = int(np.count_nonzero((ns != batch.duration) | (moved != batch.bytes)))
+    layer = batch.layer
+    if int(layer.max()) >= LAYERS:
+        layer = np.where(layer < LAYERS, layer, int(Layer.OTHER))
+    calls = Calls(
+        serial=serial,
+        thread=(serial << 32) + (batch.tid.astype(np.int64) & 0xFFFFFFFF),
+        process=process,
+        layer=layer.astype(np.uint8, copy=False),
+        kind=batch.kind.astype(np.uint8, copy=False),
+        call=batch.call.astype(np.int64),
+        file=file,
+        handle=batch.handle.astype(np.int64),
+        parent=batch.parent.astype(np.int64),
+        depth=batch.depth.astype(np.uint8, copy=False),
+        start=start,
+        end=start + ns,
+        ns=ns,
+        requested=requested,
+        bytes=moved,
+        failed=((batch.flags & int(Flag.FAILED)) != 0).astype(np.int64),
+        collective=(batch.flags & int(Flag.COLLECTIVE)) != 0,
+        **{name: np.full(count, value, dtype_of(name)) for name, value in _FILLED.items()},
+    )
+    return calls, clipped
+
+
+def _within(column: IntArray, low: int, high: int) -> IntArray:
+    """Returns a column, cut where it lies beyond bounds."""
+    if int(column.min()) >= low and int(column.max()) <= high:
+        return column
+    return np.clip(column, low, high)
