@@ -10,7 +10,7 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import IO, Any, Final
 
@@ -20,7 +20,11 @@ MOST_SEGMENTS: Final = 1 << 26
 SEGMENT_BYTES: Final = 32
 FAILED: Final = 3
 _TRACED: Final = ("DXT_MPIIO", "DXT_POSIX")  # what MPI-IO did goes first: it made some of the POSIX calls
-_COUNTED: Final = ("MPI-IO", "POSIX", "STDIO")
+_COUNTED: Final = {
+    "MPI-IO": "struct darshan_mpiio_file *",
+    "POSIX": "struct darshan_posix_file *",
+    "STDIO": "struct darshan_stdio_file *",
+}
 _NAMES_AT_ONCE: Final = 1000
 
 
@@ -72,16 +76,10 @@ def _write_names(library: Any, log: dict[str, Any], out: IO[bytes]) -> None:
 
 
 def _write_segments(library: Any, log: dict[str, Any], module: str, out: IO[bytes]) -> None:
-    ffi, number = library.ffi, library.log_get_modules(log)[module]["idx"]
+    ffi = library.ffi
     header = ffi.sizeof("struct dxt_file_record")
-    while True:
-        place = ffi.new("void **")
-        status = library.libdutil.darshan_log_get_record(log["handle"], number, place)
-        if status < 0:
-            raise ValueError(f"the records of {module} are damaged")
-        if status == 0:
-            return
-        record = ffi.cast("struct dxt_file_record *", place[0])
+    for place in _records(library, log, module):
+        record = ffi.cast("struct dxt_file_record *", place)
         writes, reads = record.write_count, record.read_count
         if not (writes >= 0 and reads >= 0 and writes + reads <= MOST_SEGMENTS):
             raise ValueError(f"a record of {module} has {writes} writes and {reads} reads")
@@ -95,20 +93,31 @@ def _write_segments(library: Any, log: dict[str, Any], module: str, out: IO[byte
             "writes": writes,
             "bytes": size,
         }
-        _say(out, about, bytes(ffi.buffer(ffi.cast("char *", place[0]) + header, size)))
-        library.libdutil.darshan_free(place[0])
+        _say(out, about, bytes(ffi.buffer(ffi.cast("char *", place) + header, size)))
 
 
 def _write_counters(library: Any, log: dict[str, Any], module: str, out: IO[bytes]) -> None:
-    while (record := library.log_get_generic_record(log, module)) is not None:
-        integers = dict(zip(library.counter_names(module), record["counters"].tolist(), strict=True))
-        floats = dict(zip(library.fcounter_names(module), record["fcounters"].tolist(), strict=True))
-        values = {name.split("_", 1)[1]: value for name, value in {**integers, **floats}.items()}
-        about = {"what": "counters", "module": module, "file": str(record["id"]), "rank": int(record["rank"])}
-        _say(out, {**about, "values": values})
+    integers, floats = library.counter_names(module), library.fcounter_names(module)
+    for place in _records(library, log, module):
+        record = library.ffi.cast(_COUNTED[module], place)
+        values = dict(zip(integers, library.ffi.unpack(record.counters, len(integers)), strict=True))
+        values |= zip(floats, library.ffi.unpack(record.fcounters, len(floats)), strict=True)
+        about = {"what": "counters", "module": module, "file": str(record.base_rec.id), "rank": record.base_rec.rank}
+        _say(out, {**about, "values": {name.split("_", 1)[1]: value for name, value in values.items()}})
+
+
+def _records(library: Any, log: dict[str, Any], module: str) -> Iterator[Any]:
+    """Yields the address of each record; the library begins anew when it is asked after the last."""
     number = library.log_get_modules(log)[module]["idx"]
-    if library.libdutil.darshan_log_get_record(log["handle"], number, library.ffi.new("void **")) < 0:
-        raise ValueError(f"the records of {module} are damaged")
+    while True:
+        place = library.ffi.new("void **")
+        status = library.libdutil.darshan_log_get_record(log["handle"], number, place)
+        if status < 0:
+            raise ValueError(f"the records of {module} are damaged")
+        if status == 0:
+            return
+        yield place[0]
+        library.libdutil.darshan_free(place[0])
 
 
 def _say(out: IO[bytes], message: dict[str, Any], raw: bytes = b"") -> None:

@@ -66,6 +66,7 @@ def read_darshan(path: Path, about: Input) -> Iterator[list[SourceItem]]:
             if log.held >= MOST_HELD:
                 yield from log.hand_out()
     except InputError:
+        log.tell()
         yield from log.hand_out()
         raise
     log.tell()
@@ -123,8 +124,8 @@ class _Log:
         for module, facts in self._modules.items():
             if facts.get("partial_flag"):
                 omissions.add(f"parts of {module} that Darshan had no memory for: its log says that it is partial")
-            if module not in LAYERS and module not in TRACED:
-                omissions.add(f"modules of counters such as {module}")
+        others = sorted(set(self._modules) - set(LAYERS) - set(TRACED))
+        omissions.add(f"modules that only count ({', '.join(others)[:200]})", len(others))
 
     def hand_out(self) -> Iterator[list[SourceItem]]:
         """Yields the events of the rows that are held, in order for each rank."""
