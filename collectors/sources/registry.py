@@ -23,7 +23,7 @@ from .eventlog_csv import HEADER, CsvParser
 from .eventlog_hdf5 import MAGIC as HDF5_MAGIC
 from .eventlog_hdf5 import parse_hdf5
 from .eventlog_parquet import MAGIC as PARQUET_MAGIC
-from .eventlog_parquet import parse_parquet
+from .eventlog_parquet import parse_parquet, read_parquet
 from .eventlog_xes import XesParser, looks_like_xes
 from .file import HEAD_BYTES, FileSource
 from .jsonl import JsonLinesParser
@@ -63,7 +63,11 @@ FORMATS: Final[dict[str, Format]] = {
     "archive": Format(ArchiveParser, "an archive of all calls", (".iotide",), is_archive),
     "hdf5": Format(parse_hdf5, "an event log in HDF5", (".h5", ".hdf5"), lambda head: head.startswith(HDF5_MAGIC)),
     "parquet": Format(
-        parse_parquet, "an event log in Parquet", (".parquet",), lambda head: head.startswith(PARQUET_MAGIC)
+        parse_parquet,
+        "an event log, or calls, in Parquet",
+        (".parquet",),
+        lambda head: head.startswith(PARQUET_MAGIC),
+        read_parquet,
     ),
     "csv": Format(CsvParser, "an event log in CSV", (".csv",), lambda head: bool(HEADER.match(head))),
     "xes": Format(XesParser, "an event log in XES", (".xes",), looks_like_xes),

@@ -1,0 +1,111 @@
+"""Parquet tables of calls: those that iotide writes come back whole, others as far as their columns go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from iotide.clients.trace_parquet import write_parquet
+from iotide.collectors.source import Origin
+from iotide.collectors.sources import _parquet_calls
+from iotide.collectors.sources.eventlog_parquet import parse_parquet
+from iotide.collectors.sources.registry import open_file, read_all
+from iotide.events import Definitions, Kind, Layer
+from support.archives import archived
+from support.parsing import Stream, collect, one, parse
+
+BEGIN = 1_700_000_000_000_000_000
+
+
+def read(path: Path) -> tuple[dict[str, Stream], Any]:
+    source = open_file(path, Origin(job="j", host="here"))
+    return collect(read_all(source)), source
+
+
+def table(path: Path, **columns: Any) -> Path:
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize("piece", [7, 65_536])
+def test_what_iotide_exports_comes_back_with_every_column(
+    tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_parquet_calls, "_PIECE_ROWS", piece)
+    reader = archived(5)
+    write_parquet(reader, tmp_path / "calls.parquet")
+    streams, source = read(tmp_path / "calls.parquet")
+    assert not source.problems.total
+    for number, kept in reader.streams.items():
+        mine = [stream for stream in streams.values() if stream.info.rank == kept.info.rank]
+        assert {(each.info.job, each.info.host, each.info.clock_offset_ns) for each in mine} == {
+            ("sim", f"n{kept.info.rank}", 0)
+        }
+        before = Stream(kept.info)
+        before.definitions.apply(Definitions(files=list(kept.files.items())))
+        for each in reader.calls(number):
+            before.definitions.apply(each.definitions)
+            before.batches.append(each.batch)
+        rows = [spelt(row, stream) for stream in mine for row in stream.rows()]
+        order = sorted(rows, key=lambda row: (row["start"], row["tid"]))
+        assert order == sorted(
+            (spelt(row, before) for row in before.rows()), key=lambda row: (row["start"], row["tid"])
+        )
+    assert all(stream.closed for stream in streams.values())
+
+
+def spelt(row: dict[str, Any], stream: Stream) -> dict[str, Any]:
+    return {**row, "signature": stream.definitions.signature(row["signature"])}
+
+
+def test_table_of_few_columns_is_read(tmp_path: Path) -> None:
+    path = table(
+        tmp_path / "a",
+        call=["read", None, "H5Dwrite"],
+        start=[BEGIN, BEGIN, 5],
+        duration=[1, 2, 3],
+        bytes=[10, 0, None],
+    )
+    streams, source = read(path)
+    stream = one(streams)
+    assert (stream.info.job, stream.info.host, stream.info.rank) == ("j", "here", -1)
+    assert [(row["call"], row["layer"], row["kind"], row["bytes"]) for row in stream.rows()] == [
+        ("read", Layer.POSIX, Kind.READ, 10),
+        ("H5Dwrite", Layer.HDF5, Kind.WRITE, 0),
+    ]
+    assert str(source.problems.first[0]).startswith(f"{path}:2: a call with")
+
+
+def test_numbers_out_of_bounds_cost_their_rows(tmp_path: Path) -> None:
+    bad = {"start": [1, -1, 1, 1], "duration": [1, 1, -2, 1], "tid": [1, 1, 1, 2**31]}
+    streams, source = read(table(tmp_path / "a", call=["read"] * 4, **bad))
+    assert len(one(streams).events) == 1
+    assert one(streams).info.clock_offset_ns is None
+    assert source.counters["lines_malformed"] == 3
+
+
+def test_table_of_neither_kind_names_what_is_missing(tmp_path: Path) -> None:
+    streams, source = read(table(tmp_path / "a", call=["read"], begin=[1]))
+    assert not streams
+    assert "no column" in str(source.problems.first[0])
+    assert "or of calls, with columns call, start and duration" in str(source.problems.first[0])
+
+
+@pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
+def test_truncated_table_is_a_problem(tmp_path: Path, place: float) -> None:
+    write_parquet(archived(1), tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    (tmp_path / "cut").write_bytes(whole[: int(len(whole) * place)])
+    streams, source = read(tmp_path / "cut")
+    assert not streams
+    assert source.problems.total == 1
+
+
+def test_followed_table_is_read_when_it_has_ended(tmp_path: Path) -> None:
+    path = table(tmp_path / "a", call=["read"], start=[BEGIN], duration=[1])
+    stream = one(parse(parse_parquet, path.read_bytes())[0])
+    assert np.array_equal(stream.events.start, [BEGIN])
