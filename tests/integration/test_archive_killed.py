@@ -1,0 +1,81 @@
+"""An aggregator that is killed in the middle of a job leaves an archive that reads up to the last checkpoint."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iotide.events.archive.reader import ArchiveReader
+from support.commands import IOTIDE, iotide, plain_environment
+from support.waiting import wait_for
+
+PROGRAM = """
+import os, sys, time
+file = os.open("out", os.O_CREAT | os.O_WRONLY)
+at = 0
+while os.path.exists("go on"):
+    for _ in range(100):
+        os.pwrite(file, b"x" * 64, 64 * at)
+        at += 1
+    time.sleep(0.01)
+"""
+
+
+@contextmanager
+def running(*command: str | Path, cwd: Path, **extra: str) -> Iterator[subprocess.Popen[str]]:
+    """Runs a program, at whose end it is gone."""
+    process = subprocess.Popen(command, cwd=cwd, env=plain_environment(**extra), stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def offsets_in(path: Path) -> list[int]:
+    """Reads the offsets written, as far as the archive goes."""
+    with path.open("rb") as file:
+        reader = ArchiveReader(file, path.name)
+        assert not reader.complete
+        return [
+            offset
+            for number in reader.streams
+            for calls in reader.calls(number)
+            for offset, moved in zip(calls.batch.offset.tolist(), calls.batch.bytes.tolist(), strict=True)
+            if moved == 64
+        ]
+
+
+def test_aggregator_killed_in_mid_job_leaves_an_archive_up_to_the_last_checkpoint(tmp_path: Path) -> None:
+    ingest, tracer, folder = f"ipc://{tmp_path}/in", tmp_path / "tracer", tmp_path / "archives"
+    told = iotide("collect", "--socket", tracer, "--print-environment", cwd=tmp_path).stdout.split()
+    (tmp_path / "go on").touch()
+    settings = {"IOTIDE_SERVE_ARCHIVE__FOLDER": str(folder), "IOTIDE_SERVE_ARCHIVE__CHECKPOINT_S": "0.2"}
+    serve = [*IOTIDE, "serve", "--ingest", ingest, "--publish", "none", "--http", "none", "--interval", "0.1"]
+    collect = [*IOTIDE, "collect", "--connect", ingest, "--socket", tracer, "--job", "long"]
+    with running(*serve, cwd=tmp_path, **settings) as server, running(*collect, cwd=tmp_path):
+        assert server.stderr is not None
+        assert "ingest" in server.stderr.readline()
+        wait_for(tracer.exists, 60, "the tracer's socket")
+        with running(sys.executable, "-c", PROGRAM, cwd=tmp_path, **dict(each.split("=", 1) for each in told)):
+
+            def checkpoints() -> int:
+                begun = [path for path in folder.glob("long-*.iotide") if path.stat().st_size]
+                return len(offsets_in(begun[0])) if begun else 0
+
+            saved = wait_for(checkpoints, 60, "a checkpoint")
+            wait_for(lambda: checkpoints() > saved, 60, "another checkpoint")
+            saved = checkpoints()
+            server.send_signal(signal.SIGKILL)
+            assert server.wait(timeout=60) == -signal.SIGKILL
+            (tmp_path / "go on").unlink()
+    (path,) = folder.glob("long-*.iotide")
+    offsets = offsets_in(path)
+    assert len(offsets) >= saved
+    assert offsets == [64 * number for number in range(len(offsets))]
+    verified = iotide("archive", "verify", path, cwd=tmp_path)
+    assert "its writer did not come to the end" in verified.stdout or "damaged" in verified.stdout
