@@ -65,16 +65,23 @@ def tracers():
     yield tracer("preload", sorted(build.PRELOAD.glob("*.c")))
 
 
-def kernel():
-    """The sequential part of the archive's compressor; without it a twin in Python does the same, slowly."""
-    sources = sorted(map(str, Path("events/archive/kernel").glob("*.c")))
+def kernel(folder, name):
+    """A part that Python is too slow for; without it a twin in Python does the same."""
+    sources, headers = (sorted(map(str, Path(folder).glob(f"*.{kind}"))) for kind in "ch")
     options = ["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
-    return Extension("iotide.events.archive.kernel.iotide_kernel", sources, extra_compile_args=options, optional=True)
+    place = f"iotide.{folder.replace('/', '.')}.{name}"
+    return Extension(place, sources, depends=headers, extra_compile_args=options, optional=True)
+
+
+def kernels():
+    """The sequential part of the archive's compressor, and what takes strace's lines apart."""
+    yield kernel("events/archive/kernel", "iotide_kernel")
+    yield kernel("collectors/sources/kernel", "iotide_strace")
 
 
 subpackages = find_packages(include=[*PARTS, *(f"{part}.*" for part in PARTS)])
 setup(
     packages=["iotide", *(f"iotide.{name}" for name in subpackages)],
-    ext_modules=[*tracers(), kernel()],
+    ext_modules=[*tracers(), *kernels()],
     cmdclass={"build_py": BuildModules, "build_ext": BuildTracer},
 )

@@ -1,8 +1,9 @@
 """Lines a second that are read of what strace really writes, beside a plain regular expression a line.
 
-The traces are recorded here: a program that reads and writes, one that walks a tree of files, one that packs it, and
-the start of an interpreter. The peer takes from each line that it understands process, time, call, result and
-duration, and nothing else: no files, no sizes, no errors, no halves joined, no account of what it leaves out.
+The traces are recorded here: a program that reads and writes, one that walks a tree of files, one that packs it, the
+start of an interpreter, and processes that run at once, so that half of the lines are halves of calls. The peer takes
+from each line that it understands process, time, call, result and duration, and nothing else: no files, no sizes, no
+errors, no halves joined, no account of what it leaves out.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ PROGRAMS = {
     "a tree of files (find)": ["find", "/usr/lib", "/usr/share", "-maxdepth", "4"],
     "packing files (tar)": ["tar", "cf", "out", "/usr/share/doc"],
     "start of an interpreter": [sys.executable, "-c", "import asyncio, numpy.random, unittest, xml.dom.minidom"],
+    "processes in a pipe (cat)": ["sh", "-c", "seq 2000000 | cat | cat | wc -c"],
 }
 ROUNDS = 7
 _PEER_LINE = re.compile(r"(\d+) +([\d.]+) (\w+)\((.*)\) += (-?\d+|0x[0-9a-f]+)\S*(?: .*)? <([\d.]+)>$")

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..parser import Input
-from ._strace_line import LINES, TAIL, UNFINISHED, Line
+from ._strace_events import EXPECTED, is_summary, reason_to_ignore
+from ._strace_join import STAMP, Places, join
+from ._strace_line import LINE, UNFINISHED, What
+from ._strace_scan import Lines, scan
+from ._strace_time import Times
 
-EXPECTED: Final = 'a line such as 4711 12:00:00.123456 read(3</tmp/x>, "", 4096) = 0 <0.000012> (strace -f -tt -T -y)'
 MAX_HALVES: Final = 65_536
+MAX_HALVES_BYTES: Final = 64 << 20
 
-Rows: TypeAlias = list[tuple[bytes, ...]]
-"""Lines as tuples of their parts, in the order of ``Line``; plain tuples, because most are never looked at singly."""
-Times: TypeAlias = npt.NDArray[np.int64]
+_EXTENTS: Final = [name for name in LINE.names or () if LINE[name].shape == (2,)]
+_EVENTS: Final = (What.EVENT, What.UNFINISHED, What.RESUMED)
+_WHOLE: Final = (What.CALL, What.NO_RESULT, What.INTERRUPTED)
+_NO_PID: Final = 0xFFFFFFFF
 
-_RESULT, _TAIL, _EVENT = (Line._fields.index(name) for name in ("result", "tail", "event"))
-_RESUMED_BEGIN: Final = b"<... "
-_RESUMED_END: Final = b" resumed>"
-_INTERRUPTED: Final = re.compile(rb"(?:<[^\n]*>)? *ERESTART[A-Z_]*")
-_TIMED: Final = re.compile(rb" <(?:\d+\.\d+|unavailable)>$")
-_REST: Final = re.compile(rb"\) ++= (?:0x[0-9a-f]|-?\d|\?)")
-_NOT_CALLS: Final = (
-    (b"+++ ", "exited"),
-    (b"--- ", "signal"),
-    (b"strace: ", "message"),
-    (b"[ Process ", "message"),
-    (b" > ", "stack"),  # -k
-    (b"% time ", "summary"),  # -c, -C
-    (b"------ ", "summary"),
-)
-_SUMMARY_ROW: Final = re.compile(rb"\d+\.\d{6} +\d+ +\d+ (?: *\d+ )? *[\w?]+")
-"""A line of the table of calls that -c and -C write, after the share of the time."""
+
+class Half(NamedTuple):
+    """A call during which strace had to write another process's line."""
+
+    start_ns: int
+    text: bytes
+
+
+class Joined(NamedTuple):
+    """A call whose halves were joined, in the place of its second half."""
+
+    place: int
+    start_ns: int
+    line: bytes
 
 
 class CallAssembler:
@@ -43,124 +43,138 @@ class CallAssembler:
 
     def __init__(self, about: Input) -> None:
         self._about = about
-        self._halves: dict[bytes, tuple[int, bytes]] = {}
-        """Pid -> start in ns and text of a call during which strace had to write another process's line."""
+        self._halves: dict[int, Half] = {}
+        """By pid; those of one piece of trace that are joined there never get here."""
+        self._held = 0
+        """Bytes of their texts."""
 
-    def completed(self, numbers: Sequence[int], rows: Rows, starts: Times) -> tuple[Rows, Times]:
+    def completed(self, data: bytes, first_line: int, lines: Lines, starts: Times) -> tuple[bytes, Lines, Times]:
         """Keeps the completed calls, halves joined, with the times when they began.
 
         Args:
-            numbers: 1-based line numbers, for messages.
-            rows: the lines' parts.
-            starts: the times in their stamps, ns; -1 for a stamp that could not be read.
+            data: what the extents in ``lines`` are of.
+            first_line: 1-based number of the first line, for messages.
+            lines: all lines of a piece; joined calls are written into them.
+            starts: the times in their stamps, ns; -1 for a stamp that could not be read. Joined calls' begin earlier.
+
+        Returns:
+            The data that the calls' extents are of, the calls and their times.
         """
-        dropped = set(np.flatnonzero(starts < 0).tolist())
-        for at in sorted(dropped):
-            if _SUMMARY_ROW.fullmatch(rows[at][_EVENT]):
-                self._about.counters["lines_ignored:summary"] += 1
-                continue
-            problem = "the stamp is not of the first one's kind, or out of range"
-            self._about.malformed(numbers[at], problem, EXPECTED)
-        unclear = [at for at, row in enumerate(rows) if row[_EVENT] or row[_TAIL] or row[_RESULT] == b"?"]
-        joined: dict[int, bytes] = {}
-        for at in unclear:
-            if at in dropped:
-                continue
-            line = Line(*rows[at])
-            verdict = _judge(line)
-            if isinstance(verdict, Line):
-                rows[at] = verdict
-                continue
-            half = None if verdict else self._resume(line, numbers[at], int(starts[at]))
-            if verdict:
-                self._about.counters[f"lines_ignored:{verdict}"] += 1
-            if half is None:
-                dropped.add(at)
-            else:
-                starts[at], joined[at] = half
-        for at, row in zip(joined, LINES.findall(b"".join(joined.values())), strict=True):
-            verdict = _judge(Line(*row))
-            if isinstance(verdict, Line):
-                rows[at] = verdict
-                continue
-            dropped.add(at)
-            if verdict:
-                self._about.counters[f"lines_ignored:{verdict}"] += 1
-            else:
-                self._about.malformed(numbers[at], "the two halves of the call do not make a whole one", EXPECTED)
-        if not dropped:
-            return rows, starts
-        kept = [at for at in range(len(rows)) if at not in dropped]
-        return [rows[at] for at in kept], starts[kept]
+        what = lines["what"].copy()
+        if starts.min(initial=0) < 0:
+            self._leave_out(data, first_line, lines, np.flatnonzero((starts < 0) & (what != What.UNSTAMPED)))
+            what[starts < 0] = What.UNSTAMPED
+        self._count(what)
+        if len(events := np.flatnonzero(np.isin(what, _EVENTS))):
+            data = self._events(data, first_line, lines, starts, what, events)
+        calls = what == What.CALL
+        return (data, lines, starts) if calls.all() else (data, lines[calls], starts[calls])
 
     def finish(self) -> None:
         """Counts the halves whose other half never came."""
         self._about.counters["calls_never_resumed"] += len(self._halves)
         self._halves.clear()
+        self._held = 0
 
-    def _resume(self, line: Line, number: int, now_ns: int) -> tuple[int, bytes] | None:
-        """Returns the start and the text of the call that a line ends; holds or counts a line that ends none."""
-        event = line.event or line.whole_event()
-        if event.endswith(UNFINISHED):
-            self._hold(line.pid, (now_ns, event[: -len(UNFINISHED)]))
-        elif event.startswith(_RESUMED_BEGIN) and (end := event.find(_RESUMED_END)) > 0:
-            half = self._halves.pop(line.pid, None)
-            if half is not None and half[1].startswith(event[len(_RESUMED_BEGIN) : end] + b"("):
-                text = line.pid + b" 0.0 " + half[1] + event[end + len(_RESUMED_END) :]
-                took = b" <%d.%09d>" % divmod(max(now_ns - half[0], 0), 10**9)
-                took = b"" if _TIMED.search(text, max(len(text) - 24, 0)) else took
-                return half[0], text + took + b"\n"
-            self._about.malformed(number, "the beginning of the resumed call is missing", "its <unfinished ...> half")
-        elif reason := reason_to_ignore(event):
-            if reason == "exited" and self._halves.pop(line.pid, None) is not None:
+    def _leave_out(self, data: bytes, first_line: int, lines: Lines, places: Places) -> None:
+        for at in places.tolist():
+            begin, end = lines[at]["text"].tolist()
+            if is_summary(data[begin:end]):
+                self._about.counters["lines_ignored:summary"] += 1
+                continue
+            problem = "the stamp is not of the first one's kind, or out of range"
+            self._about.malformed(first_line + at, problem, EXPECTED)
+
+    def _count(self, what: npt.NDArray[np.uint32]) -> None:
+        for kind, reason in ((What.NO_RESULT, "no_result"), (What.INTERRUPTED, "interrupted")):
+            if count := int(np.count_nonzero(what == kind)):
+                self._about.counters[f"lines_ignored:{reason}"] += count
+
+    def _events(
+        self,
+        data: bytes,
+        first_line: int,
+        lines: Lines,
+        starts: Times,
+        what: npt.NDArray[np.uint32],
+        events: Places,
+    ) -> bytes:
+        """Joins halves, their calls in the lines of the second ones; returns the data with the calls' text after it."""
+        first, second = (events[places] for places in self._pairs(what[events], lines["pid"][events]))
+        text, made = join(data, lines, first, second)
+        first, second = first[made], second[made]
+        if len(first):
+            self._about.counters["lines_ignored:unfinished"] += len(first)
+        singly = np.setdiff1d(events, np.append(first, second), assume_unique=True)
+        joined = [
+            whole for at in singly.tolist() if (whole := self._resume(data, first_line, lines[at], at, int(starts[at])))
+        ]
+        places = np.append(second, np.array([each.place for each in joined], np.int64))
+        begun = np.append(starts[first], np.array([each.start_ns for each in joined], np.int64))
+        text += b"".join([each.line for each in joined])
+        calls = scan(text)
+        self._count(calls["what"])
+        for at in places[~np.isin(calls["what"], _WHOLE)].tolist():
+            self._about.malformed(first_line + at, "the two halves of the call do not make a whole one", EXPECTED)
+        for name in _EXTENTS:
+            calls[name] += np.uint32(len(data))
+        calls["pid"] = lines["pid"][places]
+        took = np.maximum(starts[places] - begun, 0)
+        calls["duration"] = np.where(calls["duration"] < 0, took, calls["duration"])
+        what[places], lines[places], starts[places] = calls["what"], calls, begun
+        return data + text
+
+    def _pairs(self, what: npt.NDArray[np.uint32], pids: npt.NDArray[np.uint32]) -> tuple[Places, Places]:
+        """Returns places of halves that follow each other in their process, of processes with nothing odd about theirs.
+
+        Odd is a first half that nothing or anything but its second half follows, unless it is the last that is known.
+        """
+        order = np.argsort(pids, kind="stable")
+        pid, kind = np.append(pids[order], _NO_PID), np.append(what[order], What.EVENT)
+        is_first = kind[:-1] == What.UNFINISHED
+        follows = pid[1:] == pid[:-1]
+        paired = is_first & follows & (kind[1:] == What.RESUMED)
+        odd = np.unique(pid[:-1][is_first & follows & ~paired])
+        if self._halves:
+            begins = np.append(True, ~follows[:-1]) & paired
+            odd = np.append(odd, [one for one in pid[:-1][begins].tolist() if one in self._halves])
+        at = np.flatnonzero(paired & ~np.isin(pid[:-1], odd) if len(odd) else paired)
+        return order[at], order[at + 1]
+
+    def _resume(self, data: bytes, first_line: int, line: Any, at: int, now_ns: int) -> Joined | None:
+        """Returns the call that a line ends; holds or counts a line that ends none."""
+        begin, end = line["text"].tolist()
+        text, pid = data[begin:end], int(line["pid"])
+        if line["what"] == What.UNFINISHED:
+            self._hold(pid, Half(now_ns, text[: -len(UNFINISHED)]))
+        elif line["what"] == What.RESUMED:
+            (name, name_end), (rest, rest_end) = line["call"].tolist(), line["arguments"].tolist()
+            half = self._take(pid)
+            if half and (name == name_end or half.text.startswith(data[name:name_end] + b"(")):
+                return Joined(at, half.start_ns, STAMP + half.text + data[rest:rest_end] + b"\n")
+            problem = "the beginning of the resumed call is missing"
+            self._about.malformed(first_line + at, problem, "its <unfinished ...> half")
+        elif reason := reason_to_ignore(text):
+            if reason == "exited" and self._take(pid):
                 self._about.counters["calls_never_resumed"] += 1
             self._about.counters[f"lines_ignored:{reason}"] += 1
         else:
-            self._about.malformed(number, "the line is no completed call, half of one, signal or exit", EXPECTED)
+            problem = "the line is no completed call, half of one, signal or exit"
+            self._about.malformed(first_line + at, problem, EXPECTED)
         return None
 
-    def _hold(self, pid: bytes, half: tuple[int, bytes]) -> None:
+    def _hold(self, pid: int, half: Half) -> None:
         self._about.counters["lines_ignored:unfinished"] += 1
-        if pid in self._halves or len(self._halves) >= MAX_HALVES:
-            del self._halves[pid if pid in self._halves else next(iter(self._halves))]
-            self._about.counters["calls_never_resumed"] += 1
+        lost = int(self._take(pid) is not None)
         self._halves[pid] = half
+        self._held += len(half.text)
+        while len(self._halves) > MAX_HALVES or self._held > MAX_HALVES_BYTES:
+            self._take(next(iter(self._halves)))
+            lost += 1
+        if lost:
+            self._about.counters["calls_never_resumed"] += lost
 
-
-def rest_of_call(line: Line, before: Line) -> Line | None:
-    """Returns a line without a stamp as the second half of the call in the line before it, None where it is none.
-
-    With ``-z`` and the like, strace leaves out what begins a second half.
-    """
-    if not (before.event or before.tail).endswith(UNFINISHED) or not _REST.search(line.unstamped):
-        return None
-    call = before.call or before.event.partition(b"(")[0]  # it has a call where its text looks like one with a result
-    event = _RESUMED_BEGIN + call + _RESUMED_END + line.unstamped
-    return Line(*[b""] * len(Line._fields))._replace(pid=before.pid, stamp=before.stamp, event=event)
-
-
-def reason_to_ignore(text: bytes) -> str:
-    """Returns why a line that is no call may be left out, "" where there is no reason."""
-    for begin, reason in _NOT_CALLS:
-        if text.startswith(begin):
-            return reason
-    if _SUMMARY_ROW.fullmatch(text):
-        return "summary"
-    return "detached" if text.endswith(b"<detached ...>") else ""
-
-
-def _judge(line: Line) -> Line | str:
-    """Returns a completed call, or why a call does not count, or "" for a line that is no whole call."""
-    if not line.call:
-        return ""
-    if not line.tail:
-        return "no_result" if line.result == b"?" else line
-    if _INTERRUPTED.match(line.tail):
-        return "interrupted"
-    tail = TAIL.fullmatch(line.tail)
-    if tail is None:
-        return ""
-    if line.result == b"?":
-        return "no_result"
-    more = {"duration": tail[3], "error": line.error or tail[2]}
-    return line._replace(**{name: text for name, text in more.items() if text})
+    def _take(self, pid: int) -> Half | None:
+        half = self._halves.pop(pid, None)
+        self._held -= len(half.text) if half else 0
+        return half

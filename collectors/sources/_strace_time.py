@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from enum import Enum
 
 import numpy as np
@@ -46,13 +45,12 @@ class StampReader:
         self._last = 0
         self._day = 0
         if self.kind is StampKind.CLOCK:
-            self._last = int(parse_stamps([first])[0])
+            self._last = stamp_ns(first)
             if modified_ns is not None:
                 self._day = self.clock_offset_ns = _midnight_before(self._last, modified_ns)
 
-    def read(self, stamps: Sequence[bytes]) -> Times:
-        """Returns one time a stamp, int64 ns; -1 for a stamp of another kind or out of range."""
-        times = parse_stamps(stamps)
+    def read(self, times: Times) -> Times:
+        """Returns the time of each stamp, given as ns; -1 for a stamp of another kind or out of range."""
         if self.kind is StampKind.RELATIVE:
             times = np.cumsum(np.maximum(times, 0)) + self._last
             self._last = int(times[-1]) if len(times) else self._last
@@ -83,39 +81,14 @@ def _midnight_before(clock: int, modified_ns: int) -> int:
     return midnight if midnight + clock <= modified_ns + _SLACK else midnight - _DAY
 
 
-def parse_stamps(texts: Sequence[bytes]) -> Times:
-    """Turns texts ``HH:MM:SS[.fraction]`` or ``seconds[.fraction]``, up to 9 digits each, into ns, exactly.
+def stamp_ns(text: bytes) -> int:
+    """Turns ``HH:MM:SS[.fraction]`` or ``seconds[.fraction]``, with up to 9 digits of fraction, into ns, exactly.
 
-    All digits at once where the texts are laid out alike, as they are in one file.
+    Seconds beyond the year 2262 wrap around, as int64 does.
     """
-    if not texts:
-        return np.empty(0, np.int64)
-    width = max(map(len, texts))
-    first = max(texts, key=len)
-    flat = b"".join(texts)
-    if len(flat) != width * len(texts):
-        flat = b"".join([text.rjust(width, b"0") for text in texts])
-    digits = np.frombuffer(flat, np.uint8).reshape(len(texts), width)
-    weights = _weights(first)
-    fixed = weights == 0
-    if not (digits[:, fixed] == np.frombuffer(first, np.uint8)[fixed]).all():
-        return np.array([_parse_one(text) for text in texts], np.int64)
-    return (digits.astype(np.int64) - ord("0")) @ weights
-
-
-def _weights(text: bytes) -> Times:
-    """Returns what the digit at each place of a stamp is worth in ns; 0 for the separators."""
-    whole, point, fraction = text.partition(b".")
-    if b":" in whole:
-        seconds = [36_000, 3_600, 0, 600, 60, 0, 10, 1]
-    else:
-        seconds = [10**power for power in reversed(range(len(whole)))]
-    parts = [0] * len(point) + [_NS // 10**place for place in range(1, len(fraction) + 1)]
-    return np.array([_NS * value for value in seconds] + parts, np.int64)
-
-
-def _parse_one(text: bytes) -> int:
-    weights = _weights(text)
-    values = np.frombuffer(text, np.uint8).astype(np.int64) - ord("0")
-    is_digit = (values >= 0) & (values <= 9)
-    return int(values[is_digit] @ weights[is_digit])
+    whole, _, fraction = text.partition(b".")
+    seconds = 0
+    for part in whole.split(b":"):
+        seconds = 60 * seconds + int(part)
+    ns = seconds * _NS + int(fraction.ljust(9, b"0"))
+    return (ns + 2**63) % 2**64 - 2**63

@@ -1,0 +1,35 @@
+"""The compiled kernel that takes strace's lines apart, as ctypes sees it."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from typing import Any, Final
+
+_PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_strace.so"
+_BYTES: Final = ctypes.c_char_p
+_POINTER: Final = ctypes.c_void_p
+_U64: Final = ctypes.c_uint64
+
+_FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
+    "strace_lines": (_U64, [_BYTES, _U64, _POINTER, _U64]),
+    "strace_arguments": (None, [_BYTES, _POINTER, _U64, _POINTER, _POINTER, _POINTER]),
+    "strace_join": (_U64, [_BYTES, _POINTER, _POINTER, _POINTER, _U64, _POINTER, _POINTER]),
+    "texts_new": (_POINTER, [_U64]),
+    "texts_free": (None, [_POINTER]),
+    "texts_find": (_U64, [_POINTER, _BYTES, _POINTER, _U64, _POINTER, _POINTER]),
+    "texts_add": (None, [_POINTER, _BYTES, _POINTER, _POINTER, _U64, _POINTER]),
+}
+
+
+@lru_cache(maxsize=1)
+def kernel() -> ctypes.CDLL | None:
+    """Returns the kernel, or None where it was not built."""
+    try:
+        library = ctypes.CDLL(_PATH)
+    except OSError:
+        return None
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
