@@ -17,8 +17,10 @@ import duckdb
 import h5py
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
+from iotide.cli.main import group
 from iotide.events.archive.reader import ArchiveReader
-from support import otf2_reading
+from support import otf2_reading, trace_event_format
 from support.building import PROGRAMS
 from support.commands import IOTIDE, plain_environment
 from support.commands import iotide as run_iotide
@@ -37,7 +39,12 @@ with h5py.File(sys.argv[1], "w") as file:
 
 
 def iotide(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return run_iotide(*arguments, cwd=Path.cwd())
+    """Runs a sub-command in this process, which saves the start of an interpreter."""
+    words = [str(argument) for argument in arguments]
+    done = CliRunner().invoke(group, words)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
 
 
 def traced(folder: Path, *command: str | Path) -> Path:
@@ -174,6 +181,16 @@ def test_duckdb_and_pyarrow_read_the_same_rows(parallel: Path, tmp_path: Path) -
     assert moved == [(0, 1028 * 8), (1, 1028 * 8)]
 
 
+def test_the_chrome_trace_of_a_real_program_keeps_the_rules_of_the_format(parallel: Path, tmp_path: Path) -> None:
+    document = tmp_path / "job.json"
+    assert iotide("archive", "convert", "-o", document, parallel).returncode == 0
+    events = trace_event_format.read(document.read_text())
+    assert Counter(event["name"] for event in events) == calls_of(parallel)
+    again = tmp_path / "again.iotide"
+    assert iotide("archive", "create", "-o", again, document).returncode == 0
+    assert calls_of(again) == calls_of(parallel)
+
+
 def test_an_event_log_has_a_case_a_process_in_order_of_time(parallel: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.h5"
     done = iotide("archive", "convert", "-o", log, parallel)
@@ -218,16 +235,20 @@ def test_an_existing_name_is_kept_unless_forced(serial: Path, tmp_path: Path, en
         (["--format", "sqlite", "-o", "x.json"], "no file format is called 'sqlite'"),
     ],
 )
-def test_bad_usage_is_named(serial: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
-    done = run_iotide("archive", "convert", *arguments, serial, cwd=tmp_path)
+def test_bad_usage_is_named(
+    serial: Path, tmp_path: Path, arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = iotide("archive", "convert", *arguments, serial)
     assert (done.returncode, said in " ".join(done.stderr.split())) == (2, True), done.stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_no_trace_or_is_not_there_is_named(tmp_path: Path) -> None:
+def test_what_is_no_trace_or_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "notes").write_text("to do")
     for name, said in (("notes", "not recognised"), ("absent", "No such file")):
-        done = run_iotide("archive", "convert", "-o", "x.json", name, cwd=tmp_path)
+        done = iotide("archive", "convert", "-o", "x.json", name)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 

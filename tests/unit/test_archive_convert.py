@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -15,6 +14,7 @@ from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.archive.reader import ArchiveReader
 from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
+from support import trace_event_format
 
 BEGIN = 1_700_000_000_123_456_789
 
@@ -38,34 +38,12 @@ def opened(calls: int = 5) -> ArchiveReader:
     return ArchiveReader(io.BytesIO(written + writer.end()), "test")
 
 
-def check_trace_event_format(document: dict[str, Any]) -> None:
-    """The rules of the published format that concern complete and metadata events."""
-    assert isinstance(document["traceEvents"], list)
-    assert document.get("displayTimeUnit") in ("ms", "ns")
-    for event in document["traceEvents"]:
-        assert isinstance(event["name"], str)
-        assert isinstance(event["pid"], int)
-        assert event["ph"] in ("X", "M")
-        if event["ph"] == "M":
-            assert event["name"] in ("process_name", "process_sort_index", "thread_name")
-            assert isinstance(event["args"], dict)
-            continue
-        assert isinstance(event["tid"], int)
-        assert isinstance(event["cat"], str)
-        assert isinstance(event["ts"], int | float)
-        assert isinstance(event["dur"], int | float)
-        assert event["ts"] >= 0
-        assert event["dur"] >= 0
-        assert isinstance(event["args"], dict)
-
-
 def test_chrome_trace_holds_to_the_format_and_has_all_calls() -> None:
     out = io.StringIO()
     assert write_chrome(opened(), out) == 10
-    document = json.loads(out.getvalue())
-    check_trace_event_format(document)
-    calls = [event for event in document["traceEvents"] if event["ph"] == "X"]
+    calls = trace_event_format.read(out.getvalue())
     assert len(calls) == 10
+    document = json.loads(out.getvalue())
     assert document["otherData"]["begin_unix_ns"] == str(BEGIN)
     assert calls[1] == {
         "name": "pwrite64", "cat": "POSIX,WRITE", "ph": "X", "ts": 1.001, "dur": 0.999, "pid": 1, "tid": 70,
