@@ -57,7 +57,7 @@ _UNKNOWN: Final[dict[str, str]] = {
     "--format",
     "format_name",
     metavar="NAME",
-    help="Format of all FILEs: jsonl, tmio, strace, archive, hdf5, parquet, csv or xes.",
+    help="Format of all FILEs, such as jsonl, strace, otf2, chrome, parquet or archive; docs/sources.md lists them.",
 )
 @_input("--from", "since", metavar="TIME", callback=moment_of, help=f"Leave out what comes before: {_MOMENT_HELP}.")
 @_input("--to", "until", metavar="TIME", callback=moment_of, help="Leave out what comes after; given as --from is.")
