@@ -14,7 +14,7 @@ from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
 from ._recorder_files import is_recorder
 from ._strace_line import looks_like_strace
-from .archive import ArchiveParser, is_archive
+from .archive import is_archive, read_archive
 from .bpftrace import BpftraceParser, looks_like_bpftrace
 from .chrome import ChromeParser, looks_like_chrome
 from .darshan import looks_like_darshan, read_darshan
@@ -60,7 +60,7 @@ _TMIO_TEXT = re.compile(
 _MSGPACK_FIRST = re.compile(rb"[\x80-\x9f\xdc-\xdf]")  # a map or an array
 
 FORMATS: Final[dict[str, Format]] = {
-    "archive": Format(ArchiveParser, "an archive of all calls", (".iotide",), is_archive),
+    "archive": Format(None, "an archive of all calls", (".iotide",), is_archive, read_archive),
     "hdf5": Format(parse_hdf5, "an event log in HDF5", (".h5", ".hdf5"), lambda head: head.startswith(HDF5_MAGIC)),
     "parquet": Format(
         parse_parquet,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
-from iotide.collectors.source import Origin
+import pytest
+from iotide.collectors.source import Chunk, Origin
 from iotide.collectors.sources.registry import open_file, read_all
-from iotide.events import Definitions, StreamInfo, make_batch
+from iotide.events import ConfigError, Definitions, StreamInfo, make_batch
 from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo, HandleInfo
 from support.parsing import collect
@@ -58,6 +60,37 @@ def test_streams_come_as_they_were_recorded(tmp_path: Path) -> None:
     assert source.counters["events"] == 6
     assert source.counters["events_dropped:ring_full"] == 4
     assert not source.problems.total
+
+
+def test_calls_come_some_at_a_time_however_many_there_are(tmp_path: Path) -> None:
+    writer, path = ArchiveWriter(), tmp_path / "long.iotide"
+    length = 300_000
+    batch = make_batch(length, {"call": 1, "offset": 64 * np.arange(length)})
+    info = StreamInfo(job="simulation", source="preload")
+    written = writer.begin({}) + writer.opened("s", info) + writer.batch("s", batch, Definitions([(1, "write")]))
+    path.write_bytes(written + writer.end())
+    source = open_file(path, Origin(job="other", host="here"))
+    lengths = []
+    while not source.finished:
+        lengths.append(sum(len(item.batch) for item in source.poll() if isinstance(item, Chunk)))
+    source.close()
+    assert sum(lengths) == length
+    assert max(lengths) <= 65_536
+
+
+def test_packed_archive_is_read_and_what_is_cut_is_told(tmp_path: Path) -> None:
+    packed = gzip.compress(archive(tmp_path).read_bytes())
+    path = tmp_path / "job.iotide.gz"
+    for data, streams, problems in ((packed, 2, 0), (packed[:-9], 2, 1)):
+        path.write_bytes(data)
+        source = open_file(path, Origin(job="other", host="here"))
+        assert len(collect(read_all(source))) == streams
+        assert source.problems.total == problems
+
+
+def test_archive_that_is_being_written_cannot_be_followed(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be followed"):
+        open_file(tmp_path / "job.iotide", Origin(job="other", host="here"), format="archive", follow=True)
 
 
 def test_what_was_lost_to_damage_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
