@@ -20,7 +20,9 @@ from .dfg_building import MOST_CALLS, MOST_FILES, translator_of
 from .progress import step_progress
 from .trace_reading import Trace
 
-_SETTINGS = LayersSettings(max_file_rows=2**22, max_files=MOST_FILES, max_nodes=2**14, max_process_nodes=2**20)
+_SETTINGS = LayersSettings(
+    max_file_rows=2**22, max_files=MOST_FILES, max_nodes=2**14, max_process_nodes=2**20, max_marks=2**14
+)
 
 
 def report_of(trace: Trace, paths: Sequence[Path], chosen: Filter, job: str, cut: Cut) -> LayersReport:

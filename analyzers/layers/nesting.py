@@ -116,12 +116,21 @@ def _add_below(calls: Calls, rows: Rows, encloser: Rows) -> None:
 
 
 def _add_to_collectives(calls: Calls, collective: Ints) -> None:
-    """Adds what happened in the lowest layers to the collective calls that it happened in."""
+    """Adds what happened in the lowest layers to the collective calls that it happened in.
+
+    Of bytes those that move the same way and on the same file: what a library reads of ``/proc`` meanwhile is not the
+    program's data.
+    """
     lowest = (np.left_shift(1, calls.layer.astype(np.int64)) & BOTTOM) != 0
     outer = lowest & ((calls.around & BOTTOM) == 0) & (collective != _NONE)
     rows = np.flatnonzero(outer)
     np.add.at(calls.system_ns, collective[rows], calls.ns[rows])
-    rows = rows[moves(calls)[rows]]
+    moving = moves(calls)
+    rows = rows[moving[rows]]
+    above = collective[rows]
+    same_way = (calls.kind[rows] == calls.kind[above]) | ~moving[above]
+    same_file = (calls.file[rows] == calls.file[above]) | (calls.file[above] == 0)
+    rows = rows[same_way & same_file]
     np.add.at(calls.system_bytes, collective[rows], calls.bytes[rows])
 
 

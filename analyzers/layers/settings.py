@@ -81,7 +81,7 @@ class LayersSettings(BaseModel):
         65_536, ge=16, le=2**22, description="Pairs of a collective call on a file and a process that are told apart."
     )
     max_marks: int = Field(
-        16_384,
+        2048,
         ge=64,
         le=2**20,
         description="Marks of the timeline, at least ten a handle; past it two stretches of time become one.",

@@ -14,6 +14,7 @@ from .calls import combined
 READ, WRITE, OPEN, CLOSE, OTHER = range(5)
 OPERATIONS: Final = ("read", "write", "open", "close", "other")
 _FINEST_NS: Final = 1_000
+_OF_NODE: Final = 2 * len(OPERATIONS)
 _LATEST_STEP: Final = 2**40
 _COLUMNS: Final = 6  # operation and node, first start, last end, count, ns, bytes
 _OPERATION: Final = np.full(256, OTHER, np.int64)
@@ -26,7 +27,7 @@ def operation_of(kind: npt.NDArray[np.uint8]) -> Ints:
 
 
 class Timeline(State):
-    """Marks: operations of one kind on one node that start in one step of time, at most ``bound`` of them.
+    """Marks: operations of one kind on one node that start in one step of time, at most ``bound`` or ten a node.
 
     When there are more, two steps become one; no operation is ever left out.
 
@@ -37,6 +38,7 @@ class Timeline(State):
     def __init__(self, bound: int) -> None:
         self.step_ns = _FINEST_NS
         self._bound = bound
+        self._nodes = 0
         self._marks = np.zeros((_COLUMNS, 0), np.int64)
         self._new: list[Ints] = []
 
@@ -47,8 +49,9 @@ class Timeline(State):
     def add(self, node: Ints, operation: Ints, start: Ints, end: Ints, count: Ints, ns: Ints, size: Ints) -> None:
         """Adds operations, columns of shape (n,)."""
         what = node * len(OPERATIONS) + operation
+        self._nodes = max(self._nodes, int(node.max()))
         self._new.append(_condensed(np.stack([what, start, end, count, ns, size]), self.step_ns))
-        if sum(part.shape[1] for part in self._new) > self._bound:
+        if sum(part.shape[1] for part in self._new) > self._room:
             self._compact()
 
     def merge(self, other: Timeline, nodes: Ints) -> None:
@@ -57,6 +60,7 @@ class Timeline(State):
         self.step_ns = max(self.step_ns, other.step_ns)
         theirs = other._marks.copy()
         node, operation = np.divmod(theirs[0], len(OPERATIONS))
+        self._nodes = max(self._nodes, len(nodes) - 1)
         theirs[0] = nodes[node] * len(OPERATIONS) + operation
         self._new.append(theirs)
         self._compact()
@@ -72,12 +76,16 @@ class Timeline(State):
         self._compact()
         return super().snapshot()
 
+    @property
+    def _room(self) -> int:
+        return max(self._bound, _OF_NODE * self._nodes)
+
     def _compact(self) -> None:
         if not self._new:
             return
         marks = _condensed(np.concatenate([self._marks, *self._new], axis=1), self.step_ns)
         self._new.clear()
-        while marks.shape[1] > self._bound and self.step_ns < _LATEST_STEP:
+        while marks.shape[1] > self._room and self.step_ns < _LATEST_STEP:
             self.step_ns *= 2
             marks = _condensed(marks, self.step_ns)
         self._marks = marks

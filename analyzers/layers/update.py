@@ -22,7 +22,6 @@ from .timeline import Timeline, operation_of
 _FEWEST_AT_ONCE: Final = 512
 _MOST_AT_ONCE: Final = 32_768
 _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
-_MARKS_OF_NODE: Final = 10
 
 
 class _New(NamedTuple):
@@ -59,7 +58,7 @@ class LayerAnalyzer:
         self.handles = Handles(settings.max_nodes, settings.max_handles)
         self.sites = Sites()
         self.tables = Tables.make(settings)
-        self.timeline = Timeline(max(settings.max_marks, _MARKS_OF_NODE * settings.max_nodes))
+        self.timeline = Timeline(settings.max_marks)
         self._new: dict[str, _New] = {}
         self._held = 0
         self._waiting = no_calls()

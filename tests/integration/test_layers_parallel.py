@@ -153,3 +153,17 @@ def test_page_shows_tree_and_timeline_in_a_browser(traced: Path) -> None:
     for colour in (COLOURS["read"], COLOURS["write"], COLOURS["open"], COLOURS["close"]):
         assert f'fill="{colour}"' in shown.stdout
     assert re.search(r"MPI_File_write_at_all <code>", shown.stdout)
+
+
+def test_the_same_written_as_otf2_gives_the_same_report(traced: Path, report: Layers) -> None:
+    pytest.importorskip("otf2")
+    folder = traced.parent
+    made = iotide("archive", "convert", "--to", "otf2", traced, "-o", folder / "otf2", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    done = iotide("layers", "--json", folder / "otf2", "--filter", "rank=0-", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    other = LayersReport.model_validate_json(done.stdout).layers
+    assert [row for row in other.layers if row.layer in ("HDF5", "MPIIO")] == [
+        row for row in report.layers if row.layer in ("HDF5", "MPIIO")
+    ]
+    assert (other.accounts, other.fates, other.collectives) == (report.accounts, report.fates, report.collectives)
