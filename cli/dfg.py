@@ -57,7 +57,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     "--format",
     "format_name",
     metavar="NAME",
-    help="Format of all FILEs: strace, jsonl, tmio, hdf5, csv, parquet, xes or archive.",
+    help="Format of all FILEs, such as strace, jsonl, darshan or recorder; by default told from the content.",
 )
 @_graph(
     "--map",
