@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 _HELP = """Find the I/O period in finished traces, and when the next phase would come.
 
 FILEs are taken together as one job. Their format is told from their content, or given with --format: JSON lines (one
-call a line), TMIO (JSON, JSON lines, MessagePack), strace (`strace -f -tt -T -y`), logs of Darshan, traces of dftracer, of
-Recorder (a folder), OTF2 and Chrome's, archives, event logs; packed by gzip or not. A malformed piece is named with file,
-line and what was expected, and the rest is kept; what a trace says and no event can is named, too.
+call a line), TMIO (JSON, JSON lines, MessagePack), strace (`strace -f -tt -T -y`), logs of Darshan, traces of dftracer,
+of Recorder (a folder), OTF2 and Chrome's, archives, event logs; packed by gzip or not. A malformed piece is named with
+file, line and what was expected, and the rest is kept; what a trace says and no event can is named, too.
 
 \b
 Examples:
