@@ -15,6 +15,8 @@ from functools import partial
 from typing import IO, Any, Final
 
 MOST_MEMORY: Final = 8 << 30
+MOST_SECONDS: Final = 1800
+"""Of CPU time: a log that the library never comes to the end of is given up."""
 MOST_SEGMENTS: Final = 1 << 26
 """Of one file and rank."""
 SEGMENT_BYTES: Final = 32
@@ -30,8 +32,13 @@ _NAMES_AT_ONCE: Final = 1000
 
 def main() -> None:
     """Writes what is in the log; says on standard error what is wrong with it, and exits with FAILED."""
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for kind, most in (
+        (resource.RLIMIT_AS, MOST_MEMORY),
+        (resource.RLIMIT_CPU, MOST_SECONDS),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # the library prints to standard output, too
     from darshan.backend import cffi_backend as library

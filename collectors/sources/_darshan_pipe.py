@@ -25,7 +25,8 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
     Raises:
         InputError: the library could not read the log to its end; what it read of it was yielded before.
     """
-    command = [sys.executable, "-m", f"{__package__}._darshan_child", str(path.absolute())]
+    # -P: what lies in the working folder is not imported
+    command = [sys.executable, "-P", "-m", f"{__package__}._darshan_child", str(path.absolute())]
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as child,
@@ -34,6 +35,8 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
             if child.stdout is not None:
                 yield from _read(child.stdout)
             status = child.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            raise InputError(str(path), None, "Darshan's library does not come to an end", EXPECTED) from None
         finally:
             child.kill()
         if status:

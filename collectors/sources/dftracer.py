@@ -32,9 +32,9 @@ ProcessKey: TypeAlias = tuple[int, Any]
 _EXPECTED: Final = "a record of dftracer with name, pid, ph, and ts and dur from 0 on"
 _FRAME: Final = frozenset((b"", b"[", b"]"))
 _LIKE: Final = re.compile(
-    rb'^\[?\s*\{(?:"id":"?\d+"?,)?"name":"[^"]*","cat":"[^"]*",(?:"type":\d+,)?(?:"ts":\d+,"ph":\S{1,3},)?"pid":',
-    re.MULTILINE,
+    rb'\{"id":"?\d+"?,"name":"[^"]*","cat":"[^"]*",(?:"type":\d+,)?"pid":|\{"name":"[^"]*","cat":"dftracer",'
 )
+"""The keys of a call, in the order of all versions, or of what stands before the first."""
 
 
 class DftracerParser:

@@ -172,4 +172,6 @@ def test_any_bytes_are_calls_lost_or_named(lines: list[bytes]) -> None:
 def test_format_is_told_from_chrome_traces() -> None:
     assert sniff(CALLS[:4000], "trace") == "dftracer"
     assert sniff(b"[\n" + line(args={"ret": 1}), "trace") == "dftracer"
+    assert sniff(gzip.decompress((DATA / "dftracer-sums.pfw.gz").read_bytes())[:4000], "trace") == "dftracer"
+    assert not looks_like_dftracer(b'[{"name":"f","cat":"c","pid":1,"tid":1,"ts":1,"dur":1,"ph":"X"}]')
     assert not looks_like_dftracer(b'[{"name":"f","ph":"X","ts":1,"dur":2,"pid":1,"tid":1}]')
