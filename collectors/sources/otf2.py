@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...events import COLUMNS, InputError, StreamInfo, make_batch
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
+from ._apart import read_apart
 from ._otf2_calls import LocationCalls, Process, Row
 from ._otf2_definitions import Location, TraceDefinitions
 from ._otf2_library import EVENTS, Attributes, callbacks, load
@@ -30,7 +31,18 @@ _SUFFIX: Final = ".otf2"
 def read_otf2(path: Path, about: Input) -> Iterator[list[SourceItem]]:
     """Reads a trace, given its anchor file (``traces.otf2``) or the folder with it; each location becomes a stream.
 
-    Memory: the definitions, and 65,536 events.
+    OTF2's library trusts what it reads: on broken traces it may never end, or crash. So it runs in a process of its
+    own.
+
+    Raises:
+        UnavailableError: the otf2 package is missing.
+    """
+    load()
+    return read_apart(read_otf2_here.__module__, read_otf2_here.__name__, path, about, _EXPECTED)
+
+
+def read_otf2_here(path: Path, about: Input) -> Iterator[list[SourceItem]]:
+    """Reads a trace in this process. Memory: the definitions, and 65,536 events.
 
     Raises:
         InputError: the trace cannot be opened.

@@ -73,8 +73,7 @@ def tracing(folder: Path, resolution: int = 10**6) -> Iterator[Trace]:
 
 
 def read(path: Path) -> tuple[dict[str, Stream], WholeSource]:
-    source = open_file(path, Origin(job="j"))
-    assert isinstance(source, WholeSource)
+    source = WholeSource(path, source_module.read_otf2_here, Origin(job="j"))
     return collect(read_all(source)), source
 
 
@@ -291,7 +290,25 @@ def test_folder_needs_one_anchor_file(tmp_path: Path) -> None:
     assert "has 2 anchor files" in str(source.problems.first[0])
 
 
-def test_streams_are_opened_before_their_calls(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["t", "t/traces.otf2"])
+def test_reader_in_a_process_of_its_own_gives_the_same(tmp_path: Path, name: str) -> None:
     write_sample(tmp_path / "t")
-    items = list(read_all(open_file(tmp_path / "t/traces.otf2", Origin(job="j"))))
+    here, source = read(tmp_path / name)
+    apart = open_file(tmp_path / name, Origin(job="j"))
+    items = list(read_all(apart))
     assert isinstance(items[0], Opened)
+    streams = collect(items)
+    assert list(streams) == list(here)
+    for stream, other in zip(streams.values(), here.values(), strict=True):
+        assert (stream.info, stream.rows(), stream.closed) == (other.info, other.rows(), True)
+        assert stream.definitions.handles == other.definitions.handles
+    assert isinstance(apart, WholeSource)
+    assert (apart.counters, apart.omissions) == (source.counters, source.omissions)
+
+
+def test_problems_come_from_the_process_that_reads(tmp_path: Path) -> None:
+    with tracing(tmp_path / "t") as trace, trace.within("compute", 1, 2):
+        pass
+    source = open_file(tmp_path / "t", Origin(job="j"))
+    assert list(read_all(source)) == []
+    assert "has no I/O records" in str(source.problems.first[0])
