@@ -26,8 +26,8 @@ _KINDS: Final[dict[FileType, EdgeKind]] = {
 class Channels:
     """Numbers what files stand for: 0 for what connects nobody (devices, folders, pseudo files) or is one too many.
 
-    Both ends of a connection have one number: ``TCP:[a->b]`` at one end is ``TCP:[b->a]`` at the other. Pipes, sockets of
-    one machine and files on node-local file systems are other ones on each machine.
+    Both ends of a connection have one number: ``TCP:[a->b]`` at one end is ``TCP:[b->a]`` at the other. Pipes, sockets
+    of one machine and files on node-local file systems are other ones on each machine.
 
     Attributes:
         overflowed: files beyond the bound.

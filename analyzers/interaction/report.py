@@ -7,22 +7,22 @@ from typing import Final
 
 import numpy as np
 
-from ...events.interaction import Actor, Component, EdgeKind, Interaction, Ranking, SharedFile
+from ...events.interaction import Actor, Component, Ranking
 from ...events.kernel import COMM
 from ..dfg.mapping import Names
 from ..dfg.state import Floats, Ints, Rows
 from .communities import HOW_TO_INSTALL, communities_of
+from .listing import Listing
 from .network import Network, network_of
 from .ranking import converged, once, start_weights
 from .settings import InteractionSettings
-from .tables import LINK_KINDS, Tables
+from .tables import Tables
 
 MOST_LISTED: Final = 10_000
 """Actors, files and edges that an answer lists at most, each."""
 _MOST_COMPONENTS: Final = 1000
 _SPACE: Final = 2**32
 _BY_RANK: Final = 2**31
-_FORK: Final = LINK_KINDS.index("fork")
 
 
 def ranking_of(
@@ -54,11 +54,14 @@ class _Answer:
         self._tables, self._settings, self._names, self._spaces, self._job = tables, settings, names, spaces, job
         self._notes: list[str] = []
         self._led: set[int] | None = None
+        self._tids: dict[int, list[int]] | None = None
         jobs = _numbered([name for name, _ in spaces])
         hosts = _numbered([host for _, host in spaces])
         whole = network_of(tables, settings.by, jobs, hosts, forks=settings.forks)
         self._main = self._representatives(whole)
         self._labels = [self._label(int(row)) for row in self._main]
+        self._sums = {name: self._sum(whole, name) for name in ("events", "cpu_ns", "bytes_read", "bytes_written")}
+        self._sums["threads"] = np.bincount(whole.node_of, minlength=whole.nodes)
         volume = _volume(whole)
         keep = np.ones(whole.nodes, np.bool_)
         if settings.by in ("thread", "process"):
@@ -84,15 +87,15 @@ class _Answer:
         order = np.lexsort((-self._converged, -self._once, self._part))
         inside = order[self._part[order] >= 0]
         shown = inside[:MOST_LISTED]
-        files = np.flatnonzero(self._file_part >= 0)
-        files = files[np.argsort(-self._through()[files], kind="stable")][:MOST_LISTED]
-        edges, omitted = self._edges(set(shown.tolist()), set(files.tolist()))
+        listing = Listing(tables, self._network, self._part, self._file_part)
+        files = listing.busiest(MOST_LISTED)
+        edges, omitted = listing.edges(set(shown.tolist()), set(files.tolist()), MOST_LISTED)
         return Ranking(
             job=self._job,
             by=self._settings.by,
             start=self._settings.start,
             actors=[self._actor(int(node)) for node in shown],
-            files=self._files(files),
+            files=listing.files(files),
             edges=edges,
             components=self._components(inside),
             pruned=[
@@ -113,15 +116,16 @@ class _Answer:
         wanted = self._settings.start
         if wanted == "equal":
             return np.zeros(self._network.nodes)
-        use = self._sum("cpu_ns") if wanted == "cpu" else self._sum("bytes_read") + self._sum("bytes_written")
+        sums = self._sums
+        use = sums["cpu_ns"] if wanted == "cpu" else sums["bytes_read"] + sums["bytes_written"]
         if not use.any():
             what = "time on processors" if wanted == "cpu" else "bytes moved"
             self._notes.append(f"the trace tells no {what}: start ranks are equal")
         return use.astype(np.float64)
 
-    def _sum(self, column: str) -> Ints:
-        nodes = self._network.nodes
-        return np.bincount(self._network.node_of, weights=self._tables.actors[column], minlength=nodes).astype(np.int64)
+    def _sum(self, network: Network, column: str) -> Ints:
+        weights = self._tables.actors[column]
+        return np.bincount(network.node_of, weights=weights, minlength=network.nodes).astype(np.int64)
 
     def _representatives(self, network: Network) -> Rows:
         """Returns the row of the thread that stands for each vertex: the process's first, else the busiest."""
@@ -154,7 +158,7 @@ class _Answer:
         by = self._settings.by
         one = by in ("thread", "process")
         pid = int(tables.actors["pid"][row])
-        sums = self._node_sums()
+        sums = self._sums
         communities = self._communities
         return Actor(
             id=node,
@@ -165,7 +169,7 @@ class _Answer:
             tid=tid if one and tid < _BY_RANK else 0,
             rank=int(tables.actors["rank"][row]) if by not in ("host", "job") else -1,
             threads=int(sums["threads"][node]),
-            tids=self._tids(node) if node in self._leaders() else [],
+            tids=self._threads().get(node, []),
             events=int(sums["events"][node]),
             cpu_s=float(sums["cpu_ns"][node]) / 1e9,
             bytes_read=int(sums["bytes_read"][node]),
@@ -177,12 +181,17 @@ class _Answer:
             interactions=int(self._pruned_volume[node] if self._part[node] < 0 else self._volume[node]),
         )
 
-    def _tids(self, node: int) -> list[int]:
-        tids = self._tables.keys[self._network.node_of == node] % _SPACE
-        return sorted(
-            {*tids[tids < _BY_RANK].tolist(), *self._tables.actors["pid"][self._network.node_of == node].tolist()}
-            - {-1, 0}
-        )
+    def _threads(self) -> dict[int, list[int]]:
+        """Returns the numbers of the leaders' processes and threads."""
+        if self._tids is None:
+            node_of, leaders = self._network.node_of, sorted(self._leaders())
+            mine = np.flatnonzero(np.isin(node_of, leaders))
+            tids, pids = self._tables.keys[mine] % _SPACE, self._tables.actors["pid"][mine]
+            found: dict[int, set[int]] = {node: set() for node in leaders}
+            for node, tid, pid in zip(node_of[mine].tolist(), tids.tolist(), pids.tolist(), strict=True):
+                found[node].update(number for number in (tid, pid) if 0 < number < _BY_RANK)
+            self._tids = {node: sorted(numbers) for node, numbers in found.items()}
+        return self._tids
 
     def _leaders(self) -> set[int]:
         """Returns the vertices that are leaders of the components that are told."""
@@ -193,107 +202,6 @@ class _Answer:
             place = np.arange(len(inside)) - np.searchsorted(part, part)
             self._led = set(inside[(place < self._settings.top) & (part < _MOST_COMPONENTS)].tolist())
         return self._led
-
-    def _node_sums(self) -> dict[str, Ints]:
-        if not hasattr(self, "_sums"):
-            self._sums = {name: self._sum(name) for name in ("events", "cpu_ns", "bytes_read", "bytes_written")}
-            self._sums["threads"] = np.bincount(self._network.node_of, minlength=self._network.nodes)
-        return self._sums
-
-    def _through(self) -> Floats:
-        through: Floats = self._network.writes.sum(axis=0) + self._network.reads.sum(axis=1)
-        return through
-
-    def _files(self, chosen: Rows) -> list[SharedFile]:
-        tables, network = self._tables, self._network
-        size = int(tables.channels.max(initial=0)) + 1
-        read = np.bincount(tables.channels, weights=tables.uses["bytes_read"], minlength=size)
-        written = np.bincount(tables.channels, weights=tables.uses["bytes_written"], minlength=size)
-        writers, readers = np.diff(network.writes.tocsc().indptr), np.diff(network.reads.indptr)
-        return [
-            SharedFile(
-                id=at,
-                path=tables.channel_names.name(channel := int(network.channel[at])),
-                kind=self._kind(at),
-                writers=int(writers[at]),
-                readers=int(readers[at]),
-                bytes_read=int(read[channel]),
-                bytes_written=int(written[channel]),
-                component=int(self._file_part[at]) + 1,
-            )
-            for at in chosen.tolist()
-        ]
-
-    def _kind(self, file: int) -> EdgeKind:
-        channel = int(self._network.channel[file])
-        kind = self._tables.channel_names.kind(channel)
-        if kind == "file" and channel in self._collective_channels():
-            return "collective"
-        return kind
-
-    def _collective_channels(self) -> set[int]:
-        if not hasattr(self, "_collective"):
-            tables = self._tables
-            self._collective = set(np.unique(tables.channels[tables.uses["collectives"] > 0]).tolist())
-        return self._collective
-
-    def _edges(self, nodes: set[int], files: set[int]) -> tuple[list[Interaction], int]:
-        tables, network = self._tables, self._network
-        source, target = network.node_of[tables.sources], network.node_of[tables.targets]
-        there = (source != target) & (self._part[source] >= 0) & (self._part[target] >= 0)
-        key, which = np.unique(
-            (source[there] * network.nodes + target[there]) * 8 + tables.kinds[there], return_inverse=True
-        )
-        count = np.bincount(which, weights=tables.counts[there], minlength=len(key))
-        waited = np.bincount(which, weights=tables.waited_ns[there], minlength=len(key))
-        pair, kind = np.divmod(key, 8)
-        ends = zip((pair // network.nodes).tolist(), (pair % network.nodes).tolist(), kind.tolist(), strict=True)
-        edges = [
-            Interaction(source=a, target=b, kind=LINK_KINDS[k], count=int(count[at]), waited_s=float(waited[at]) / 1e9)
-            for at, (a, b, k) in enumerate(ends)
-            if a in nodes and b in nodes
-        ]
-        moved = self._moved()
-        writes, reads = network.writes.tocoo(), network.reads.tocoo()
-        for row, column, number in zip(writes.row.tolist(), writes.col.tolist(), writes.data.tolist(), strict=True):
-            if row in nodes and column in files:
-                volume = moved[1].get((row, int(network.channel[column])), 0)
-                edges.append(
-                    Interaction(
-                        source=row,
-                        target=column,
-                        target_is_file=True,
-                        kind=self._kind(column),
-                        count=int(number),
-                        bytes=volume,
-                    )
-                )
-        for row, column, number in zip(reads.row.tolist(), reads.col.tolist(), reads.data.tolist(), strict=True):
-            if column in nodes and row in files:
-                volume = moved[0].get((column, int(network.channel[row])), 0)
-                edges.append(
-                    Interaction(
-                        source=row,
-                        target=column,
-                        source_is_file=True,
-                        kind=self._kind(row),
-                        count=int(number),
-                        bytes=volume,
-                    )
-                )
-        edges.sort(key=lambda edge: (-edge.count, edge.source, edge.target))
-        return edges[:MOST_LISTED], len(key) + writes.nnz + reads.nnz - len(edges[:MOST_LISTED])
-
-    def _moved(self) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
-        """Returns the bytes read and written by vertex and channel, of the channels that connect."""
-        tables, network = self._tables, self._network
-        mine = np.flatnonzero(np.isin(tables.channels, network.channel))
-        nodes, channels = network.node_of[tables.users[mine]].tolist(), tables.channels[mine].tolist()
-        answer: tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]] = ({}, {})
-        for sums, column in zip(answer, ("bytes_read", "bytes_written"), strict=True):
-            for node, channel, volume in zip(nodes, channels, tables.uses[column][mine].tolist(), strict=True):
-                sums[node, channel] = sums.get((node, channel), 0) + volume
-        return answer
 
     def _components(self, inside: Rows) -> list[Component]:
         parts = len(self._sizes)

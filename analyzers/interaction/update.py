@@ -13,27 +13,17 @@ from ...events.kernel import EVENT_OF_NAME, KernelEvent
 from ..dfg.mapping import Names
 from ..dfg.state import Ints, Rows
 from .channels import Channels
-from .guests import Guests
-from .locks import Locks
+from .kernel_events import SPACE as _SPACE
+from .kernel_events import KernelEvents
 from .report import ranking_of
-from .scheduling import Scheduling
 from .settings import InteractionSettings
 from .store import NEVER, Store
 from .tables import LINK_KINDS, Tables
 
-_SPACE: Final = 2**32
 _BY_RANK: Final = 2**31
 _BY_STREAM: Final = 2**31 + 2**30
-_GUEST: Final = 2**31 + 2**30 + 2**29
 _LINK_BITS: Final = 20
 _EXECS: Final = frozenset(("execve", "execveat"))
-_LOCKS: Final = (int(KernelEvent.LOCK_REQ), int(KernelEvent.LOCK_ACQ), int(KernelEvent.UNLOCK))
-_NAME_THEMSELVES: Final = (
-    int(KernelEvent.PROCESS_STATE),
-    int(KernelEvent.SCHED_PROCESS_EXEC),
-    int(KernelEvent.SCHED_PROCESS_EXIT),
-)
-_MOST_GUESTS: Final = 65_536
 
 
 class InteractionAnalyzer:
@@ -62,11 +52,8 @@ class InteractionAnalyzer:
             highs=("last_write", "last_read"),
         )
         self._links = Store(settings.max_links, sums=("count", "waited_ns"))
-        self._scheduling = Scheduling(settings.max_actors)
-        self._locks = Locks(settings.max_actors)
-        self._guests = Guests(settings.max_actors)
+        self._events = KernelEvents(settings.max_actors)
         self._channels = Channels()
-        self._guest_numbers: dict[tuple[int, int], int] = {}
         self._codes = np.zeros(1, np.int64)
         self._execs = np.zeros(1, np.bool_)
 
@@ -188,11 +175,10 @@ class InteractionAnalyzer:
     def snapshot(self) -> dict[str, Any]:
         """Returns a copy of the state as plain data."""
         plain = ("events", "device_wakeups", "void_wakeups", "first_ns", "last_ns")
-        parts = ("_actors", "_uses", "_links", "_scheduling", "_locks", "_guests", "_channels")
+        parts = ("_actors", "_uses", "_links", "_events", "_channels")
         return {
             **{name: getattr(self, name) for name in plain},
             **{name: getattr(self, name).snapshot() for name in parts},
-            "guests": dict(self._guest_numbers),
         }
 
     @classmethod
@@ -202,10 +188,8 @@ class InteractionAnalyzer:
         for name in ("events", "device_wakeups", "void_wakeups", "first_ns", "last_ns"):
             setattr(made, name, data[name])
         made._actors, made._uses, made._links = (Store.restore(data[name]) for name in ("_actors", "_uses", "_links"))
-        made._scheduling = Scheduling.restore(data["_scheduling"])
-        made._locks, made._guests = Locks.restore(data["_locks"]), Guests.restore(data["_guests"])
+        made._events = KernelEvents.restore(data["_events"])
         made._channels = Channels.restore(data["_channels"])
-        made._guest_numbers = dict(data["guests"])
         return made
 
     def _calls(self, batch: EventBatch, names: Names, space: int, stream: int, pid: int, rank: int) -> None:
@@ -251,68 +235,13 @@ class InteractionAnalyzer:
         )
 
     def _kernel(self, batch: EventBatch, space: int) -> None:
-        code = self._codes[batch.call]
-        acting = np.where(batch.tid > 0, space * _SPACE + batch.tid.astype(np.int64), 0)
-        other = np.where(batch.handle > 0, space * _SPACE + batch.handle.astype(np.int64), 0)
-        time = batch.start.astype(np.int64)
-        scheduled = self._scheduling.update(code, time, acting, other, (batch.flags & int(Flag.BLOCKING)) > 0)
-        self.void_wakeups += scheduled.void
-        self.device_wakeups += int(np.count_nonzero(scheduled.links & (acting == 0)))
-        file = batch.file.astype(np.int64)
-        about_lock = np.isin(code, _LOCKS)
-        own_name = (file > 0) & np.isin(code, _NAME_THEMSELVES)
-        others_name = (file > 0) & (other > 0)
-        acts = np.flatnonzero(acting > 0)
-        told = np.flatnonzero(others_name)
-        ran = np.flatnonzero(scheduled.ran > 0)
-        keys = np.concatenate((acting[acts], other[told], scheduled.ran[ran]))
-        if not len(keys):
-            return
-        zeros = np.zeros(len(told), np.int64)
-        minus = np.full(len(told), -1, np.int64)
-        # in the order of events, so that the last name stays; a switched-out thread is among those that act
-        order = np.argsort(np.concatenate((acts, told, np.full(len(ran), len(code)))), kind="stable")
-        columns = {
-            "events": np.concatenate((np.ones(len(acts), np.int64), zeros, np.zeros(len(ran), np.int64))),
-            "cpu_ns": np.concatenate((np.zeros(len(acts), np.int64), zeros, scheduled.ran_ns[ran])),
-            "pid": np.concatenate(
-                (np.where(batch.pid[acts] > 0, batch.pid[acts].astype(np.int64), -1), minus, np.full(len(ran), -1))
-            ),
-            "name": np.concatenate((np.where(own_name[acts], file[acts], -1), file[told], np.full(len(ran), -1))),
-        }
-        self._actor(keys[order], **{name: column[order] for name, column in columns.items()})
-        linked = scheduled.links & (acting > 0) & (other > 0)
-        self._link(acting[linked], other[linked], "wakeup")
-        forked = (code == int(KernelEvent.SCHED_PROCESS_FORK)) & (acting > 0) & (other > 0)
-        self._link(acting[forked], other[forked], "fork")
-        if about_lock.any():
-            mine = np.flatnonzero(about_lock & (acting > 0))
-            handed = self._locks.update(code[mine], time[mine], acting[mine], file[mine] + space * _SPACE)
-            self._link(handed.asker, handed.holder, "lock")
-            self._link(handed.giver, handed.taker, "lock", handed.waited_ns)
-        self._guest(code, acting, other, batch)
-
-    def _guest(self, code: Ints, acting: Ints, other: Ints, batch: EventBatch) -> None:
-        value = np.where(code == int(KernelEvent.KVM_CR3), batch.offset, batch.requested).astype(np.int64)
-        woken = self._guests.update(code, acting, other, value)
-        if not len(woken.vcpu_from):
-            return
-        ends = [
-            np.array([self._guest_key(int(vcpu), int(cr3)) for vcpu, cr3 in zip(vcpus, spaces, strict=True)], np.int64)
-            for vcpus, spaces in ((woken.vcpu_from, woken.space_from), (woken.vcpu_to, woken.space_to))
-        ]
-        self._actor(np.concatenate(ends), events=1)
-        self._link(ends[0], ends[1], "guest")
-
-    def _guest_key(self, vcpu: int, cr3: int) -> int:
-        """Returns the key of a process of a guest; address spaces belong to a machine, not to one processor of it."""
-        space = vcpu // _SPACE
-        number = self._guest_numbers.get((space, cr3))
-        if number is None:
-            number = min(len(self._guest_numbers), _MOST_GUESTS)
-            if number < _MOST_GUESTS:
-                self._guest_numbers[space, cr3] = number
-        return space * _SPACE + _GUEST + number
+        told = self._events.update(batch, self._codes[batch.call], space)
+        self.device_wakeups += told.device_wakeups
+        self.void_wakeups += told.void_wakeups
+        if len(told.actors):
+            self._actor(told.actors, **told.columns)
+        for link in told.links:
+            self._link(link.source, link.target, link.kind, link.waited_ns)
 
     def _actor(self, keys: Ints, **values: npt.ArrayLike) -> Rows:
         rows = self._actors.add(keys, **values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -44,11 +45,11 @@ class Machine:
         self._process = Recall()
         self._calls = CallPairs(self.interner, counters)
 
-    def comms(self, texts: list[bytes] | tuple[bytes, ...]) -> npt.NDArray[np.uint32]:
+    def comms(self, texts: Sequence[bytes]) -> npt.NDArray[np.uint32]:
         """Returns the number of each command, 0 for none."""
         return self._comms.of(texts)
 
-    def locks(self, texts: list[bytes] | tuple[bytes, ...]) -> npt.NDArray[np.uint32]:
+    def locks(self, texts: Sequence[bytes]) -> npt.NDArray[np.uint32]:
         """Returns the number of each lock."""
         return self._locks.of(texts)
 

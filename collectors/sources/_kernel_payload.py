@@ -31,8 +31,8 @@ class Payload:
 
     Args:
         code: what the event is.
-        patterns: regular expressions whose groups are columns of ``Rows``, ``name``, ``path`` or ``state``, for the whole of what follows the event's name; none
-            where no field is wanted. The first group never matches an empty text.
+        patterns: regular expressions for the whole of what follows the event's name, none where no field is wanted.
+            Groups are columns of ``Rows``, ``name``, ``path`` or ``state``; the first one never matches an empty text.
         constants: columns of Rows that are the same for all.
     """
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -14,7 +13,8 @@ from ..lines import Block, LineBuffer
 from ..numbering import Numbering
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
-from ._kernel_calls import Call, fields_of, is_io, whole_number
+from ._kernel_calls import Call, fields_of, is_io
+from ._kernel_columns import Ints, Lists, headers, store
 from ._kernel_dialect import Dialect
 from ._kernel_machine import Machine
 from ._kernel_payload import Payload
@@ -23,24 +23,17 @@ from ._kernel_time import Clock
 
 MAX_LINE_BYTES: Final = 1 << 20
 MAX_HOSTS: Final = 1024
-_PIECE_BYTES: Final = 1 << 18
+_PIECE_BYTES: Final = 1 << 20
 _MOST_EVENTS: Final = 16_384
 _OTHER_EVENT: Final = 1
-_RUNNABLE: Final = re.compile(rb"R|0$|256$|0x0$|\(.*TASK_RUNNING")  # 256: preempted
-_LARGEST_TID: Final = 2**31 - 1
-_IN_INTERRUPT: Final = re.compile(rb"[hHsZz]")
-_CONTEXT: Final = re.compile(rb'(?:^|[ ,])(tid|pid|procname) = ("[^"]*"|\d+)')
-
-Ints = npt.NDArray[np.int64]
-Lists = dict[str, Sequence[bytes]]
 
 
 class KernelTextParser:
     """Parses one file into one stream for each machine that it names.
 
-    Every line is an event, tells what others mean (``lines_ignored:context``: interrupts, halves of system calls,
-    descriptors), is of an event that means nothing here (``lines_ignored:other_event``), has another form by rule
-    (``lines_ignored:heading``), or is malformed.
+    Every line is an event, names a thread, tells what others mean (``lines_ignored:context``: interrupts, halves of
+    system calls, descriptors), is of an event that means nothing here (``lines_ignored:other_event``), has another
+    form by rule (``lines_ignored:heading``), or is malformed.
     """
 
     def __init__(self, about: Input, dialect: Dialect) -> None:
@@ -183,7 +176,7 @@ class KernelTextParser:
         chosen: npt.NDArray[np.intp],
     ) -> tuple[Rows, dict[int, Call]]:
         """Returns what chosen lines say, with who acts, and the system calls among them; reports what is malformed."""
-        rows = self._headers(machine, lists, numbers[chosen], times[chosen], chosen)
+        rows = headers(machine, lists, numbers[chosen], times[chosen], chosen)
         wrong = rows.time < 0
         calls = self._fill(machine, rows, kinds[chosen], lists["payload"], chosen, wrong)
         for line in rows.line[wrong].tolist():
@@ -194,40 +187,6 @@ class KernelTextParser:
             rows = rows.select(~wrong)
         machine.acting(rows)
         return rows, calls
-
-    def _headers(
-        self,
-        machine: Machine,
-        lists: Lists,
-        numbers: Ints,
-        times: Ints,
-        chosen: npt.NDArray[np.intp],
-    ) -> Rows:
-        """Makes rows of what stands before the events' names."""
-        rows = Rows.zeros(len(chosen))
-        rows.line[:], rows.time[:] = numbers, times
-        at = chosen.tolist()
-        rows.cpu[:] = _whole([lists["cpu"][row] for row in at])
-        if "tid" in lists:
-            rows.tid[:] = _whole([lists["tid"][row] for row in at])
-        if "pid" in lists and any(lists["pid"]):
-            rows.pid[:] = _whole([lists["pid"][row] for row in at])
-        if "comm" in lists:
-            rows.comm[:] = machine.comms([lists["comm"][row] for row in at])
-        if "flags" in lists and any(lists["flags"]):
-            rows.inside[:] = [bool(_IN_INTERRUPT.search(lists["flags"][row])) for row in at]
-        if "context" in lists and any(lists["context"]):
-            self._context(machine, [lists["context"][row] for row in at], rows)
-        return rows
-
-    def _context(self, machine: Machine, texts: list[bytes], rows: Rows) -> None:
-        """Takes who acts from a block of context, which a tracer was asked to write with each event."""
-        for at, text in enumerate(texts):
-            told = dict(_CONTEXT.findall(text))
-            if b"tid" in told:
-                rows.tid[at] = _one(told[b"tid"])
-                rows.pid[at] = _one(told.get(b"pid", b"0"))
-                rows.comm[at] = machine.comms([told.get(b"procname", b'""')[1:-1]])[0]
 
     def _fill(
         self,
@@ -255,7 +214,7 @@ class KernelTextParser:
                 parts, malformed = payload.find(texts)
                 wrong[mine[malformed]] = True
                 for part in parts:
-                    _store(machine, rows, mine[part.rows], part.texts)
+                    store(machine, rows, mine[part.rows], part.texts)
         return calls
 
     def _machine(self, host: bytes, items: list[SourceItem]) -> tuple[str, Machine] | None:
@@ -290,35 +249,3 @@ class KernelTextParser:
                 return _OTHER_EVENT
         self._kinds.append((payload, name))
         return len(self._kinds) - 1
-
-
-def _store(
-    machine: Machine,
-    rows: Rows,
-    at: npt.NDArray[np.intp],
-    texts: Mapping[str, Sequence[bytes]],
-) -> None:
-    for group, column in texts.items():
-        if group == "name":
-            rows.text[at] = machine.comms(list(column))
-        elif group == "path":
-            rows.text[at] = machine.comms([path.rpartition(b"/")[2][:15] for path in column])
-        elif group == "state":
-            rows.value[at] = [not _RUNNABLE.match(text) for text in column]
-        elif group == "value":
-            rows.value[at] = [whole_number(text) or 0 for text in column]
-        else:
-            getattr(rows, group)[at] = _whole(column)
-
-
-def _whole(texts: Sequence[bytes]) -> npt.NDArray[np.int64]:
-    """Returns numbers of threads and processors; those that cannot be any become the largest."""
-    try:
-        numbers = np.fromiter(map(int, texts), np.int64, len(texts))
-    except (ValueError, OverflowError):
-        numbers = np.array([_one(text) for text in texts], np.int64)
-    return np.minimum(numbers, _LARGEST_TID)
-
-
-def _one(text: bytes) -> int:
-    return min(int(text), _LARGEST_TID) if text.isdigit() and len(text) < 19 else 0

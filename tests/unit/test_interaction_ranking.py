@@ -55,7 +55,7 @@ def test_one_iteration_is_the_seeds_formula(links: dict[tuple[int, int], int]) -
     assert got == pytest.approx(naive)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(EDGES)
 def test_the_fixed_point_is_networkx_pagerank(links: dict[tuple[int, int], int]) -> None:
     networkx = pytest.importorskip("networkx")
