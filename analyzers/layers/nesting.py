@@ -31,7 +31,7 @@ class Nested(NamedTuple):
     """What became of some calls.
 
     Attributes:
-        calls: the same, by thread and end.
+        calls: the same, by thread and end if any encloses another.
         closed: of which all enclosing calls are known, bool[n].
         orphans: calls that were made in one which was not seen to end.
     """
@@ -47,6 +47,10 @@ def nest(calls: Calls) -> Nested:
     A call's encloser is the next one of its thread that ends later and stands less deep. One that does not span the
     call lost its place to an encloser that was never seen: the call counts as the program's, an orphan.
     """
+    if not calls.depth.any():
+        calls.over[calls.over == UNTOLD] = PROGRAM
+        _tell_fates(calls)
+        return Nested(calls, np.ones(len(calls), np.bool_), 0)
     calls = _by_thread_and_end(calls)
     encloser, orphan = _enclosers(calls)
     levels = np.unique(calls.depth)
