@@ -33,6 +33,8 @@ Examples:
 
 Exit status: 0 done, 1 the work failed or an archive is damaged, 2 bad usage or unreadable input.
 """
+_SHOWN = 4096
+"""Calls that are printed before how many is shown anew."""
 _archive = click.argument("file", metavar="ARCHIVE", type=click.Path(path_type=Path))
 
 
@@ -64,7 +66,8 @@ def create(files: tuple[Path, ...], output: Path, format_name: str | None, job: 
     from ..collectors.sources.registry import open_file, read_all
     from ..events import ConfigError, InputError
     from ..events.archive.writer import ArchiveWriter
-    from .archive_writing import write_items
+    from .archive_writing import shown, write_items
+    from .progress import reading_progress
     from .telling import tell
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
@@ -72,10 +75,10 @@ def create(files: tuple[Path, ...], output: Path, format_name: str | None, job: 
     calls = problems = 0
     try:
         sources = [open_file(path, origin, format=format_name) for path in files]
-        with private_file(output) as out:
+        with private_file(output) as out, reading_progress(files) as progress:
             out.write(writer.begin({"job": origin.job, "traces": [path.name for path in files]}))
-            for source in sources:
-                calls += write_items(writer, read_all(source), out)
+            for path, source in zip(files, sources, strict=True):
+                calls += write_items(writer, shown(read_all(source), path, source.counters, progress), out)
                 problems += source.problems.total
                 tell(source.problems, source.omissions)
             out.write(writer.end())
@@ -112,18 +115,20 @@ def info(file: Path, as_json: bool) -> None:
 def dump(file: Path, stream: str | None, calls: int | None) -> None:
     """Print the calls as JSON lines, one a line, which iotide reads again."""
     from .archive_report import calls_as_rows
+    from .progress import calls_progress
 
-    with _opened(file) as reader:
-        left = calls
-        for number, archived in reader.streams.items():
+    with _opened(file) as reader, calls_progress("printing", len(reader.streams), quiet=sys.stdout.isatty()) as show:
+        printed = 0
+        for done, (number, archived) in enumerate(reader.streams.items()):
             if stream is not None and stream not in (archived.name, archived.info.command, str(archived.info.rank)):
                 continue
             for row in calls_as_rows(reader, number):
-                if left is not None:
-                    if not left:
-                        return
-                    left -= 1
+                if printed == calls:
+                    return
                 click.echo(json.dumps(row, ensure_ascii=False))
+                printed += 1
+                if not printed % _SHOWN:
+                    show(done, _SHOWN)
         _name_problems(reader)
 
 
@@ -132,15 +137,19 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
 def verify(file: Path) -> None:
     """Check every checksum, unpack every call, and say whether the archive is whole."""
     from ..events import InputError
+    from .progress import calls_progress
 
     calls = broken = 0
     with _opened(file) as reader:
-        for number in reader.streams:
-            try:
-                calls += sum(len(each.batch) for each in reader.calls(number))
-            except InputError as error:
-                broken += 1
-                click.echo(f"iotide: {error}", err=True)
+        with calls_progress("checking", len(reader.streams)) as show:
+            for done, number in enumerate(reader.streams):
+                try:
+                    for each in reader.calls(number):
+                        calls += len(each.batch)
+                        show(done, len(each.batch))
+                except InputError as error:
+                    broken += 1
+                    click.echo(f"iotide: {error}", err=True)
         _name_problems(reader)
         if broken or reader.problems:
             click.echo(f"{file}: damaged; {calls} calls can be read")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import IO
 
 from ..collectors.source import Changed, Chunk, Closed, Opened, SourceItem
@@ -21,3 +22,12 @@ def write_items(writer: ArchiveWriter, items: Iterable[SourceItem], out: IO[byte
         elif isinstance(item, Closed):
             out.write(writer.closed(item.stream))
     return calls
+
+
+def shown(
+    items: Iterable[SourceItem], path: Path, counters: Mapping[str, int], progress: Callable[[Path, int], None]
+) -> Iterator[SourceItem]:
+    """Hands on what a source gives, and says how far it has come in its file."""
+    for item in items:
+        progress(path, counters["bytes_read"])
+        yield item

@@ -46,3 +46,31 @@ def step_progress(title: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextlib.contextmanager
+def calls_progress(title: str, streams: int, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Shows how many streams are done, and how many calls; yields a function of streams done and further calls."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, calls: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("streams, {task.fields[calls]:,} calls"),
+        TimeElapsedColumn(),
+    )
+    total = 0
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=streams, calls=0)
+
+        def show(done: int, calls: int) -> None:
+            nonlocal total
+            total += calls
+            bar.update(task, completed=done, calls=total)
+
+        yield show

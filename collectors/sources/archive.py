@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from os import SEEK_END
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, BinaryIO, cast
@@ -54,7 +55,9 @@ def _unpack(path: Path, to: IO[bytes], about: Input) -> None:
 
 def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:
     reader = ArchiveReader(file, about.name)
-    for number, stream in reader.streams.items():
+    size = file.seek(0, SEEK_END)
+    for done, (number, stream) in enumerate(reader.streams.items()):
+        about.counters["bytes_read"] = size * done // len(reader.streams)  # its parts lie all over the file
         name = about.stream("archive", stream.name)
         yield [Opened(name, stream.info)]
         last = max(stream.files, default=0)
@@ -70,6 +73,7 @@ def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:
         for reason, count in stream.losses.items():
             about.counters[reason] += count
         yield [Closed(name)]
+    about.counters["bytes_read"] = size
     for problem in reader.problems:
         about.malformed(None, problem.problem, problem.expected)
 
