@@ -120,17 +120,14 @@ def test_truncated_log_is_named_and_its_streams_closed(keep: int, tmp_path: Path
     assert bool(streams) == (keep < 0)  # the other layer is still there
 
 
-def test_broken_logs_never_end_us(tmp_path: Path) -> None:
-    good, rand = TRACED.read_bytes(), random.Random(11)
-    for number in range(2):
-        broken = bytearray(good)
-        for _ in range(12):
-            broken[rand.randrange(len(good))] ^= 1 << rand.randrange(8)
-        broken[8:16] = good[8:16]
-        path = tmp_path / f"{number}.darshan"
-        path.write_bytes(broken)
-        _, source = read(path)
-        assert source.problems.total or source.counters["events"]
+def test_broken_log_never_ends_us(tmp_path: Path) -> None:
+    broken, rand = bytearray(TRACED.read_bytes()), random.Random(11)
+    for _ in range(12):
+        broken[rand.randrange(16, len(broken))] ^= 1 << rand.randrange(8)
+    path = tmp_path / "broken.darshan"
+    path.write_bytes(broken)
+    _, source = read(path)
+    assert source.problems.total == 1
 
 
 def test_segments_whose_times_cannot_be_are_left_out() -> None:
