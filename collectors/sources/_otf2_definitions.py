@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...events import FileInfo, FileType, Layer
+from ...events import FileInfo, FileType, Kind, Layer
 from ...events.definitions import MAX_TEXT
 from ...events.schema import file_type_of
 from ..calls import CALLS, classify
@@ -153,6 +153,8 @@ class TraceDefinitions:
         name, description, role = self._regions.get(number, (NONE_32, NONE_32, 0))
         call = self.string(name) or "call"
         layer, kind = classify(call)
+        if kind is Kind.CHANGE_FLAGS:  # fcntl does much else, and where it changes flags a record says so
+            kind = Kind.OTHER
         said = _PARADIGMS.get(self.string(description))
         known = call in CALLS or layer not in (Layer.OTHER, Layer.POSIX)
         return Region(call, int(said if said is not None else layer), int(kind), role in _FILE_ROLES or known)
