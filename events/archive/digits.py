@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 _MARK: Final = b"\x00"
-_HEX_MARK: Final = b"\x01"
-_HEX = re.compile(rb"(?<![0-9A-Za-z])(?=[0-9]*[a-f])[0-9a-f]{7,16}(?![0-9A-Za-z])")
+_WORD_MARK: Final = b"\x01"
 _LENGTH: Final = ord("@")
 """What is added to the digits of a hexadecimal word to make the character behind its mark."""
-_MOST_DIGITS: Final = 19
 _MOST_ZEROS: Final = 15
 _MOST_PADDED: Final = 10**17
-_TENS: Final = 10 ** np.arange(_MOST_DIGITS + 1, dtype=np.uint64)
+_LONGEST: Final = 40
+"""Digits that are not looked at as a number."""
+_DIGITS = re.compile(rb"([0-9]+)")
+_WORD = re.compile(rb"(?<![0-9A-Za-z])(?=[0-9]*[a-f])[0-9a-f]{7,16}(?![0-9A-Za-z])")
+_HEX: Final = bytes(ord("h") if chr(code) in "0123456789abcdef" else ord("-") for code in range(256))
+_BETWEEN: Final = b"],["
+_SHORT: Final = 512
+_NAUGHT: Final = ord("0")
+_SEVEN: Final = 7 * b"h"
 
 
 def take_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
@@ -31,43 +38,18 @@ def take_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
     >>> take_numbers(b"id 00c0ffee")
     (b'id \x01H', array([12648430]))
     """
-    words = _HEX.findall(text)
-    if not words:
-        return _take_decimals(text)
-    rest, decimals = _take_decimals(_HEX.sub(lambda found: _HEX_MARK + bytes((_LENGTH + len(found[0]),)), text))
-    return rest, np.concatenate([decimals, np.array([int(word, 16) for word in words], np.uint64).view(np.int64)])
+    rests, numbers, words = [], [], []
+    for each in text.split(_BETWEEN):
+        rest, its_numbers, its_words = _take_known(each) if len(each) <= _SHORT else _take(each)
+        rests.append(rest)
+        numbers += its_numbers
+        words += its_words
+    return _BETWEEN.join(rests), np.array(numbers + words, np.int64)
 
 
 def count_numbers(rest: bytes) -> int:
     """Tells how many numbers were taken from a text."""
-    return rest.count(_MARK) + rest.count(_HEX_MARK)
-
-
-def _take_decimals(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
-    characters = np.frombuffer(text, np.uint8)
-    is_digit = np.zeros(len(characters) + 2, bool)
-    is_digit[1:-1] = (characters >= ord("0")) & (characters <= ord("9"))
-    edges = np.flatnonzero(is_digit[1:] != is_digit[:-1])
-    begins, lengths = edges[::2], edges[1::2] - edges[::2]
-    short = lengths <= _MOST_DIGITS
-    begins, lengths = begins[short], lengths[short]
-    if not len(begins):
-        return text, np.zeros(0, np.int64)
-    along = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    digits = (characters[np.repeat(begins, lengths) + along] - ord("0")).astype(np.uint64)
-    weights = _TENS[np.repeat(lengths, lengths) - 1 - along]
-    values = np.add.reduceat(digits * weights, np.cumsum(lengths) - lengths)
-    zeros = lengths - np.maximum(np.searchsorted(_TENS, values, "right"), 1)
-    fits = np.where(zeros > 0, (zeros <= _MOST_ZEROS) & (values < _MOST_PADDED), values < 2**63)
-    begins, lengths = begins[fits], lengths[fits]
-    marked = characters.copy()
-    marked[begins] = 0
-    stays = np.ones(len(characters), bool)
-    steps = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    stays[np.repeat(begins, lengths) + steps] = False
-    stays[begins] = True
-    plain, zeros = values[fits].astype(np.int64), zeros[fits]
-    return marked[stays].tobytes(), np.where(zeros > 0, -16 * plain - zeros, plain)
+    return rest.count(_MARK) + rest.count(_WORD_MARK)
 
 
 def put_numbers(rest: bytes, numbers: list[int]) -> bytes:
@@ -80,8 +62,46 @@ def put_numbers(rest: bytes, numbers: list[int]) -> bytes:
     decimals = len(pieces) - 1
     texts = [_text(number) for number in numbers[:decimals]]
     text = b"".join([pieces[0], *(text + piece for text, piece in zip(texts, pieces[1:], strict=True))])
-    first, *words = text.split(_HEX_MARK)
+    first, *words = text.split(_WORD_MARK)
     return first + b"".join([_word(number, word) for number, word in zip(numbers[decimals:], words, strict=True)])
+
+
+def _take(text: bytes) -> tuple[bytes, list[int], list[int]]:
+    """Returns what stays, the decimal numbers, and the hexadecimal words."""
+    words: list[int] = []
+    if _SEVEN in text.translate(_HEX):  # seldom, and quickly seen
+
+        def note(found: re.Match[bytes]) -> bytes:
+            words.append(_signed(int(found[0], 16)))
+            return _WORD_MARK + bytes((_LENGTH + len(found[0]),))
+
+        text = _WORD.sub(note, text)
+    pieces, numbers = _DIGITS.split(text), []
+    for at in range(1, len(pieces), 2):
+        number = _number(pieces[at])
+        if number is not None:
+            numbers.append(number)
+            pieces[at] = _MARK
+    return b"".join(pieces), numbers, words
+
+
+_take_known = lru_cache(maxsize=1 << 14)(_take)
+"""Most of what processes say of their files others have said before."""
+
+
+def _number(digits: bytes) -> int | None:
+    """Returns the number of a row of digits; None: it stays in the text."""
+    if len(digits) >= _LONGEST:
+        return None
+    value = int(digits)
+    if digits[0] != _NAUGHT or len(digits) == 1:
+        return value if value < 2**63 else None
+    zeros = len(digits) - len(str(value))
+    return -16 * value - zeros if zeros <= _MOST_ZEROS and value < _MOST_PADDED else None
+
+
+def _signed(value: int) -> int:
+    return value - 2**64 if value >= 2**63 else value
 
 
 def _word(number: int, follows: bytes) -> bytes:
