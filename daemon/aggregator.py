@@ -20,6 +20,8 @@ _log = logging.getLogger(__name__)
 _LONGEST_JOB: Final = 256
 _REMEMBERED_COLLECTORS: Final = 100_000
 _SLICE_S: Final = 0.01
+_ANALYSES: Final = ("graph", "layers", "interactions")
+"""Parts of a session that count what their bounds cost."""
 
 PredictionListener: TypeAlias = Callable[[Prediction], None]
 JobListener: TypeAlias = Callable[[JobSummary], None]
@@ -66,9 +68,7 @@ class Aggregator:
         self._on_prediction: list[PredictionListener] = []
         self._on_job: list[JobListener] = []
         self._signal_dropped = {"late": 0.0, "ahead": 0.0}
-        self._graphs_dropped: Counter[str] = Counter()
-        self._layers_dropped: Counter[str] = Counter()
-        self._interactions_dropped: Counter[str] = Counter()
+        self._dropped: dict[str, Counter[str]] = {part: Counter() for part in _ANALYSES}
         self._past: Counter[str] = Counter()
         self._lost: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
 
@@ -164,26 +164,21 @@ class Aggregator:
 
     def graphs_dropped(self) -> Counter[str]:
         """Returns what the jobs' directly-follows graphs lack, by reason; those of jobs that are gone included."""
-        total = Counter(self._graphs_dropped)
-        for session in self.jobs.values():
-            if session.graph is not None:
-                total.update(session.graph.losses())
-        return total
+        return self._all_dropped("graph")
 
     def layers_dropped(self) -> Counter[str]:
-        """Returns what the jobs' layers lack, by reason; those of jobs that are gone included."""
-        total = Counter(self._layers_dropped)
-        for session in self.jobs.values():
-            if session.layers is not None:
-                total.update(session.layers.losses())
-        return total
+        """Returns what the jobs' layers lack, likewise."""
+        return self._all_dropped("layers")
 
     def interactions_dropped(self) -> Counter[str]:
-        """Returns what the jobs' interaction graphs lack, by reason; those of jobs that are gone included."""
-        total = Counter(self._interactions_dropped)
+        """Returns what the jobs' interactions lack, likewise."""
+        return self._all_dropped("interactions")
+
+    def _all_dropped(self, part: str) -> Counter[str]:
+        total = Counter(self._dropped[part])
         for session in self.jobs.values():
-            if session.interactions is not None:
-                total.update(session.interactions.losses())
+            if (analysis := getattr(session, part)) is not None:
+                total.update(analysis.losses())
         return total
 
     # ---- time ----
@@ -282,12 +277,9 @@ class Aggregator:
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]
         _add(self._signal_dropped, session)
-        if session.graph is not None:
-            self._graphs_dropped.update(session.graph.losses())
-        if session.layers is not None:
-            self._layers_dropped.update(session.layers.losses())
-        if session.interactions is not None:
-            self._interactions_dropped.update(session.interactions.losses())
+        for part in _ANALYSES:
+            if (analysis := getattr(session, part)) is not None:
+                self._dropped[part].update(analysis.losses())
         self._predicted_at.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)
