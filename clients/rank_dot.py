@@ -12,9 +12,10 @@ from .dfg_dot import quoted
 from .rank_text import who
 from .units import byte_text
 
-MOST_ACTORS: Final = 60
-MOST_FILES: Final = 60
-MOST_EDGES: Final = 240
+MOST_ACTORS: Final = 40
+MOST_FILES: Final = 40
+MOST_EDGES: Final = 120
+_MOST_FORKS: Final = 30
 MOST_COMPONENTS: Final = 8
 _FONT: Final = "Helvetica,Arial,sans-serif"
 _COLOURS: Final = {
@@ -64,7 +65,21 @@ def shown_of(ranking: Ranking, top: int) -> Shown:
         if edge.source in (files if edge.source_is_file else actors)
         and edge.target in (files if edge.target_is_file else actors)
     ]
-    return Shown(parts, edges[:MOST_EDGES], len(ranking.actors) - len(actors))
+    forks = [edge for edge in edges if edge.kind == "fork"][:_MOST_FORKS]
+    others = [edge for edge in edges if edge.kind != "fork"]
+    return Shown(parts, _clearest(others) + forks, len(ranking.actors) - len(actors))
+
+
+def _clearest(edges: list[Interaction]) -> list[Interaction]:
+    """Returns the strongest edges, and of those beyond the number that is drawn the strongest of each vertex."""
+    met: set[tuple[int, bool]] = set()
+    chosen: list[Interaction] = []
+    for edge in edges:
+        ends = set(_ends(edge))
+        if len(chosen) < MOST_EDGES or ends - met:
+            chosen.append(edge)
+            met |= ends
+    return chosen
 
 
 def dot_of(ranking: Ranking, top: int) -> str:

@@ -15,6 +15,9 @@ from .units import byte_text, duration_text
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MOST_COMPONENTS: Final = 12
 _MOST_EDGES: Final = 12
+_MOST_COMMUNITIES: Final = 12
+_DIVIDED: Final = 0.3
+"""Modularity from which on a component is said to fall into several communities."""
 
 
 def print_ranking(report: RankReport, stream: TextIO) -> None:
@@ -34,6 +37,8 @@ def print_ranking(report: RankReport, stream: TextIO) -> None:
         console.print()
         console.print(_heading(component), soft_wrap=True)
         console.print(_leaders(component, by_id))
+        for line in _communities(component, by_id):
+            console.print(line, soft_wrap=True)
     if len(ranking.components) > _MOST_COMPONENTS:
         console.print(f"... and {len(ranking.components) - _MOST_COMPONENTS:,} smaller components (see --json)")
     if ranking.edges:
@@ -56,9 +61,20 @@ def _heading(component: Component) -> str:
     if component.files:
         parts += f" through {component.files:,} file{'' if component.files == 1 else 's'} and directly"
     parts += f", {component.interactions:,} times ({component.share:.1%} of all)"
-    if component.communities > 1 and component.modularity is not None:
-        parts += f"; {component.communities} communities (modularity {component.modularity:.2f})"
+    if len(component.communities) > 1 and component.modularity is not None:
+        parts += f"; {len(component.communities)} communities (modularity {component.modularity:.2f})"
     return parts
+
+
+def _communities(component: Component, by_id: dict[int, Actor]) -> list[str]:
+    """Names who leads each community of a component that falls into several."""
+    if component.modularity is None or component.modularity < _DIVIDED or len(component.communities) < 2:
+        return []
+    lines = []
+    for row in component.communities[:_MOST_COMMUNITIES]:
+        names = ", ".join(_shown(who(by_id[number])) for number in row.leaders[:3] if number in by_id)
+        lines.append(f"  community {row.number}: {names}" + (f" and {row.actors - 3} more" if row.actors > 3 else ""))
+    return lines
 
 
 def _leaders(component: Component, by_id: dict[int, Actor]) -> Table:

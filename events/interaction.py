@@ -82,6 +82,15 @@ class Interaction(Model):
     """Time that the target waited for the source: locks."""
 
 
+class Community(Model):
+    """Processes of a component that interact with one another more than with its others."""
+
+    number: int = Field(ge=1)
+    actors: int = Field(ge=1)
+    leaders: list[int]
+    """Ids of the top actors, highest rank first."""
+
+
 class Component(Model):
     """Processes that interact with one another and with no others, largest share of the interactions first."""
 
@@ -91,7 +100,8 @@ class Component(Model):
     interactions: int = Field(ge=0)
     share: float = Field(ge=0, le=1)
     """Of all interactions that count."""
-    communities: int = Field(0, ge=0)
+    communities: list[Community] = Field(default_factory=list)
+    """Largest first; empty where they were not looked for."""
     modularity: float | None = None
     """Of the division into communities; None where it was not looked for."""
     leaders: list[int]

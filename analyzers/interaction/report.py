@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ...events.interaction import Actor, Component, Ranking
+from ...events.interaction import Actor, Community, Component, Ranking
 from ...events.kernel import COMM
 from ..dfg.mapping import Names
 from ..dfg.state import Floats, Ints, Rows
@@ -21,6 +21,7 @@ from .tables import Tables
 MOST_LISTED: Final = 10_000
 """Actors, files and edges that an answer lists at most, each."""
 _MOST_COMPONENTS: Final = 1000
+_MOST_COMMUNITIES: Final = 1000
 _SPACE: Final = 2**32
 _BY_RANK: Final = 2**31
 
@@ -203,6 +204,21 @@ class _Answer:
             self._led = set(inside[(place < self._settings.top) & (part < _MOST_COMPONENTS)].tolist())
         return self._led
 
+    def _groups(self, members: Rows) -> list[Community]:
+        """Returns the communities of a component.
+
+        Args:
+            members: its vertices, highest rank first.
+        """
+        if self._communities is None:
+            return []
+        of = self._communities.of_node[members]
+        return [
+            Community(number=number, actors=len(mine), leaders=mine[: self._settings.top].tolist())
+            for number in range(1, min(int(of.max(initial=0)), _MOST_COMMUNITIES) + 1)
+            for mine in (members[of == number],)
+        ]
+
     def _components(self, inside: Rows) -> list[Component]:
         parts = len(self._sizes)
         actors = np.bincount(self._part[self._part >= 0], minlength=parts)
@@ -217,7 +233,7 @@ class _Answer:
                 files=int(files[part]),
                 interactions=int(self._sizes[part]),
                 share=min(float(self._sizes[part] / total), 1.0) if total else 0.0,
-                communities=0 if communities is None else communities.counts.get(part, 0),
+                communities=self._groups(inside[begins[part] : begins[part] + int(actors[part])]),
                 modularity=None if communities is None else communities.modularity.get(part),
                 leaders=inside[begins[part] : begins[part] + min(self._settings.top, int(actors[part]))].tolist(),
             )

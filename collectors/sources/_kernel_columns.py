@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ._kernel_calls import whole_number
 from ._kernel_machine import Machine
-from ._kernel_rows import Rows
+from ._kernel_rows import UNKNOWN_TID, Rows
 
 _RUNNABLE: Final = re.compile(rb"R|0$|256$|0x0$|\(.*TASK_RUNNING")  # 256: preempted
 _LARGEST_TID: Final = 2**31 - 1
@@ -53,7 +53,7 @@ def headers(
     if "pid" in lists and any(lists["pid"]):
         rows.pid[:] = _whole(column("pid"))
     if "comm" in lists:
-        rows.comm[:] = machine.comms(column("comm"))
+        rows.comm[:] = np.where(rows.tid == UNKNOWN_TID, 0, machine.comms(column("comm")))
     if "flags" in lists and any(lists["flags"]):
         flags = column("flags")
         inside = {text: bool(_IN_INTERRUPT.search(text)) for text in set(flags)}

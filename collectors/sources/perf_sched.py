@@ -10,7 +10,7 @@ from ._kernel_dialect import KERNEL_FORMATS, Dialect
 from ._kernel_text import KernelTextParser
 
 HEADER: Final = (
-    rb" *(?P<comm>\S[^\n]*?) +(?:(?P<pid>\d{1,10})/)?(?P<tid>\d{1,10}) +\[(?P<cpu>\d{1,6})\] +"
+    rb" *(?P<comm>\S[^\n]*?) +(?:(?P<pid>-1|\d{1,10})/)?(?P<tid>-1|\d{1,10}) +\[(?P<cpu>\d{1,6})\] +"
     rb"(?:(?P<flags>[\w.]{4,6}) +)?(?P<stamp>\d{1,10}\.\d{1,9}): +(?:\d+ +)?(?:\w+:)?(?P<event>\w+): *"
 )
 LINE: Final = re.compile(rb"^(?:" + HEADER + rb"(?P<payload>[^\n]*)|(?P<rest>[^\n]*))\n", re.MULTILINE)

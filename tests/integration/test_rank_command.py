@@ -76,6 +76,22 @@ def test_perfs_trace_of_a_shell_pipeline_is_led_by_the_shell(tmp_path: Path) -> 
     assert "sh 27432" in done.stdout.split("who")[1].splitlines()[1]
 
 
+def test_groups_that_little_joins_are_told_by_their_leaders(tmp_path: Path) -> None:
+    pytest.importorskip("networkx")
+    trace = tmp_path / "calls.jsonl"
+    pairs = [(group * 10 + a, group * 10 + b) for group in (1, 2) for a in (1, 2, 3) for b in (1, 2, 3) if a != b]
+    lines = []
+    for at, (one, other) in enumerate([*pairs * 5, (11, 21)]):
+        for call, pid, start in (("write", one, 3 * at), ("read", other, 3 * at + 1)):
+            lines.append({"call": call, "path": f"/x/{one}-{other}", "start": start, "dur": 0.1, "size": 9, "pid": pid})
+    trace.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (component,) = ranking(trace)["ranking"]["components"]
+    assert [group["actors"] for group in component["communities"]] == [3, 3]
+    done = rank(trace)
+    assert "2 communities" in done.stdout
+    assert "  community 2: process " in done.stdout
+
+
 def test_a_real_pipeline_under_strace_is_joined_by_its_pipes(tmp_path: Path) -> None:
     need("strace")
     trace = tmp_path / "pipe.st"

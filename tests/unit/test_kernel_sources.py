@@ -106,6 +106,16 @@ def test_lttng_tells_who_acts_by_the_last_switch_on_the_processor() -> None:
     assert rows[-1]["pid"] == 70
 
 
+def test_a_thread_that_perf_has_lost_sight_of_is_named_by_the_switch() -> None:
+    head = "a b 7 [001]  12.000001: sched:sched_switch: prev_comm=c prev_pid=4 prev_prio=120 prev_state=R ==> "
+    text = f"{head}next_comm=a b next_pid=7 next_prio=120\n   :-1  -1 [001] 12.000002: sched:sched_switch: {SWITCH}\n"
+    streams, about = parse(PerfParser, text.encode())
+    rows = one(streams).rows()
+    assert [row["tid"] for row in rows if row["call"] == "sched_switch"] == [4, 7]
+    assert {row["file"] for row in rows} == {"comm:a b", "comm:swapper/1"}
+    assert not about.problems.total
+
+
 def test_a_wakeup_in_an_interrupt_is_the_devices_not_the_interrupted_threads() -> None:
     wake = "sched:sched_waking: comm=b pid=2 prio=120 target_cpu=000\n"
     head = "a 1 [000] 12.00000"
