@@ -22,9 +22,9 @@ _folder_text = lru_cache(4096)(path_text)
 
 def absolute(folder: bytes, name: bytes) -> str:
     """Makes a path of an annotation and a name in that folder, or of one of the two; absolute where it can be."""
-    text = _unescape(name) if name else ""
-    if not text:
+    if not name:
         return path_text(folder)
+    text = _unescape(name)
     if text[0] == "/" or not folder:
         return text
     whole = f"{_folder_text(folder)}/{text}"

@@ -17,6 +17,9 @@ Extents: TypeAlias = npt.NDArray[np.uint32]
 """Where each text is in the data, shape (n, 2, 2): begin and end of its first and its second part."""
 Row: TypeAlias = npt.NDArray[np.uint32]
 
+MOST_BYTES: Final = 256 << 20
+"""Of the texts that one table remembers; more have their numbers asked for each time."""
+
 _NEW: Final = 1 << 31
 
 
@@ -32,6 +35,7 @@ class Texts:
         library = kernel()
         self._table: _Table | _Twin = _Twin() if library is None else _Table(library)
         self._number = number
+        self._room = MOST_BYTES
 
     def of(self, data: bytes, extents: Extents) -> npt.NDArray[np.uint32]:
         """Returns the number of each text, uint32; 0 for an empty one."""
@@ -39,7 +43,9 @@ class Texts:
         numbers, rows = self._table.find(data, extents)
         if len(rows):
             new = np.array([self._number(*text) for text in _texts(data, extents[rows])], np.uint32)
-            self._table.add(data, extents, rows, new)
+            if (size := int(np.diff(extents[rows]).sum())) <= self._room:
+                self._table.add(data, extents, rows, new)
+                self._room -= size
             unknown = numbers >= _NEW
             numbers[unknown] = new[numbers[unknown] - _NEW]
         return numbers

@@ -303,6 +303,8 @@ def test_lines_that_are_no_events_are_left_out_by_rule(line: str, reason: str) -
         "17 12:00:00.5 close(3</x>) = 0 <0.1>",
         "17 0.5 close(3</x>) = 0 <0.1>",
         "17 9999999999.5 close(3</x>) = 0 <0.1>",
+        "17 1795229276.2 close(3</x>) = 0 (x) <99999999999999999999.5>",
+        "17 1795229276.2 <... resumed>) = 0 <0.1>",
         "garbage",
         "\x00\x01",
     ],
@@ -333,6 +335,63 @@ def test_pending_halves_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert about.counters["calls_never_resumed"] == 3
     parser.finish()
     assert about.counters["calls_never_resumed"] == 5
+
+
+def test_pending_halves_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("iotide.collectors.sources._strace_halves.MAX_HALVES_BYTES", 50)
+    halves = [f'{pid} 1795229276.1 unlink("/{"x" * 20}" <unfinished ...>' for pid in (1, 2, 3)]
+    rests = [f"{pid} 1795229276.2 <... unlink resumed>) = 0" for pid in (3, 1)]
+    streams, about = parse(StraceParser, [text_of(line) for line in (*halves, *rests)])
+    assert [row["pid"] for row in one(streams).rows()] == [3]
+    assert about.counters["calls_never_resumed"] == 2
+    assert [error.line for error in about.problems.first] == [5]
+
+
+def test_half_whose_data_looks_like_an_interruption_is_joined() -> None:
+    rows = rows_of(
+        '17 1795229276.1 write(3</x>, "a) = 3 ERESTARTSYS", 5 <unfinished ...>',
+        "17 1795229276.2 <... write resumed>) = 5 <0.1>",
+    )
+    assert [(row["call"], row["bytes"]) for row in rows] == [("write", 5)]
+
+
+def test_relative_stamp_counts_once_for_both_halves_of_a_call() -> None:
+    rows = rows_of(
+        "17 0.000000 close(3</x>) = 0",
+        "17 1.000000 close(4</x> <unfinished ...>",
+        ") = 0 <0.1>",
+        "17 1.000000 close(5</x>) = 0",
+    )
+    assert [row["start"] for row in rows] == [0, 10**9, 2 * 10**9]
+
+
+_halves = st.lists(
+    st.builds(
+        lambda pid, event: f"{pid} 1795229276.1 {event}\n".encode(),
+        st.integers(1, 3),
+        st.sampled_from(
+            [
+                *[
+                    "read(3</x>,  <unfinished ...>",
+                    "close(4</y> <unfinished ...>",
+                    '<... read resumed>"", 7) = 0 <0.1>',
+                ],
+                *["<... close resumed>) = 0", "+++ exited with 0 +++", "--- SIGCHLD {} ---", "close(5</z>) = 0 <0.1>"],
+            ]
+        ),
+    ),
+    max_size=25,
+)
+
+
+@given(_halves)
+@settings(deadline=None, max_examples=60)
+def test_halves_make_the_same_calls_line_by_line_and_all_at_once(lines: list[bytes]) -> None:
+    at_once, about = parse(StraceParser, b"".join(lines))
+    line_by_line, other = parse(StraceParser, lines)
+    assert [stream.rows() for stream in at_once.values()] == [stream.rows() for stream in line_by_line.values()]
+    assert about.counters == other.counters
+    assert list(map(str, about.problems.first)) == list(map(str, other.problems.first))
 
 
 def test_line_that_never_ends_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:

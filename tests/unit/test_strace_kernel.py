@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from iotide.collectors.sources import _texts
 from iotide.collectors.sources._strace_arguments import arguments_of, arguments_twin
 from iotide.collectors.sources._strace_calls import Numbers, PathIn
 from iotide.collectors.sources._strace_join import join, join_twin
@@ -202,13 +203,13 @@ def test_table_of_texts_and_twin_give_the_same_numbers_and_ask_for_the_same(roun
     assert asked[0] == asked[1]
 
 
-def test_text_that_is_too_long_to_remember_has_its_number_all_the_same() -> None:
+def test_texts_for_which_there_is_no_room_have_their_numbers_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_texts, "MOST_BYTES", 10)
     asked: list[bytes] = []
     table = Texts(lambda first, second: asked.append(first + second) or len(first))
-    data, extents = extents_of([(b"x" * 70_000, b"y"), (b"x", b"y"), (b"x" * 70_000, b"y")])
-    for _ in range(2):
-        assert table.of(data, extents).tolist() == [70_000, 1, 70_000]
-    assert list(map(len, asked)) == [70_001, 2, 70_001]
+    for texts in ([(b"x", b"y")], [(b"x", b"y"), (b"x" * 9, b"y"), (b"x" * 9, b"y")]) * 2:
+        assert table.of(*extents_of(texts)).tolist() == [len(first) for first, _ in texts]
+    assert list(map(len, asked)) == [2, 10, 10]
 
 
 def test_many_texts_keep_their_numbers() -> None:

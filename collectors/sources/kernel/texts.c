@@ -4,7 +4,6 @@
 
 #include "strace.h"
 
-#define MOST_BYTES (1u << 16) /* of a text that is remembered */
 #define NEW (1u << 31)
 
 struct text {
@@ -162,14 +161,14 @@ EXPORT uint64_t texts_find(const struct texts *texts, const u8 *data, const stru
     return unknown;
 }
 
-/* Remembers the numbers of the texts in some rows, but for those that are known, have number 0 or are very long. */
+/* Remembers the numbers of the texts in some rows, but for those that are known or have number 0. */
 EXPORT void texts_add(struct texts *texts, const u8 *data, const struct extent (*parts)[2], const uint32_t *rows,
                       uint64_t count, const uint32_t *numbers)
 {
     for (uint64_t place = 0; place < count; place++) {
         const struct key key = key_of(texts, data, parts[rows[place]]);
         const uint64_t size = (uint64_t)key.first_size + key.second_size;
-        if (!numbers[place] || size > MOST_BYTES || (2 * texts->used > texts->mask && !grow(texts)))
+        if (!numbers[place] || (2 * texts->used > texts->mask && !grow(texts)))
             continue;
         struct text **slot = slot_of(texts, &key), *text = *slot ? NULL : malloc(sizeof *text + size);
         if (!text)
