@@ -143,6 +143,8 @@ def losses_of(reader: ArchiveReader, target: Target) -> Counter[str]:
                 lost[f"{what}s of streams"] += 1
         if stream.losses:
             lost["streams' counts of what was dropped or left out while tracing"] += 1
+        if not reader.has_times:
+            lost["streams' times (the archive has none; calls stand in the order of their ends)"] += 1
         if not target.carries_handles:
             lost["handles that no call of the trace made (stdin, inherited ...)"] += len(stream.handles)
             lost["files' mount points, file systems and stripes"] += sum(

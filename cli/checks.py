@@ -52,6 +52,7 @@ def run_checks() -> list[Finding]:
         _check("mpirun", False, "install Open MPI or MPICH to trace MPI programs", lambda: _program("mpirun")),
         _check("dot", False, "install graphviz to draw graphs as SVG and PNG", lambda: _program("dot")),
         _check("HDF5 files", False, "pip install 'iotide[hdf5]'", lambda: _module("h5py")),
+        _check("OTF2 traces", False, "pip install 'iotide[otf2]'", lambda: _module("otf2")),
         _check("Parquet files", False, "pip install 'iotide[parquet]'", lambda: _module("pyarrow")),
         _check("clustering", False, "pip install 'iotide[cluster]'", lambda: _module("sklearn")),
         _check("Prometheus", False, "install prometheus to keep the metrics", lambda: _program("prometheus")),

@@ -159,7 +159,8 @@ class Records:
             return None, ("IoOperationComplete", (handle, row.bytes, begun))
         flags = self._together(row, shape, handle, attributes) if row.flags & _TOGETHER else 0
         process.operations = matching = process.operations + 1
-        asked, mode = asked_for(row.requested, row.bytes), MODES[shape.kind]
+        mode = MODES[shape.kind]
+        asked = row.requested if row.requested or not row.bytes else NONE_64  # it moved some, and does not say
         if number and not row.errno:
             process.under_way[key] = matching
             asked = asked or NONE_64
@@ -205,8 +206,3 @@ class Records:
         if kind is Kind.CHANGE_FLAGS and (status := status_set(shape.signature)) is not None:
             return "IoChangeStatusFlags", (handle, status)
         return None
-
-
-def asked_for(requested: int, moved: int) -> int:
-    """Returns the bytes that an operation asked for; a call that moved some and says nothing asked for unknown many."""
-    return requested if requested or not moved else NONE_64

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from ..events import DefinitionTable, EventBatch
@@ -13,7 +14,7 @@ from .otf2_archive import Otf2Archive
 from .otf2_definitions import ATTRIBUTES, Location, LocationGroup, TraceDefinitions
 from .otf2_handles import Handles
 from .otf2_library import NONE_32, NONE_64
-from .otf2_records import Process, Records, Row, Shape, asked_for
+from .otf2_records import Process, Records, Row, Shape
 from .trace_lanes import Lanes
 
 MOST_LOCATIONS: Final = 16_384
@@ -34,7 +35,7 @@ class _Thread:
     process: Process
     lanes: Lanes[_Open]
     name: str
-    writers: list[Any] = field(default_factory=list)
+    writers: list[Any]
     """By lane."""
 
 
@@ -120,7 +121,7 @@ class StreamWriter:
         failed = events.enter(writer, attributes, start, shape.region)
         if offset >= 0:
             add(attributes, *_OFFSET, offset)
-        asked = asked_for(requested, moved)
+        asked = requested if requested or not moved else NONE_64
         failed = failed or events.begin(writer, attributes, start, handle, shape.mode, 0, asked, matching)
         if failed:
             raise events.refused(failed)
@@ -147,9 +148,9 @@ class StreamWriter:
             thread.writers.append(self._new_location(thread, lane))
         return thread.writers[lane]
 
-    def _leave(self, thread: _Thread, lane: int, time: int, call: _Open) -> None:
+    def _leave(self, writers: list[Any], lane: int, time: int, call: _Open) -> None:
         region, errno, function, fields = call
-        writer, events = thread.writers[lane], self._events
+        writer, events = writers[lane], self._events
         failed = function(writer, None, time, *fields) if function is not None else 0
         if errno:
             self._add({"errno": errno})
@@ -160,10 +161,10 @@ class StreamWriter:
     def _thread(self, pid: int, rank: int, tid: int) -> _Thread:
         found = self._threads.get((pid, rank, tid))
         if found is None:
-            made: list[_Thread] = []
-            lanes = Lanes[_Open](lambda lane, time, call: self._leave(made[0], lane, time, call), self._count_cut)
-            made.append(_Thread(self._process(pid, rank), lanes, f"thread {tid}" if tid else "all threads"))
-            found = self._threads[pid, rank, tid] = made[0]
+            writers: list[Any] = []
+            lanes = Lanes[_Open](partial(self._leave, writers), self._count_cut)
+            name = f"thread {tid}" if tid else "all threads"
+            found = self._threads[pid, rank, tid] = _Thread(self._process(pid, rank), lanes, name, writers)
         return found
 
     def _process(self, pid: int, rank: int) -> Process:

@@ -27,7 +27,8 @@ def calls_in_order(
 
     An archive has calls in the order of their ends, and one that encloses millions of others comes after them. So time
     is cut into windows of about ``window`` calls each, and the sections that reach into a window are read for it; most
-    sections are read a few times. Calls that all begin at one instant come as they stand in the archive.
+    sections are read a few times. Calls that all begin at one instant come as they stand in the archive, and so do
+    those of an archive without times.
 
     Yields:
         Calls, and what the numbers of names and signatures mean in them; files and handles are the stream's.
@@ -35,6 +36,12 @@ def calls_in_order(
     Raises:
         InputError: a section is broken.
     """
+    if not reader.has_times:
+        table = DefinitionTable()
+        for each in reader.calls(stream):
+            table.apply(each.definitions)
+            yield each.batch, table
+        return
     edges = _edges(reader, stream, window)
     for begin, end in pairwise(edges):
         table, held = DefinitionTable(), list[EventBatch]()

@@ -17,8 +17,10 @@ from iotide.events.archive.reader import ArchiveReader
 from iotide.events.archive.writer import ArchiveWriter
 
 
-def archived(start: Sequence[int], duration: Sequence[int], depth: Sequence[int]) -> ArchiveReader:
-    writer = ArchiveWriter()
+def archived(
+    start: Sequence[int], duration: Sequence[int], depth: Sequence[int], writer: ArchiveWriter | None = None
+) -> ArchiveReader:
+    writer = writer or ArchiveWriter()
     columns = {"start": np.array(start), "duration": np.array(duration), "depth": np.array(depth, np.uint8)}
     written = writer.begin({}) + writer.opened("s", StreamInfo(job="j", source="preload"))
     written += writer.batch("s", make_batch(len(start), {**columns, "call": 1}), Definitions([(1, "read")]))
@@ -110,3 +112,8 @@ def test_lanes_are_bounded() -> None:
     lanes.finish()
     assert used == set(range(MOST_LANES))
     assert len(ended) == MOST_LANES * 4 + MOST_NESTED * 4
+
+
+def test_an_archive_without_times_keeps_its_order() -> None:
+    reader = archived([5, 3, 4], [1, 9, 1], [1, 0, 2], ArchiveWriter(times=False))
+    assert keys(reader, 10) == [(0, 0, 1), (0, 0, 0), (0, 0, 2)]
