@@ -31,7 +31,6 @@ _SINCE_2000_NS: Final = 946_684_800 * 10**9
 _INTERVAL_NS: Final = 10**9
 """Aggregated records are of a second each unless the tracer was told otherwise, which it says only at the end."""
 _UPPER: Final = (int(Layer.MPIIO), int(Layer.HDF5))
-_UNSAID: Final = (None, None, None)
 
 
 class Process:
@@ -157,9 +156,12 @@ class Process:
     def _signed(self, records: Sequence[Record], arguments: Sequence[Arguments]) -> npt.NDArray[np.uint32]:
         """Numbers the texts of calls with parameters that have no column of their own."""
         numbers = np.zeros(len(records), np.uint32)
-        said = [(each.flags, each.mode, each.whence) for each in arguments]
-        for row in [row for row, each in enumerate(said) if each != _UNSAID]:
-            named = zip(("flags", "mode", "whence"), said[row], strict=True)
+        flags, modes = [each.flags for each in arguments], [each.mode for each in arguments]
+        whences = [each.whence for each in arguments]
+        for row in sorted(
+            {row for many in (flags, modes, whences) for row, each in enumerate(many) if each is not None}
+        ):
+            named = zip(("flags", "mode", "whence"), (flags[row], modes[row], whences[row]), strict=True)
             shown = ", ".join(f"{name}={str(value)[:40]}" for name, value in named if value is not None)
             text = f"{records[row].name}({shown})"
             number = self._signatures.get(text)

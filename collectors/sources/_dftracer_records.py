@@ -105,8 +105,10 @@ class Meaning(NamedTuple):
 
 def meanings(records: Sequence[Record]) -> npt.NDArray[np.int64]:
     """Returns a row for each record and a column for each field of ``Meaning``."""
-    places: dict[tuple[str, str, int | str], int] = {}
-    codes = [places.setdefault((record.name, record.cat, record.ph), len(places)) for record in records]
+    names, categories = [record.name for record in records], [record.cat for record in records]
+    said = list(zip(names, categories, [record.ph for record in records], strict=True))
+    places = {each: place for place, each in enumerate(set(said))}
+    codes = np.fromiter(map(places.__getitem__, said), np.int64, len(said))
     return np.array([meaning(*place) for place in places], np.int64).reshape(-1, len(Meaning._fields))[codes]
 
 

@@ -176,16 +176,17 @@ class DftracerParser:
 
 def _by_process(calls: Sequence[Record]) -> dict[ProcessKey, list[int] | None]:
     """Returns the rows of each process; None for all of them."""
-    keys = [(record.pid, None if record.args is None else record.args.hhash) for record in calls]
+    hosts = [None if record.args is None else record.args.hhash for record in calls]
+    pids = [record.pid for record in calls]
     try:
-        found = set(keys)
+        found = set(zip(pids, hosts, strict=True))
     except TypeError:  # a hash that is a list or an object
-        keys = [(pid, host if type(host) in (str, int) else None) for pid, host in keys]
-        found = set(keys)
+        hosts = [host if type(host) in (str, int) else None for host in hosts]
+        found = set(zip(pids, hosts, strict=True))
     if len(found) == 1:
-        return {keys[0]: None}
+        return {next(iter(found)): None}
     rows: dict[ProcessKey, list[int]] = {key: [] for key in sorted(found, key=lambda key: key[1] is None)}
-    for row, key in enumerate(keys):
+    for row, key in enumerate(zip(pids, hosts, strict=True)):
         rows[key].append(row)
     return dict(rows)
 
