@@ -67,7 +67,7 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     "--min-share",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.001,
-    help="Processes with less than this share of all interactions are pruned.",
+    help="Processes with less than this share of the interactions of a component of more than eight are pruned.",
 )
 @_graph(
     "--forks",

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from ..analyzers.interaction.report import ranking_of
 from ..analyzers.interaction.settings import InteractionSettings
 from ..analyzers.interaction.tables import Tables
 from ..analyzers.interaction.update import InteractionAnalyzer
-from ..events import EventBatch, StreamInfo
+from ..events import EventBatch, StreamInfo, concatenate, is_constant
+from ..events.batch import IntArray
 from ..events.interaction import Ranking
+from ..events.schema import UNKNOWN_RANK
 from .numbering import JobNames
 
 _MOST_HOSTS = 65_536
+_MOST_HELD = 1024
+_ANY = 0
 
 
 class JobInteractions:
@@ -26,40 +33,59 @@ class JobInteractions:
         self._hosts: dict[str, int] = {}
         self._streams: dict[str, int] = {}
         self._numbered = 0
+        self._held: dict[tuple[int, int], list[EventBatch]] = {}
+        self._held_events = 0
 
     def update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         """Takes in events of a stream in the job's numbers."""
         if stream not in self._streams:
-            self._streams[stream] = self._numbered
             self._numbered += 1
+            self._streams[stream] = self._numbered
         if info.host not in self._hosts and len(self._hosts) < _MOST_HOSTS:
             self._hosts[info.host] = len(self._hosts)
-        self._analyzer.update(
-            batch,
-            self._names,
-            space=self._hosts.get(info.host, 0),
-            stream=self._streams[stream],
-            pid=info.pid,
-            rank=info.rank,
-        )
+        space, number = self._hosts.get(info.host, 0), self._streams[stream]
+        who = batch.replace(pid=_filled(batch.pid, 0, info.pid), rank=_filled(batch.rank, UNKNOWN_RANK, info.rank))
+        told = bool(len(who)) and bool(((who.tid != 0) | (who.pid != 0) | (who.rank != UNKNOWN_RANK)).all())
+        # of those who are told by their numbers many streams are one batch
+        self._held.setdefault((space, _ANY if told else number), []).append(who)
+        self._held_events += len(batch)
+        if self._held_events >= _MOST_HELD:
+            self.settle()
 
     def close_stream(self, stream: str) -> None:
         """Takes in that a stream has ended."""
         self._streams.pop(stream, None)
 
+    def settle(self) -> None:
+        """Hands on what is held back: a batch of few events costs as much as one of a thousand."""
+        for (space, number), batches in self._held.items():
+            self._analyzer.update(concatenate(batches), self._names, space=space, stream=number)
+        self._held.clear()
+        self._held_events = 0
+
     def frozen(self) -> Callable[[], Ranking]:
         """Copies the state and returns what ranks it, in another thread and as late as one likes."""
-        tables, settings = self._analyzer.tables(), self._settings
+        tables, settings = self.tables(), self._settings
         names, spaces, job = self._names, [(self._job, host) for host in self._hosts], self._job
         return lambda: ranking_of(tables, settings, names, spaces, job)
 
     def tables(self) -> Tables:
         """Returns a copy of what is known."""
+        self.settle()
         return self._analyzer.tables()
 
     def losses(self) -> dict[str, int]:
         """Returns what the graph lacks, by reason."""
         return self._analyzer.losses()
+
+
+def _filled(column: IntArray, unknown: int, known: int) -> npt.ArrayLike:
+    """Returns a column with what the stream says of itself where the events do not say."""
+    if known == unknown:
+        return column
+    if is_constant(column):
+        return known if column[0] == unknown else column
+    return np.where(column == unknown, known, column)
 
 
 def rank_jobs(jobs: Sequence[tuple[str, Tables]], settings: InteractionSettings) -> Ranking:

@@ -192,6 +192,8 @@ class JobSession:
             self.graph.settle()
         if self.layers is not None:
             self.layers.settle()
+        if self.interactions is not None:
+            self.interactions.settle()
 
     def signal(self, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
         """Returns the bandwidth over the observation or its last seconds; it ends with the last event, or later."""

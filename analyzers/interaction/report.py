@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ...events.interaction import Actor, Community, Component, Ranking
 from ...events.kernel import COMM
@@ -22,6 +23,8 @@ MOST_LISTED: Final = 10_000
 """Actors, files and edges that an answer lists at most, each."""
 _MOST_COMPONENTS: Final = 1000
 _MOST_COMMUNITIES: Final = 1000
+_FEW: Final = 8
+"""Vertices of a component from which nobody is pruned by his share."""
 _SPACE: Final = 2**32
 _BY_RANK: Final = 2**31
 
@@ -67,7 +70,7 @@ class _Answer:
         keep = np.ones(whole.nodes, np.bool_)
         if settings.by in ("thread", "process"):
             keep = np.array([not any(fnmatchcase(name, p) for p in settings.background) for name in self._labels])
-        keep &= (volume >= settings.min_share * volume[keep].sum() / 2) | (volume == 0)
+        keep &= ~self._rare(whole, keep)
         self._pruned = np.flatnonzero(~keep & (volume > 0))
         self._pruned_volume = volume
         self._network = whole.without(keep)
@@ -112,6 +115,19 @@ class _Answer:
             first_s=tables.first_ns / 1e9,
             last_s=tables.last_ns / 1e9,
         )
+
+    def _rare(self, network: Network, keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Tells which vertices of large components have hardly any of their interactions."""
+        part, _ = network.without(keep).components(keep)
+        inside = part >= 0
+        label, parts = np.where(inside, part, 0), int(part.max(initial=0)) + 1
+        size = np.bincount(label, weights=inside, minlength=parts)
+        volume = _volume(network)
+        total = np.bincount(label, weights=np.where(inside, volume, 0.0), minlength=parts)
+        rare: npt.NDArray[np.bool_] = (
+            inside & (size[label] > _FEW) & (volume < self._settings.min_share * total[label] / 2)
+        )
+        return rare
 
     def _use(self) -> Floats:
         wanted = self._settings.start

@@ -44,7 +44,11 @@ class InteractionSettings(BaseModel):
         BACKGROUND, description="Names of processes that are pruned, with * and ?; kernel threads by default."
     )
     min_share: float = Field(
-        0.001, ge=0, lt=1, description="Processes with less than this share of all interactions are pruned."
+        0.001,
+        ge=0,
+        lt=1,
+        description="Processes with less than this share of the interactions of a component of more than eight are "
+        "pruned.",
     )
     forks: bool = Field(False, description="Whether a fork is an interaction like others; else it is only shown.")
     max_actors: int = Field(

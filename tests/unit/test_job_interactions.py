@@ -1,0 +1,78 @@
+"""A job's interactions: streams of several hosts, small batches held back, and who has no number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from iotide.analyzers.interaction.settings import InteractionSettings
+from iotide.daemon.job_interactions import JobInteractions, rank_jobs
+from iotide.daemon.numbering import JobNames
+from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
+from iotide.events.interaction import Ranking
+
+PATHS = ("/scratch/x", "pipe:[7]", "/scratch/y")
+
+
+class Job:
+    """A job that is fed by hand."""
+
+    def __init__(self, name: str = "job", **settings: object) -> None:
+        self.names = JobNames(10, 10)
+        self.names.call("io")
+        for path in PATHS:
+            self.names.file(FileInfo(path, file_type_of(path)))
+        self.interactions = JobInteractions(name, InteractionSettings.model_validate(settings), self.names)
+        self._now = 0
+
+    def does(self, kind: Kind, path: str, stream: str, host: str = "n1", length: int = 1, **facts: int) -> Job:
+        self._now += 1
+        events = {key: facts.pop(key) for key in ("tid", "pid", "rank") if key in facts}
+        info = StreamInfo(
+            job="job", source="test", host=host, pid=facts.get("of_pid", 0), rank=facts.get("of_rank", -1)
+        )
+        self.interactions.update(self.batch(kind, path, length, **events), stream, info)
+        return self
+
+    def batch(self, kind: Kind, path: str, length: int, **columns: int) -> EventBatch:
+        known = {"call": 1, "layer": int(Layer.POSIX), "kind": int(kind), "file": PATHS.index(path) + 1, "bytes": 1}
+        return make_batch(length, {"start": np.full(length, self._now * 1000), "duration": 10, **known, **columns})
+
+    def ranking(self) -> Ranking:
+        return self.interactions.frozen()()
+
+
+@pytest.mark.parametrize("length", [1, 600, 3000])
+def test_who_a_stream_is_stands_in_for_what_its_events_do_not_say(length: int) -> None:
+    job = (
+        Job().does(Kind.WRITE, "/scratch/x", "a", of_pid=5, length=length).does(Kind.READ, "/scratch/x", "b", of_pid=6)
+    )
+    assert sorted(actor.tid for actor in job.ranking().actors) == [5, 6]
+    assert job.ranking().events == length + 1
+
+
+def test_streams_without_numbers_are_told_apart_and_ranks_by_theirs() -> None:
+    job = Job().does(Kind.WRITE, "/scratch/x", "a").does(Kind.READ, "/scratch/x", "b")
+    assert len(job.ranking().actors) == 2
+    ranks = Job(by="rank").does(Kind.WRITE, "/scratch/x", "a", of_rank=3).does(Kind.READ, "/scratch/x", "b", rank=1)
+    assert sorted(actor.rank for actor in ranks.ranking().actors) == [1, 3]
+
+
+def test_pipes_and_numbers_of_processes_are_those_of_a_host() -> None:
+    one = Job().does(Kind.WRITE, "pipe:[7]", "a", tid=1).does(Kind.READ, "pipe:[7]", "b", tid=2)
+    assert len(one.ranking().actors) == 2
+    two = Job().does(Kind.WRITE, "pipe:[7]", "a", tid=1).does(Kind.READ, "pipe:[7]", "b", host="n2", tid=2)
+    assert two.ranking().actors == []
+    same = Job().does(Kind.WRITE, "/scratch/x", "a", tid=1).does(Kind.READ, "/scratch/x", "b", host="n2", tid=1)
+    assert sorted(actor.host for actor in same.ranking().actors) == ["n1", "n2"]
+
+
+def test_jobs_are_ranked_by_the_shared_files_and_never_by_pipes() -> None:
+    jobs = [
+        ("flow", Job("flow").does(Kind.WRITE, "/scratch/x", "a", tid=1).does(Kind.WRITE, "pipe:[7]", "a", tid=1)),
+        ("plot", Job("plot").does(Kind.OTHER, "/scratch/y", "a", tid=1).does(Kind.READ, "/scratch/x", "a", tid=1)),
+        ("other", Job("other").does(Kind.OTHER, "/scratch/y", "a").does(Kind.READ, "pipe:[7]", "a", tid=1)),
+    ]
+    ranking = rank_jobs([(name, job.interactions.tables()) for name, job in jobs], InteractionSettings())
+    assert [actor.name for actor in ranking.actors] == ["plot", "flow"]
+    assert [file.path for file in ranking.files] == ["/scratch/x"]
+    assert rank_jobs([], InteractionSettings()).actors == []
