@@ -64,8 +64,9 @@ _encoder = msgspec.msgpack.Encoder()
 
 def encode_merged(key: Key, patterns: Patterns) -> bytes:
     """Encodes the parts of members that have a key in common."""
-    kept = [_encode_kept(patterns.kept, by_column) for by_column in (False, True)]
-    by_column = sum(map(len, kept[1])) < sum(map(len, kept[0]))
+    ways = (False, True) if len(patterns.ranks) > 1 else (False,)  # of one member, both are the same
+    kept = [_encode_kept(patterns.kept, by_column) for by_column in ways]
+    by_column = sum(map(len, kept[-1])) < sum(map(len, kept[0]))
     slopes = patterns.slopes if patterns.slopes.any() else patterns.slopes[:0]
     return _encoder.encode(
         _Payload(
