@@ -80,12 +80,12 @@ async def _watch(
         show()
         silence = agent.silence_s
         silence = asyncio.get_running_loop().time() - begin if silence is None else silence
-        if silence > patience_s:
-            click.echo(f"iotide: {settings.endpoint} has said nothing for {silence:.0f} s", err=True)
-            return True
         if silence > min(settings.away_after_s, patience_s / 2) and not said:
             click.echo(f"iotide: waiting for an aggregator at {settings.endpoint}", err=True)
             said = True
+        if silence > patience_s:
+            click.echo(f"iotide: {settings.endpoint} has said nothing for {silence:.0f} s", err=True)
+            return True
     return False
 
 

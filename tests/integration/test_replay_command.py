@@ -12,6 +12,9 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
+from iotide.cli.main import group
+from iotide.events import InputError
 from support.commands import IOTIDE, iotide, plain_environment
 from support.talking import Talking
 from support.waiting import wait_for
@@ -128,9 +131,13 @@ def test_absent_aggregator_is_waited_for_and_then_given_up(trace: Path, tmp_path
         (["tmio.json"], "clock's zero is unknown"),
     ],
 )
-def test_bad_usage_and_input_are_named(trace: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_bad_usage_and_input_are_named(
+    trace: Path, tmp_path: Path, arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "empty.xyz").touch()
     (tmp_path / "tmio.json").write_text('{"b": [2], "ts": [1], "te": [2]}\n')
-    done = iotide("replay", "--to", f"ipc://{tmp_path}/nobody", str(trace), *arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert said in done.stderr
+    monkeypatch.chdir(tmp_path)
+    shown = CliRunner().invoke(group, ["replay", "--to", f"ipc://{tmp_path}/nobody", str(trace), *arguments])
+    assert isinstance(shown.exception, InputError | SystemExit)
+    assert said in f"{shown.output}{shown.exception}"
+    assert shown.exit_code == (2 if isinstance(shown.exception, SystemExit) else 1)

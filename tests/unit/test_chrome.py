@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.clients.trace_chrome import write_chrome
 from iotide.collectors.source import Origin
@@ -56,6 +56,7 @@ def test_what_iotide_exports_comes_back_with_every_column(seed: int) -> None:
             assert row == was
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10_000), max_size=6))
 def test_any_split_gives_the_same_calls(places: list[int]) -> None:
     odd = {"name": 'a"}, {[\\', "ph": "X", "ts": 0, "dur": 0, "pid": 1, "args": {"x": [{"y": 1}, {"z": "}"}]}}
@@ -182,6 +183,7 @@ def test_event_without_an_end_takes_no_more_memory_than_the_bound(monkeypatch: p
     assert "trace:2: an event is longer than that (10000 bytes)" in str(about.problems.first[0])
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 400))
 def test_hostile_bytes_cost_events_but_raise_nothing(noise: bytes, at: int) -> None:
     data = text_of(READ, {"name": "x", "ph": "B", "pid": [], "tid": {}}, READ | {"ts": 2**70}, indent=1)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors import replaying
 from iotide.collectors.replaying import Recorded, Replayer, recorded_streams
@@ -72,6 +72,7 @@ def test_slow_consumer_gets_what_has_become_due_meanwhile() -> None:
     assert len(ends(replayer.poll())) == 49
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 10**11), st.integers(0, 10**11)), max_size=30), min_size=1, max_size=5),
     st.sampled_from([1.0, 50.0, math.inf]),
