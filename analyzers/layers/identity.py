@@ -20,6 +20,7 @@ UNKNOWN: Final = -1
 LOCAL: Final = 0
 SHARED: Final = 1
 _ON_EACH: Final = -1
+_DATA: Final = frozenset({int(FileType.UNKNOWN), int(FileType.REGULAR)})
 
 
 class Process(NamedTuple):
@@ -42,7 +43,7 @@ class Processes:
         self.known: list[Process] = [Process(UNKNOWN_RANK, 0, "", "")]
         self.serials = 0
         self._bound = bound
-        self._groups: dict[str, dict[int, int]] = {}
+        self._groups: dict[str, dict[int, tuple[int, int]]] = {}  # by key: streams that use it, and the serial
         self._streams: dict[str, tuple[str, set[int]]] = {}
 
     def of(self, batch: EventBatch, stream: str, info: StreamInfo) -> Ints:
@@ -63,12 +64,18 @@ class Processes:
     def close(self, stream: str) -> list[int]:
         """Takes in that a stream has ended; returns the serials of the processes that have ended with it."""
         name, keys = self._streams.pop(stream, ("", set()))
-        keys = keys.difference(*(held for group, held in self._streams.values() if group == name)) if keys else keys
         numbers = self._groups.get(name, {})
-        ended = {numbers.pop(key) for key in keys}
+        ended = set()
+        for key in keys:
+            uses, serial = numbers[key]
+            if uses > 1:
+                numbers[key] = uses - 1, serial
+            else:
+                del numbers[key]
+                ended.add(serial)
         if not numbers:
             self._groups.pop(name, None)
-        return sorted(ended.difference(numbers.values()))
+        return sorted(ended)
 
     def merge(self, other: Processes) -> Ints:
         """Adds the processes of another job's part; returns our row of each of its rows."""
@@ -103,9 +110,9 @@ class Processes:
         numbers = self._groups.setdefault(name, {})
         if key not in keys:
             keys.add(key)
-            if key not in numbers:
-                numbers[key] = self._number(numbers, key, info)
-        return numbers[key]
+            uses, serial = numbers.get(key) or (0, self._number(numbers, key, info))
+            numbers[key] = uses + 1, serial
+        return numbers[key][1]
 
     def _open(self, stream: str, info: StreamInfo) -> tuple[str, set[int]]:
         # a command has no NUL, so that no name of a stream can be that of a group
@@ -114,12 +121,12 @@ class Processes:
         self._streams[stream] = opened
         return opened
 
-    def _number(self, numbers: dict[int, int], key: int, info: StreamInfo) -> int:
+    def _number(self, numbers: dict[int, tuple[int, int]], key: int, info: StreamInfo) -> int:
         pid, rank = divmod(key, _LOW)
         rank -= 1
         unranked = numbers.get(pid * _LOW) if pid and rank >= 0 else None
-        if unranked is not None and self._becomes(unranked, rank):
-            return unranked  # MPI_Init has told the process its rank
+        if unranked is not None and self._becomes(unranked[1], rank):
+            return unranked[1]  # MPI_Init has told the process its rank
         self.serials += 1
         self._remember(Process(rank, pid, info.host, info.command))
         return self.serials
@@ -167,8 +174,8 @@ class Files(State):
         self._hosts: dict[str, int] = {"": 0}
         self._numbers: dict[int, int] = {0: 0}
         self._on_host: dict[int, int] = {}
-        self._class_of = np.zeros(1, np.int64)
-        self._of_data = np.ones(1, np.bool_)
+        self._class_of = np.zeros(64, np.int64)
+        self._of_data = np.ones(64, np.bool_)
 
     def host(self, name: str) -> int:
         """Returns the number of a host."""
@@ -194,14 +201,10 @@ class Files(State):
 
     def class_of(self, file: Ints) -> Ints:
         """Returns the class of each of some files, int64[n]."""
-        if len(self._class_of) < len(self.classes):
-            self._class_of = np.array(self.classes, np.int64)
         return self._class_of[file]
 
     def of_data(self, file: Ints) -> npt.NDArray[np.bool_]:
         """Tells which files are regular ones, as far as is known; bool[n]."""
-        if len(self._of_data) < len(self.types):
-            self._of_data = np.isin(self.types, (FileType.UNKNOWN, FileType.REGULAR))
         return self._of_data[file]
 
     def merge(self, other: Files) -> tuple[Ints, Ints]:
@@ -247,6 +250,11 @@ class Files(State):
             self.scopes.append(scope)
             self.types.append(kind)
             self.classes.append(self._class(class_name(path)))
+            if one == len(self._class_of):
+                self._class_of = np.concatenate([self._class_of, np.zeros_like(self._class_of)])
+                self._of_data = np.concatenate([self._of_data, np.ones_like(self._of_data)])
+            self._class_of[one] = self.classes[one]
+            self._of_data[one] = kind in _DATA
         return one
 
     def _class(self, name: str) -> int:

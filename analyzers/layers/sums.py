@@ -80,9 +80,8 @@ class Sums(State):
         others = np.zeros(len(found), np.int64)
         if fallback is not None:
             others[group] = fallback
-        for at, (key, other) in enumerate(zip(found.tolist(), others.tolist(), strict=True)):
-            if table[at] >= 0:
-                continue
+        for at in [at for at, row in enumerate(table) if row < 0]:
+            key, other = int(found[at]), int(others[at])
             if key not in self._rows and len(self._rows) - len(self._spare) >= self._budget and key != other:
                 self.dropped += int(weight[at])
                 if other not in self._rows:

@@ -19,7 +19,8 @@ from .tables import Tables, split_named
 from .taking import calls_of
 from .timeline import Timeline, operation_of
 
-_FEWEST_AT_ONCE: Final = 512
+_FEWEST_AT_ONCE: Final = 1024
+_MOST_CLOSING: Final = 256
 _MOST_AT_ONCE: Final = 32_768
 _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
 
@@ -28,7 +29,6 @@ class _New(NamedTuple):
     """Batches of a stream that nobody has looked at."""
 
     info: StreamInfo
-    files: Sequence[FileInfo]
     batches: list[EventBatch]
 
 
@@ -61,6 +61,9 @@ class LayerAnalyzer:
         self.timeline = Timeline(settings.max_marks)
         self._new: dict[str, _New] = {}
         self._held = 0
+        self._closing: dict[str, int] = {}
+        self._pids: dict[str, int] = {}
+        self._known: Sequence[FileInfo] = ()
         self._waiting = no_calls()
 
     @property
@@ -76,24 +79,26 @@ class LayerAnalyzer:
             batch: in the job's numbers.
             stream: the stream's id.
             info: what it says of itself.
-            files: what the job's numbers of files mean.
+            files: what the job's numbers of files mean, the same for all streams.
         """
+        self._known = files
+        if stream not in self._pids:
+            self._pids[stream] = info.pid
+            if info.pid and info.pid in self._closing.values():  # in use again: another process
+                self._look()
         for begin in range(0, len(batch), _MOST_AT_ONCE):
             whole = len(batch) <= _MOST_AT_ONCE
             part = batch if whole else batch.select(slice(begin, begin + _MOST_AT_ONCE))
-            self._new.setdefault(stream, _New(info, files, [])).batches.append(part)
+            self._new.setdefault(stream, _New(info, [])).batches.append(part)
             self._held += len(part)
             if self._held >= min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE):
                 self._look()
 
     def close_stream(self, stream: str) -> None:
         """Takes in that a stream has ended: calls in ones that were never seen to end count as the program's."""
-        self._look()
-        serials = np.array(self.processes.close(stream), np.int64)
-        ended = np.isin(self._waiting.serial, serials)
-        if ended.any():
-            self._release(ended)
-        self.handles.close(serials)
+        self._closing[stream] = self._pids.pop(stream, 0)
+        if len(self._closing) >= _MOST_CLOSING:  # each look takes its time, and jobs of many short processes end often
+            self._look()
 
     def settle(self) -> None:
         """Takes in what has come, and gives memory back: for a job that is silent."""
@@ -153,6 +158,7 @@ class LayerAnalyzer:
         """Returns the state as plain data: dicts, lists, numbers, texts and arrays."""
         self._look()
         return {
+            "pids": dict(self._pids),
             "counts": {name: getattr(self, name) for name in (*_COUNTS, "first_ns", "last_ns", "deepest")},
             "waiting": {name: column.copy() for name, column in self._waiting.columns().items()},
             "processes": self.processes.snapshot(),
@@ -170,6 +176,7 @@ class LayerAnalyzer:
         for name, value in data["counts"].items():
             setattr(made, name, value)
         made._waiting = Calls(**{name: column.copy() for name, column in data["waiting"].items()})
+        made._pids = dict(data["pids"])
         made.processes = Processes.restore(data["processes"])
         made.files = Files.restore(data["files"])
         made.handles = Handles.restore(data["handles"])
@@ -191,7 +198,7 @@ class LayerAnalyzer:
         batch = concatenate([each[3] for each in streams])
         serial = np.concatenate([each[1] for each in streams])
         host = np.repeat([each[2] for each in streams], [len(each[3]) for each in streams])
-        file = self.files.of(batch.file, host, next(iter(held.values())).files)
+        file = self.files.of(batch.file, host, self._known)
         calls, clipped = calls_of(batch, serial, self.processes.row_of(serial), file)
         first, last = int(calls.start.min()), int(calls.end.max())
         self.first_ns = min(self.first_ns, first) if self.events else first
@@ -204,8 +211,17 @@ class LayerAnalyzer:
 
     def _look(self) -> None:
         """Takes calls in that have come; many at a time, as each look takes its time."""
-        if not self._new:
-            return
+        if self._new:
+            self._nest()
+        if self._closing:
+            closing, self._closing = self._closing, {}
+            serials = np.array([serial for stream in closing for serial in self.processes.close(stream)], np.int64)
+            ended = np.isin(self._waiting.serial, serials)
+            if ended.any():
+                self._release(ended)
+            self.handles.close(serials)
+
+    def _nest(self) -> None:
         nested = nest(joined([self._waiting, self._take()]))
         self.orphans += nested.orphans
         if nested.closed.all():

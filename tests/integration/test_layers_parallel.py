@@ -133,7 +133,6 @@ def test_what_cannot_be_done_is_said(traced: Path) -> None:
     for arguments, message in (
         (["--filter", "call=none", traced], "--filter lets none of the"),
         (["-o", "x.png", traced], "expected a name that ends in .html or .json"),
-        (["http://127.0.0.1:9/jobs/x"], "no answer"),
     ):
         done = iotide("layers", *arguments, cwd=folder)
         assert (done.returncode, done.stdout) == (2, ""), done.stderr

@@ -48,7 +48,7 @@ def ordered() -> st.SearchStrategy[list[Call]]:
     return st.lists(st.one_of(*(below(at) for at in range(len(layers)))), min_size=1, max_size=4)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(ordered(), st.randoms(use_true_random=False))
 def test_nesting_by_time_is_that_of_the_depths_in_any_order(roots: list[Call], random: object) -> None:
     batch = batch_of(roots)
@@ -162,7 +162,7 @@ def test_sums_stop_and_never_wrap() -> None:
     assert sums.rows()[1].tolist() == [[2**62]]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 10**6), st.integers(0, 99)), max_size=60)
 )
@@ -269,7 +269,7 @@ def test_bytes_on_file_systems_of_single_nodes_are_found() -> None:
     assert finding.text == "100% of all bytes go to /tmp, which each of 2 nodes has for itself"
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=8)
 @given(st.lists(trees(), min_size=1, max_size=3))
 def test_page_can_be_made_of_any_report(roots: list[Call]) -> None:
     made = analyzer()
