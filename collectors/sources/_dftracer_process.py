@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, Flag, Interner, Layer, StreamInfo, make_batch
+from ...events import EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make_batch
 from ..numbering import Numbering
 from ..parser import Input
 from ..source import Omissions
@@ -24,6 +24,7 @@ from ._dftracer_records import (
     moved,
     nanoseconds,
 )
+from ._inherited import bytes_with_those_below
 from ._nesting import nesting_depths
 
 _UNITS_NS: Final = {"NS": 1, "US": 1000, "MS": 10**6, "SEC": 10**9}
@@ -131,7 +132,14 @@ class Process:
             "signature": self._signed(records, arguments),
         }
         if np.isin(table[:, 2], _UPPER).any():  # calls that libc makes within its own are not recorded
-            columns["depth"] = np.minimum(nesting_depths(start, duration, tid, table[:, 2]), 255)
+            depth = np.minimum(nesting_depths(start, duration, tid, table[:, 2]), 255)
+            columns["depth"] = depth
+            moves = (table[:, 3] == Kind.READ) | (table[:, 3] == Kind.WRITE)
+            unmeasured = np.isin(table[:, 2], _UPPER) & moves & (volume == 0) & ~summed
+            order = np.lexsort((depth, -duration, start, tid))
+            volume[order] = bytes_with_those_below(depth[order], table[order, 3], volume[order], unmeasured[order])
+            told = "sizes of calls of HDF5 and MPI-IO: bytes are those of calls within them"
+            omissions.add(told, int(np.count_nonzero(unmeasured)))
         batch = make_batch(len(records), columns)
         good = (start >= 0) & (duration >= 0) & (start <= LATEST_NS - np.maximum(duration, 0))
         return (batch, []) if good.all() else (batch.select(good), np.flatnonzero(~good).tolist())

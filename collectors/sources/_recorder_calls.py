@@ -13,7 +13,7 @@ from typing import Final
 from ...events import Kind, Layer
 from ..calls import classify
 
-UNKNOWN_TYPE: Final = -2
+UNMEASURED: Final = -2
 _LARGEST: Final = 2**62
 _NUMBER: Final = re.compile(r"-?\d{1,19}")
 _FILE_AT: Final = {
@@ -55,7 +55,7 @@ class Said:
     """Of MPI: what the call names its file by."""
     offset: int = -1
     bytes: int = 0
-    """Asked for; UNKNOWN_TYPE where a type of MPI is not one of the standard's."""
+    """Asked for; UNMEASURED of HDF5, and where a type of MPI is not one of the standard's."""
     rest: tuple[str, ...] = ()
     """The other parameters."""
 
@@ -79,6 +79,8 @@ def said(function: str, arguments: list[str]) -> Said:
     layer, kind = classify(function)
     if layer == Layer.MPIIO:
         return _of_mpi(function, arguments, kind)
+    if layer == Layer.HDF5 and kind in (Kind.READ, Kind.WRITE):
+        return Said(layer, kind, bytes=UNMEASURED, rest=tuple(word for word in arguments if not _address(word)))
     path = offset = size = items = None
     if kind in (Kind.READ, Kind.WRITE) and layer in (Layer.POSIX, Layer.STDIO):
         if function in ("fread", "fwrite"):
@@ -119,7 +121,7 @@ def _of_mpi(function: str, arguments: list[str], kind: Kind) -> Said:
     at = 2 if begin is None else 3
     count, type_name = _number(arguments, at, 0), arguments[at + 1] if len(arguments) > at + 1 else ""
     size = _TYPE_BYTES.get(type_name.removeprefix("MPI_"))
-    volume = UNKNOWN_TYPE if size is None else min(max(count, 0) * size, _LARGEST)
+    volume = UNMEASURED if size is None else min(max(count, 0) * size, _LARGEST)
     taken = (0, begin, at, at + 1) if size is not None else (0, begin)
     rest = tuple(word for place, word in enumerate(arguments) if place not in taken and not _address(word))
     return Said(

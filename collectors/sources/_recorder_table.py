@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Interner, Kind, Layer, make_batch
 from ..source import Omissions
-from ._recorder_calls import UNKNOWN_TYPE, Said, is_io, said
+from ._inherited import bytes_with_those_below
+from ._recorder_calls import UNMEASURED, Said, is_io, said
 from ._recorder_files import Signature
 
 USER_FUNCTION = 255
@@ -36,7 +37,7 @@ class Table:
         self._texts: dict[str, int] = {}
         self._lost: dict[int, str] = {}
         self._columns = {name: np.zeros(len(signatures), np.int64) for name in _COLUMNS}
-        self._untyped = np.zeros(len(signatures), np.bool_)
+        self._unmeasured = np.zeros(len(signatures), np.bool_)
         self._is_call = np.zeros(len(signatures), np.bool_)
         meanings = [self._said(signatures[number]) for number in used]
         files = self._files_by_handle(meanings)
@@ -55,7 +56,11 @@ class Table:
         kept = self._is_call[terminals]
         rows = terminals[kept]
         columns: dict[str, npt.ArrayLike] = {name: column[rows] for name, column in self._columns.items()}
-        moved: dict[str, npt.ArrayLike] = {"rank": self._rank, "bytes": columns["requested"]}
+        moved: dict[str, npt.ArrayLike] = {"rank": self._rank}
+        moved["bytes"] = bytes_with_those_below(
+            self._columns["depth"][rows], self._columns["kind"][rows], self._columns["requested"][rows],
+            self._unmeasured[rows],
+        )  # fmt: skip
         return make_batch(len(rows), {**columns, **moved, "start": start[kept], "duration": duration[kept]}), kept
 
     def tell(self, counts: npt.NDArray[np.int64], omissions: Omissions) -> None:
@@ -66,8 +71,10 @@ class Table:
         omissions.add(
             "results of calls, which Recorder does not keep: bytes are those asked for", int(counts[moving].sum())
         )
-        told = "calls of MPI-IO whose bytes are not known: their type is not one of the standard's"
-        omissions.add(told, int(counts[self._untyped].sum()))
+        told = (
+            "sizes of calls of HDF5, or of MPI types that are not the standard's: bytes are those of calls within them"
+        )
+        omissions.add(told, int(counts[self._unmeasured].sum()))
 
     def _said(self, signature: Signature | None) -> Said | None:
         if signature is None or signature.function >= len(self._functions):
@@ -93,7 +100,7 @@ class Table:
 
     def _fill(self, number: int, signature: Signature, says: Said, files: dict[str, int]) -> None:
         function = self._functions[signature.function]
-        self._untyped[number] = says.bytes == UNKNOWN_TYPE
+        self._unmeasured[number] = says.bytes == UNMEASURED
         values = (
             self.interner.string(function),
             int(says.layer),

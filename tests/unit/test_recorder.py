@@ -116,11 +116,17 @@ def test_layers_lie_within_each_other_as_recorder_says(tmp_path: Path) -> None:
         Call(10, 30, "MPI_File_write_at_all", ("0-0", "8192", "%p", "100", "MPI_DOUBLE", "%p")),
         Call(12, 28, "pwrite", ("/shared", "%p", "800", "8192"), level=1),
         Call(40, 41, "MPI_File_write_at", ("0-0", "0", "%p", "7", "mine", "%p")),
+        Call(50, 99, "H5Dwrite", ("1", "2", "0", "0", "0", "%p")),
+        Call(51, 98, "MPI_File_write_at", ("0-0", "0", "%p", "100", "MPI_BYTE", "%p"), level=1),
+        Call(52, 60, "pwrite", ("/shared", "%p", "64", "0"), level=2),
+        Call(61, 70, "pwrite", ("/shared", "%p", "36", "64"), level=2),
+        Call(71, 72, "pread", ("/shared", "%p", "8", "64"), level=2),
     )
     assert [(row["file"], row["depth"], row["offset"], row["bytes"]) for row in found] == [
         ("/shared", 0, -1, 0), ("/shared", 0, 8192, 800), ("/shared", 1, 8192, 800), ("/shared", 0, 0, 0),
+        ("", 0, -1, 100), ("/shared", 1, 0, 100), ("/shared", 2, 0, 64), ("/shared", 2, 64, 36), ("/shared", 2, 64, 8),
     ]  # fmt: skip
-    assert [row["layer"] for row in found] == [Layer.MPIIO, Layer.MPIIO, Layer.POSIX, Layer.MPIIO]
+    assert [row["layer"] for row in found[:4]] == [Layer.MPIIO, Layer.MPIIO, Layer.POSIX, Layer.MPIIO]
 
 
 def test_call_of_another_thread_may_have_begun_before(tmp_path: Path) -> None:
