@@ -8,12 +8,16 @@ import numpy as np
 
 from ...events import Kind
 from ..dfg.state import Ints, Rows, State, distinct
-from .calls import Calls
+from .calls import PROGRAM, TOP_DOWN, Calls
 
 ROOT: Final = 0
 _LOW: Final = 2**32
 _LAYER_BITS: Final = 3
+_NODE_BITS: Final = 18
 _NAME_BITS: Final = 24
+_RANK: Final = np.zeros(256, np.int64)
+_RANK[list(map(int, TOP_DOWN))] = np.arange(1, len(TOP_DOWN) + 1)
+_RANK[PROGRAM] = 0
 _MAKE: Final = frozenset({int(Kind.CREATE), int(Kind.DUPLICATE)})
 _KEPT: Final = 2  # one part in so many goes when there are too many handles
 
@@ -23,7 +27,7 @@ class Handles(State):
 
     Handles are one node if they are of one layer, made by one function, on files of one class (paths that differ in
     numbers alone), and below one node. What is done without a handle of its own, by path, has a node of its own below
-    that of the call that it was made in.
+    that of the call that it was made in; in traces without handles below that of the caller's calls on the file.
 
     Attributes:
         parents, layers, calls, classes: of each node; node 0 is the program. Call 0: made by no recorded call.
@@ -41,6 +45,7 @@ class Handles(State):
         self._max_nodes = max_nodes
         self._max_handles = max_handles
         self._nodes: dict[int, int] = {}
+        self._of_file: dict[int, int] = {}
         self._places: dict[int, int] = {}
         self._ended: set[int] = set()
 
@@ -101,14 +106,20 @@ class Handles(State):
     def _of_paths(self, calls: Calls, file_class: Ints, rows: Rows) -> Ints:
         found, group = distinct(calls.serial[rows] * _LOW + calls.parent[rows])
         above = np.array([self._places.get(key, ROOT) for key in found.tolist()], np.int64)[group]
-        key = (above << (_LAYER_BITS + _NAME_BITS)) + (calls.layer[rows].astype(np.int64) << _NAME_BITS)
-        found, group = distinct(key + file_class[rows])
+        depth = _RANK[calls.over[rows]]  # callers first, whose nodes those of what they call lie below
+        key = (((depth << _NODE_BITS) + above) << _LAYER_BITS) + calls.layer[rows]
+        found, group = distinct((key << _NAME_BITS) + file_class[rows])
         weight = np.bincount(group, calls.count[rows]).astype(np.int64).tolist()
         nodes = []
         for each, count in zip(found.tolist(), weight, strict=True):
             rest, file = divmod(each, 1 << _NAME_BITS)
-            parent, layer = divmod(rest, 1 << _LAYER_BITS)
-            nodes.append(self._node(parent, layer, 0, file, count))
+            rest, layer = divmod(rest, 1 << _LAYER_BITS)
+            rank, parent = divmod(rest, 1 << _NODE_BITS)
+            if parent == ROOT and rank:
+                parent = self._of_file.get((int(TOP_DOWN[rank - 1]) << _NAME_BITS) + file, ROOT)
+            node = self._node(parent, layer, 0, file, count)
+            self._of_file[(layer << _NAME_BITS) + file] = node
+            nodes.append(node)
         return np.array(nodes, np.int64)[group]
 
     def _node(self, parent: int, layer: int, call: int, file_class: int, weight: int) -> int:

@@ -140,6 +140,18 @@ def test_alike_handles_of_all_processes_are_one_node_of_the_tree() -> None:
     assert {row.process for row in report.process_handles} == {f"rank {rank}" for rank in range(4)}
 
 
+def test_tree_of_a_trace_without_handles_is_one_of_files() -> None:
+    bottom = Call(Layer.POSIX, Kind.WRITE, 1, 10, file=1)
+    middle = Call(Layer.MPIIO, Kind.WRITE, 1, 10, file=1, below=[bottom, Call(Layer.POSIX, Kind.READ, 1, file=3)])
+    made = analyzer()
+    made.update(batch_of([Call(Layer.HDF5, Kind.WRITE, 1, 10, file=1, below=[middle])]), "s", INFO, names().files)
+    report = told(made)
+    assert sorted((row.depth, row.layer, row.file) for row in report.handles) == [
+        (0, "HDF5", "/a1"), (0, "POSIX", "/b"), (1, "MPIIO", "/a1"), (2, "POSIX", "/a1"),
+    ]  # fmt: skip
+    assert not report.handles_known
+
+
 def test_tree_is_told_from_the_top_and_the_heaviest_first() -> None:
     parents = [0, 0, 1, 1, 0, 4]
     assert preorder(parents, {1: 5, 2: 1, 3: 4, 4: 9, 5: 9}) == [4, 5, 1, 3, 2]
