@@ -32,24 +32,36 @@ class ArchiveFile:
         self._written = 0
         self._is_broken = False
 
-    def append(self, data: bytes) -> None:
-        """Appends whole blocks; after an error nothing is appended any more, so that what is there can be read."""
+    def append(self, data: bytes) -> int:
+        """Appends whole blocks; after an error nothing is appended any more, so that what is there can be read.
+
+        Returns:
+            Bytes that were appended.
+        """
+        if self._is_broken:
+            return 0
         rest = memoryview(data)
         try:
-            while rest and not self._is_broken:
+            while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError:
             self._is_broken = True
             raise
         self._written += len(data)
+        return len(data)
 
     def save(self) -> None:
         """Has the disk take what was appended."""
-        if not self._is_broken:
-            os.fsync(self._file.fileno())
+        try:
+            if not self._is_broken:
+                os.fsync(self._file.fileno())
+        except OSError:
+            self._is_broken = True
+            raise
 
     def close(self) -> None:
         """Closes the file; one that took nothing goes."""
+        self._is_broken = True
         with contextlib.suppress(OSError):
             self._file.close()
         if not self._written:

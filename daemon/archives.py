@@ -274,8 +274,8 @@ class Archives:
         if not data:
             return
 
-        def count(_: object) -> None:
-            self.counters["archive_bytes"] += len(data)
+        def count(written: int) -> None:
+            self.counters["archive_bytes"] += written
 
         self._disk.do(lambda: job.file.append(data), count, lambda _: self._give_up(name, job), len(data))
         job.written += len(data)

@@ -185,6 +185,27 @@ def test_disk_that_takes_no_more_costs_the_archive_alone(tmp_path: Path) -> None
     archives.close()
 
 
+def test_disk_that_cannot_save_costs_the_archive_alone(tmp_path: Path) -> None:
+    clock = Clock()
+    archives = made(tmp_path, clock, checkpoint_s=60)
+    archives.opened("s", info())
+    archives.settle()
+    file = archives._jobs["job"].file
+    file._file.close()
+    reading, writing = os.pipe()  # takes what is written, and cannot be saved
+    try:
+        file._file = os.fdopen(writing, "wb", buffering=0)
+        clock.now += 61
+        saved(archives)
+        archives.batch("s", *writes(3))
+        archives.close()
+    finally:
+        os.close(reading)
+    assert archives.counters["archives_failed"] == 1
+    assert archives.counters["events_not_archived:failed"] == 3
+    assert file.append(b"more") == 0
+
+
 def test_stream_of_an_archive_that_was_given_up_does_not_meet_the_next_one(tmp_path: Path) -> None:
     sink = RememberingSink()
     archives = made(tmp_path, Clock(), sink)
