@@ -318,6 +318,24 @@ def test_tables_keep_to_their_bounds_and_count_what_that_costs() -> None:
     assert analyzer.ranking(names, [("", "")]).dropped_events == sum(analyzer.losses().values())
 
 
+def test_those_who_stay_keep_what_they_did_when_others_have_to_go() -> None:
+    trace = Trace()
+    for passing in range(1, 60):
+        trace.writes(passing, f"/own/{passing}")
+    for _ in range(5):
+        trace.writes(101, "/kept").reads(102, "/kept").wakes(103, 104)
+    for passing in range(200, 400):
+        trace.writes(passing, "/other").wakes(passing, passing + 1000)
+    ranking = trace.ranking(*range(0, 700, 23), max_actors=64, max_links=32, min_share=0)
+    (file,) = [file for file in ranking.files if file.path == "/kept"]
+    ends = {actor.id: actor.tid for actor in ranking.actors}
+    through = {(edge.source_is_file, ends[edge.target if edge.source_is_file else edge.source], edge.count)
+               for edge in ranking.edges if (edge.source_is_file and edge.source == file.id)
+               or (edge.target_is_file and edge.target == file.id)}  # fmt: skip
+    assert through == {(False, 101, 5), (True, 102, 5)}
+    assert [edge.count for edge in ranking.edges if ends.get(edge.source) == 103 and not edge.source_is_file] == [5]
+
+
 def test_an_empty_graph_has_no_components() -> None:
     assert InteractionAnalyzer(InteractionSettings()).ranking(JobNames(1, 1), []).components == []
     assert Trace().does(Kind.OTHER, 1, "/x").ranking().alone == 1
