@@ -114,7 +114,7 @@ class CallAssembler:
         text += b"".join([each.line for each in joined])
         calls = scan(text)
         self._count(calls["what"])
-        for at in places[~np.isin(calls["what"], _WHOLE)].tolist():
+        for at in np.sort(places[~np.isin(calls["what"], _WHOLE)]).tolist():
             self._about.malformed(first_line + at, "the two halves of the call do not make a whole one", EXPECTED)
         for name in _EXTENTS:
             calls[name] += np.uint32(len(data))
@@ -127,7 +127,7 @@ class CallAssembler:
     def _pairs(self, what: npt.NDArray[np.uint32], pids: npt.NDArray[np.uint32]) -> tuple[Places, Places]:
         """Returns places of halves that follow each other in their process, of processes with nothing odd about theirs.
 
-        Odd is a first half that nothing or anything but its second half follows, unless it is the last that is known.
+        Odd is a first half that anything but its second half follows, or that comes while another is held.
         """
         order = np.argsort(pids, kind="stable")
         pid, kind = np.append(pids[order], _NO_PID), np.append(what[order], What.EVENT)

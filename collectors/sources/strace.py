@@ -19,8 +19,8 @@ from ._strace_line import What
 from ._strace_paths import absolute
 from ._strace_rests import RestFinder
 from ._strace_scan import Lines, scan
+from ._strace_texts import Extents, Texts
 from ._strace_time import StampReader, Times
-from ._texts import Extents, Texts
 
 MAX_LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 20

@@ -57,7 +57,7 @@ def main(library: str, trace: str, rounds: int) -> None:
         kernel = _strace_kernel.kernel()
     if kernel is None:
         sys.exit(f"{library} cannot be loaded")
-    for user in ("_strace_scan", "_strace_arguments", "_strace_join", "_texts"):
+    for user in ("_strace_scan", "_strace_arguments", "_strace_join", "_strace_texts"):
         mock.patch(f"iotide.collectors.sources.{user}.kernel", return_value=Exact(kernel)).start()
     lines = Path(trace).read_bytes().splitlines()
     for seed in range(rounds):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .parsing import Stream
 
-USERS = ("_strace_scan", "_strace_arguments", "_strace_join", "_texts")
+USERS = ("_strace_scan", "_strace_arguments", "_strace_join", "_strace_texts")
 
 
 @contextmanager

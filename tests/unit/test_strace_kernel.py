@@ -10,14 +10,14 @@ import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources import _texts
+from iotide.collectors.sources import _strace_texts
 from iotide.collectors.sources._strace_arguments import arguments_of, arguments_twin
 from iotide.collectors.sources._strace_calls import Numbers, PathIn
 from iotide.collectors.sources._strace_join import join, join_twin
 from iotide.collectors.sources._strace_kernel import kernel
 from iotide.collectors.sources._strace_line import What
 from iotide.collectors.sources._strace_scan import Lines, scan, scan_twin
-from iotide.collectors.sources._texts import Texts
+from iotide.collectors.sources._strace_texts import Texts
 from iotide.collectors.sources.strace import StraceParser
 from support.parsing import cut, parse
 from support.strace_twin import assert_same, without_kernel
@@ -204,7 +204,7 @@ def test_table_of_texts_and_twin_give_the_same_numbers_and_ask_for_the_same(roun
 
 
 def test_texts_for_which_there_is_no_room_have_their_numbers_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_texts, "MOST_BYTES", 10)
+    monkeypatch.setattr(_strace_texts, "MOST_BYTES", 10)
     asked: list[bytes] = []
     table = Texts(lambda first, second: asked.append(first + second) or len(first))
     for texts in ([(b"x", b"y")], [(b"x", b"y"), (b"x" * 9, b"y"), (b"x" * 9, b"y")]) * 2:
