@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -17,8 +17,8 @@ from .otf2_library import NONE_32, NONE_64
 from .otf2_records import Process, Records, Row, Shape
 from .trace_lanes import Lanes
 
-MOST_LOCATIONS: Final = 16_384
-"""Of a stream; calls of further threads are left out and counted."""
+MOST_OPEN: Final = 512
+"""Locations that are written at a time, 256 KiB each; a thread that comes back after others is on a further one."""
 _PIECE: Final = 16_384
 _LATEST: Final = NONE_64 - 1
 _PLACES: Final = {name: (at, kind) for at, (name, (kind, _)) in enumerate(ATTRIBUTES.items())}
@@ -37,6 +37,10 @@ class _Thread:
     name: str
     writers: list[Any]
     """By lane."""
+    locations: list[int] = field(default_factory=list)
+    """The same."""
+    used: int = 0
+    """Number of its last call."""
 
 
 class StreamWriter:
@@ -61,7 +65,9 @@ class StreamWriter:
         self._records = Records(definitions, self._handles, stream.info.rank, lost)
         self._processes: dict[tuple[int, int], Process] = {}
         self._threads: dict[tuple[int, int, int], _Thread] = {}
-        self._opened: list[tuple[int, Any]] = []
+        self._parts: Counter[tuple[int, int, int]] = Counter()
+        """How often a thread was ended."""
+        self._open = self._count = 0
 
     def write(self, batch: EventBatch, table: DefinitionTable) -> Iterator[int]:
         """Writes calls; yields how many were written, some at a time.
@@ -70,17 +76,16 @@ class StreamWriter:
             OSError: OTF2 cannot write.
         """
         shapes: dict[tuple[int, int, int, int, int], Shape] = {}
-        numbers = self._handles.numbers
+        numbers, count = self._handles.numbers, self._count
         for begin in range(0, len(batch), _PIECE):
             part = batch.select(slice(begin, begin + _PIECE))
             for values in zip(*(column.tolist() for column in part.columns().values()), strict=True):
                 _, _, call, layer, kind, rank, pid, tid, _, handle, parent, *_, flags, signature = values
                 thread = self._threads.get((pid, rank, tid))
                 if thread is None:
-                    if len(self._opened) >= MOST_LOCATIONS:
-                        self._lost[f"calls of threads past the first {MOST_LOCATIONS} of a stream"] += 1
-                        continue
                     thread = self._thread(pid, rank, tid)
+                count += 1
+                thread.used = count
                 key = call, layer, kind, flags, signature
                 shape = shapes.get(key)
                 if shape is None:
@@ -92,6 +97,7 @@ class StreamWriter:
                     self._call(thread, Row(*values), shape)
                 else:
                     self._plain(thread, values, shape, known, upper)
+            self._count = count
             yield len(part)
 
     def close(self) -> None:
@@ -100,10 +106,17 @@ class StreamWriter:
             info = self._stream.info
             thread = self._thread(info.pid, info.rank, info.pid)
             thread.writers.append(self._new_location(thread, 0))
-        for thread in self._threads.values():
+        self._end(list(self._threads))
+
+    def _end(self, keys: list[tuple[int, int, int]]) -> None:
+        """Ends all that is open of some threads; what they do later is on further locations."""
+        for key in keys:
+            thread = self._threads.pop(key)
             thread.lanes.finish()
-        for location, writer in self._opened:
-            self._definitions.locations[location].events = self._archive.close_location(location, writer)
+            for location, writer in zip(thread.locations, thread.writers, strict=True):
+                self._definitions.locations[location].events = self._archive.close_location(location, writer)
+            self._open -= len(thread.writers)
+            self._parts[key] += 1
 
     def _plain(self, thread: _Thread, values: tuple[int, ...], shape: Shape, handle: int, upper: int) -> None:
         """Writes an operation of which nothing else is to be said: most calls."""
@@ -161,9 +174,14 @@ class StreamWriter:
     def _thread(self, pid: int, rank: int, tid: int) -> _Thread:
         found = self._threads.get((pid, rank, tid))
         if found is None:
+            if self._open >= MOST_OPEN:
+                by_use = sorted(self._threads, key=lambda key: self._threads[key].used)
+                self._end(by_use[: len(by_use) // 2 + 1])
             writers: list[Any] = []
             lanes = Lanes[_Open](partial(self._leave, writers), self._count_cut)
             name = f"thread {tid}" if tid else "all threads"
+            if part := self._parts[pid, rank, tid]:
+                name += f", part {part + 1}"
             found = self._threads[pid, rank, tid] = _Thread(self._process(pid, rank), lanes, name, writers)
         return found
 
@@ -184,7 +202,8 @@ class StreamWriter:
         name = thread.name if not lane else f"{thread.name}, overlapping calls {lane}"
         locations.append(Location(name, thread.process.group))
         writer = self._archive.open_location(len(locations) - 1)
-        self._opened.append((len(locations) - 1, writer))
+        thread.locations.append(len(locations) - 1)
+        self._open += 1
         return writer
 
     def _count_cut(self) -> None:

@@ -247,14 +247,17 @@ def test_what_a_trace_does_not_say_is_told(tmp_path: Path) -> None:
         assert trace.definitions.clock_properties.realtime_timestamp == 2**64 - 1
 
 
-def test_threads_past_the_bound_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(otf2_stream, "MOST_LOCATIONS", 3)
+def test_threads_past_the_bound_go_on_in_further_locations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(otf2_stream, "MOST_OPEN", 3)
     process = Process()
-    for thread in range(5):
-        process.call("read", thread, thread + 1, Kind.READ, file=LOCAL, tid=thread + 1)
-    lost = converted(tmp_path, process)
-    assert lost["calls of threads past the first 3 of a stream"] == 2
-    assert len(read(tmp_path)) == 3
+    process.names.handle(8, HandleInfo(process.names.file(LOCAL.path, LOCAL)))
+    for number, thread in enumerate((1, 2, 3, 1, 4, 2, 1)):
+        process.call("read", 2 * number, 2 * number + 1, Kind.READ, handle=8, file=LOCAL, tid=thread)
+    assert not converted(tmp_path, process)
+    calls = sorted(read(tmp_path), key=lambda call: call.start)
+    assert [call.location for call in calls] == [
+        "thread 1", "thread 2", "thread 3", "thread 1", "thread 4", "thread 2, part 2", "thread 1",
+    ]  # fmt: skip
 
 
 def test_empty_archive_makes_an_empty_trace(tmp_path: Path) -> None:
