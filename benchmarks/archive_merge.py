@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import resource
 import subprocess
@@ -14,6 +15,7 @@ from _figures import Figure, report
 from iotide.events import Definitions, DefinitionTable, EventBatch, StreamInfo, make_batch
 from iotide.events.archive.encoding import PartKind, section_part, text_part
 from iotide.events.archive.merging import Merger
+from iotide.events.archive.reader import ArchiveReader
 from iotide.events.archive.stream import StreamCompressor
 from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
@@ -99,9 +101,35 @@ def merge(kind: str) -> dict[str, float]:
     return {"seconds": seconds + flush, "flush": flush, "mib": peak, "bytes": sum(map(len, written))}
 
 
+def reading() -> list[Figure]:
+    """Returns how long it takes to open an archive of many ranks, and to read one of them."""
+    writer, pids = ArchiveWriter(), regular()
+    written = [writer.begin({"job": "job"})]
+    for rank in range(RANKS):
+        pid, name = next(pids), f"rank {rank}"
+        written += [writer.opened(name, info_of(rank, RANKS, pid))]
+        written += [
+            writer.batch(name, strided(rank, RANKS, CALLS, pid), names_of(rank, LIBRARIES)),
+            writer.closed(name),
+        ]
+    file = io.BytesIO(b"".join([*written, writer.end()]))
+    begun = time.process_time()
+    reader = ArchiveReader(file, "archive")
+    opened = time.process_time() - begun
+    number = RANKS * 7 // 10
+    rank, files = reader.streams[number].info.rank, len(reader.streams[number].files)
+    calls = sum(len(each.batch) for each in reader.calls(number))
+    took = time.process_time() - begun - opened
+    assert (rank, files, calls) == (number - 1, LIBRARIES, CALLS)
+    return [
+        Figure(f"opening an archive of {RANKS} ranks", opened, "s", better="lower"),
+        Figure("  then reading one of them", took, "s", better="lower"),
+    ]
+
+
 def measure() -> list[Figure]:
-    """Returns time and memory of a merge, and sizes over ranks and calls."""
-    figures = []
+    """Returns time and memory of a merge and of reading, and sizes over ranks and calls."""
+    figures = reading()
     for kind, what in (("regular", "in order"), ("random", "in any order, random process numbers")):
         done = subprocess.run([sys.executable, __file__, kind], check=True, capture_output=True, text=True)
         found = json.loads(done.stdout)

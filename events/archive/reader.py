@@ -22,6 +22,7 @@ from .times import Times, TimesIndex, decode_times
 
 _job_decoder = msgspec.msgpack.Decoder(dict[str, Any])
 _UNUSABLE = (InputError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, struct.error, zlib.error, ValueError)
+_MOST_TOLD = 1000
 
 
 class ArchiveReader:
@@ -47,6 +48,7 @@ class ArchiveReader:
         self._file = file
         self._parts = MergedIndex(self._read, where)
         self._times = TimesIndex()
+        self._told: set[int] = set()
         for block in read_blocks(file, where, self.problems):
             name = BlockKind(block.kind).name.lower() if block.kind in list(BlockKind) else "other"
             try:
@@ -88,8 +90,9 @@ class ArchiveReader:
     def sections(self, stream: int, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Section]:
         """Yields a stream's sections in order; arguments and errors as of ``calls``."""
         lane, rank = self.streams[stream].member
-        places = self._times.of(lane, rank)
-        for block in self._parts.of(PartKind.SECTION, lane, rank):
+        places, blocks = self._times.of(lane, rank), self._parts.of(PartKind.SECTION, lane, rank)
+        self._tell_missing(stream, {block.key.ordinal for block in blocks}, set(places))
+        for block in blocks:
             place = places.get(block.key.ordinal)
             times: Times | None = None
             if place is not None:
@@ -100,6 +103,14 @@ class ArchiveReader:
                 problem = f"the times of section {block.key.ordinal} of stream {stream} are missing"
                 raise InputError(self.where, None, problem, "times for each section")
             yield section_of(self._parts.part(block, rank), times, self.where)
+
+    def _tell_missing(self, stream: int, known: set[int], timed: set[int]) -> None:
+        """Tells of sections that were lost with a damaged block; after a crash the last times have none."""
+        missing = max(known | timed if self.complete else known, default=-1) + 1 - len(known)
+        if missing and stream not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(stream)
+            problem = f"{missing} sections of stream {stream} are missing"
+            self.problems.append(InputError(self.where, None, problem, "the sections of all that was written"))
 
     def _read(self, at: int, length: int) -> bytes:
         self._file.seek(at)

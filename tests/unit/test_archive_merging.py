@@ -135,7 +135,7 @@ def streams(draw: st.DrawFn) -> list[Stream]:
     return made
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(streams(), st.sampled_from([1, 2, 5, 512]), st.sampled_from([1 << 25, 5000]))
 def test_any_streams_come_back(made: list[Stream], leaf: int, pending: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -265,6 +265,25 @@ def test_archive_without_times_has_the_calls_in_their_order() -> None:
         assert not part.batch.duration.any()
 
 
+@pytest.mark.parametrize("lost", [0, 1])
+def test_sections_lost_with_a_block_are_told_of_each_stream(lost: int) -> None:
+    made = [strided(rank, 6, 30) for rank in range(6)]
+    for stream in made:
+        stream.batches = [stream.batches[0].select(slice(0, 10)), stream.batches[0].select(slice(10, 30))]
+    data = bytearray(written(made))
+    found = [each for each in opened(bytes(data)).merged.blocks if each.key.kind == PartKind.SECTION]
+    block = max((each for each in found if each.key.ordinal == lost), key=lambda each: each.count)
+    assert block.count >= 5
+    data[block.at + 5] ^= 1
+    reader = ArchiveReader(io.BytesIO(bytes(data)), "test")
+    assert len(reader.problems) == 1
+    for _ in range(2):
+        calls = [sum(len(each.batch) for each in reader.calls(number)) for number in range(1, 7)]
+        assert calls == [30 if rank < block.first else [20, 10][lost] for rank in range(6)]
+    told = [f"1 sections of stream {rank + 1} are missing" for rank in range(block.first, 6)]
+    assert [problem.problem for problem in reader.problems[1:]] == told
+
+
 def test_what_a_checkpoint_wrote_is_never_changed_and_read_with_what_follows() -> None:
     writer = ArchiveWriter()
     data = writer.begin({})
@@ -299,7 +318,7 @@ def split_runs(values: list[int]) -> list[int]:
     return begins
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(st.lists(st.integers(-2, 2), min_size=5, max_size=5), min_size=2, max_size=40), st.booleans())
 def test_pieces_of_a_column_are_as_long_as_they_can_be(steps: list[list[int]], summed: bool) -> None:
     table = np.array(steps, np.int64)
@@ -312,7 +331,7 @@ def test_pieces_of_a_column_are_as_long_as_they_can_be(steps: list[list[int]], s
         assert list(itertools.islice(begins, count)) == expected[:count]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.data())
 def test_patterns_give_back_any_table_however_it_was_merged(data: st.DataObject) -> None:
     ranks = np.array(data.draw(st.lists(st.integers(0, 2**31), min_size=1, max_size=30, unique=True)), np.int64)
@@ -339,7 +358,7 @@ def test_some_of_the_ranks_follow_the_pattern_of_all() -> None:
     assert found.firsts.tolist() == [7, 1]
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.one_of(st.text("0019-.acex\u00e9", max_size=60), st.text(max_size=40)))
 def test_numbers_go_back_to_where_they_were_taken_from(text: str) -> None:
     written = text.encode().replace(b"\0", b"").replace(b"\1", b"")
