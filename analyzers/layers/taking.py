@@ -13,6 +13,7 @@ from .calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
 from .sums import MOST
 
 _LATEST_NS: Final = 2**61
+_MOST_NAMES: Final = 2**24  # that keys of tables have room for
 _FILLED: Final = {
     "around": 0, "over": UNTOLD, "over_kind": 0, "count": 1, "below_ns": 0, "below": 0, "below_bytes": 0,
     "system_ns": 0, "system_bytes": 0, "fate": NO_FATE, "summed": False,
@@ -40,13 +41,16 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> tupl
     layer = batch.layer
     if int(layer.max()) >= LAYERS:
         layer = np.where(layer < LAYERS, layer, int(Layer.OTHER))
+    call = batch.call.astype(np.int64)
+    if int(call.max()) >= _MOST_NAMES:
+        call[call >= _MOST_NAMES] = 0
     calls = Calls(
         serial=serial,
         thread=(serial << 32) + (batch.tid.astype(np.int64) & 0xFFFFFFFF),
         process=process,
         layer=layer.astype(np.uint8, copy=False),
         kind=batch.kind.astype(np.uint8, copy=False),
-        call=batch.call.astype(np.int64),
+        call=call,
         file=file,
         handle=batch.handle.astype(np.int64),
         parent=batch.parent.astype(np.int64),

@@ -13,6 +13,7 @@ from iotide.analyzers.layers.report import make_report
 from iotide.analyzers.layers.tables import PROCESS
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, FileInfo, Kind, Layer, concatenate, make_batch
+from support.batches import batches
 from support.layers_naive import (
     INFO,
     Call,
@@ -158,6 +159,17 @@ def test_calls_whose_encloser_was_lost_count_as_the_programs() -> None:
     cut = fed(analyzer(), [batch.select(slice(0, 2))])
     cut.close_stream("s")
     assert (cut.waiting, cut.unenclosed) == (0, 2)
+
+
+@_some
+@given(st.lists(batches(min_size=1), max_size=4))
+def test_columns_of_nonsense_break_nothing_and_lose_no_call(drawn: list[EventBatch]) -> None:
+    made = fed(analyzer(), [batch.replace(file=batch.file % len(FILES)) for batch in drawn])
+    report = make_report(made, names().calls)
+    assert sum(row.calls for row in report.layers) == report.events == sum(map(len, drawn))
+    made.close_stream("s")
+    assert made.waiting == 0
+    assert make_report(made, names().calls).events == report.events
 
 
 @pytest.mark.parametrize("column", ["duration", "bytes", "requested", "start"])
