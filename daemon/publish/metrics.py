@@ -190,14 +190,14 @@ class AggregatorCollector(Collector):
         add("iotide_predictions_total", self._aggregator.counters["predictions"])
         add("iotide_prediction_errors_total", self._aggregator.counters["prediction_errors"])
         add("iotide_predictions_late_total", self._aggregator.counters["predictions_late"])
-        for reason, number in sorted(self._aggregator.interactions_dropped().items()):
-            add("iotide_interactions_dropped_total", number, reason)
         for reason, volume in self._aggregator.signal_bytes_dropped().items():
             add("iotide_signal_dropped_bytes_total", volume, reason)
         for reason, number in sorted(self._aggregator.graphs_dropped().items()):
             add("iotide_graph_dropped_total", number, reason)
         for reason, number in sorted(self._aggregator.layers_dropped().items()):
             add("iotide_layers_dropped_total", number, reason)
+        for reason, number in sorted(self._aggregator.interactions_dropped().items()):
+            add("iotide_interactions_dropped_total", number, reason)
         add("iotide_ingest_events_total", stats.events)
         add("iotide_ingest_batches_total", stats.batches)
         add("iotide_ingest_bytes_total", stats.bytes)
