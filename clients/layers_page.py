@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import jinja2
@@ -13,7 +12,7 @@ import jinja2
 from ..events.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
 from .layers_lanes import COLOURS, WIDTH, Bar, axis_of, lanes_of, ticks_of
 from .layers_words import caller_name, fate_text, layer_name, loss_lines, nesting_text, time_text
-from .units import byte_text
+from .templating import page_template
 
 MOST_NODES: Final = 80
 MOST_FILES: Final = 40
@@ -99,15 +98,7 @@ def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
 
 @cache
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(size=byte_text, duration=time_text, layer=layer_name, caller=caller_name, fate=fate_text)
-    return environment.get_template("layers.html")
+    return page_template("layers.html", duration=time_text, layer=layer_name, caller=caller_name, fate=fate_text)
 
 
 def _rows(layers: Layers) -> list[Row]:

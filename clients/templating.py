@@ -16,7 +16,7 @@ def page_template(name: str, **filters: Callable[..., Any]) -> jinja2.Template:
 
     Args:
         name: file name in ``templates/``.
-        filters: besides ``size``, ``rate`` and ``duration``, which all pages have.
+        filters: besides ``size``, ``rate`` and ``duration``, which all pages have, or in their place.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
@@ -25,5 +25,5 @@ def page_template(name: str, **filters: Callable[..., Any]) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(size=byte_text, rate=rate_text, duration=duration_text, **filters)
+    environment.filters.update({"size": byte_text, "rate": rate_text, "duration": duration_text} | filters)
     return environment.get_template(name)
