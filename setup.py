@@ -76,7 +76,7 @@ def kernel(folder, name):
 def kernels():
     """The sequential part of the archive's compressor, and what takes strace's lines apart."""
     yield kernel("events/archive/kernel", "iotide_kernel")
-    yield kernel("collectors/sources/kernel", "iotide_strace")
+    yield kernel("collectors/sources/strace/kernel", "iotide_strace")
 
 
 subpackages = find_packages(include=[*PARTS, *(f"{part}.*" for part in PARTS)])

@@ -15,7 +15,7 @@ from typing import Any
 
 from iotide.collectors.launch import traced_environment
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.preload import PreloadSource
+from iotide.collectors.sources.preload.source import PreloadSource
 
 LIMIT_S = 120
 

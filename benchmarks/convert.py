@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import otf2
 from _figures import Figure
-from iotide.cli.archive_targets import TARGETS
+from iotide.cli.archive.targets import TARGETS
 from iotide.cli.outputs import size_of
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.archive.reader import ArchiveReader

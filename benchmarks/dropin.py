@@ -26,7 +26,7 @@ from _figures import Figure, report
 from _ftio import interpreter
 from iotide.collectors.settings import FtioSettings
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.ftio import FtioSource
+from iotide.collectors.sources.tmio.ftio import FtioSource
 
 BURSTS, RANKS, INTERVALS = 12, 4, 10
 BETWEEN_BURSTS_S = 0.4

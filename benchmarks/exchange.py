@@ -15,7 +15,7 @@ from pathlib import Path
 from _figures import Figure, report
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Chunk, Origin
-from iotide.collectors.sources.otf2 import read_otf2_here
+from iotide.collectors.sources.otf2.parser import read_otf2_here
 from iotide.collectors.sources.registry import open_file, read_all
 
 CALLS = 100_000

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 from iotide.collectors.source import Chunk, Origin
-from iotide.collectors.sources import _ring_layout as layout
-from iotide.collectors.sources.preload import PreloadSource
+from iotide.collectors.sources.preload import ring_layout as layout
+from iotide.collectors.sources.preload.source import PreloadSource
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

@@ -14,12 +14,12 @@ import numpy as np
 from _figures import Figure, report, seconds_of
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer
-from iotide.cli.rank_building import ranked
-from iotide.cli.rank_filtering import write_filtered
+from iotide.cli.rank.building import ranked
+from iotide.cli.rank.filtering import write_filtered
 from iotide.collectors.parser import Input, ParserFactory
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.lttng import LttngParser
-from iotide.collectors.sources.perf_sched import PerfParser
+from iotide.collectors.sources.kernel_traces.lttng import LttngParser
+from iotide.collectors.sources.kernel_traces.perf_sched import PerfParser
 from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, Layer, make_batch
 from iotide.events.kernel import KernelEvent

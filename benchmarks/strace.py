@@ -21,7 +21,7 @@ import numpy as np
 from _figures import Figure, report
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.strace import StraceParser
+from iotide.collectors.sources.strace.parser import StraceParser
 from iotide.collectors.tail import CHUNK_BYTES
 
 PROGRAMS = {

@@ -90,9 +90,9 @@ def command(
     from ..collectors.file_systems import FileSystems
     from ..collectors.settings import CollectorSettings, FtioSettings
     from ..collectors.source import Origin
-    from ..collectors.sources.ftio import FtioSource
-    from ..collectors.sources.preload import PreloadSource
+    from ..collectors.sources.preload.source import PreloadSource
     from ..collectors.sources.registry import open_file
+    from ..collectors.sources.tmio.ftio import FtioSource
     from .naming import batch_job
 
     known_job = job or batch_job(os.environ)

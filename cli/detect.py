@@ -168,8 +168,8 @@ def command(
 
 
 def _print(report: DetectionReport, as_json: bool) -> None:
-    from ..clients.detection_text import print_detection
-    from ..clients.replay_text import print_replay
+    from ..clients.detection.replay_text import print_replay
+    from ..clients.detection.text import print_detection
 
     if as_json:
         click.echo(report.model_dump_json(indent=None if report.analysis.wavelet else 2))

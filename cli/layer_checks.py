@@ -15,7 +15,7 @@ from typing import Final
 
 from ..collectors.launch import LIBRARY_LAYERS, layer_library, traced_environment
 from ..collectors.source import Chunk, Origin
-from ..collectors.sources.preload import PreloadSource
+from ..collectors.sources.preload.source import PreloadSource
 from ..events import EventBatch, Layer
 
 PROBE_BYTES: Final = 12_345

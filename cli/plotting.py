@@ -34,9 +34,9 @@ def check_picture(target: Path, inputs: Sequence[Path]) -> None:
     if any(path.exists() and target.exists() and path.samefile(target) for path in inputs):
         raise click.UsageError(f"--plot {target}: that is an input, which is not overwritten")
     if target.suffix.lower() == ".html":
-        from ..clients import detect_page  # noqa: F401
+        from ..clients.detection import page as detect_page  # noqa: F401
     else:
-        from ..clients import pictures_trace  # noqa: F401
+        from ..clients.detection import pictures_trace  # noqa: F401
 
 
 def with_replay(
@@ -65,11 +65,11 @@ def write_picture(
 
     panels = panels_of(batches, settings, report.prediction, every_s=every_s, replayed=report.analysis.replay)
     if target.suffix.lower() == ".html":
-        from ..clients.detect_page import render_detection
+        from ..clients.detection.page import render_detection
 
         content = render_detection(report, panels).encode(errors="replace")
     else:
-        from ..clients.pictures_trace import picture_of, title_of
+        from ..clients.detection.pictures_trace import picture_of, title_of
 
         content = picture_of(panels, title_of(report), "svg" if target.suffix.lower() == ".svg" else "png")
     try:

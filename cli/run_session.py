@@ -26,7 +26,7 @@ from ..collectors.agent import Agent
 from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
 from ..collectors.settings import CollectorSettings, TracerSettings
 from ..collectors.source import Origin
-from ..collectors.sources.preload import PreloadSource
+from ..collectors.sources.preload.source import PreloadSource
 from ..collectors.traceable import obstacle_to_tracing
 from ..daemon.aggregator import clean_job
 from ..daemon.archives import ArchiveSettings
@@ -38,7 +38,7 @@ from ..events.models import RunSummary
 from .launch import SignalPassing, shell_status, start
 
 if TYPE_CHECKING:
-    from ..clients.dfg_live import LivePages
+    from ..clients.dfg.live import LivePages
 
 _DRAIN_S: Final = 10.0
 _VIEW_S: Final = 0.2
@@ -215,7 +215,7 @@ def _settings_of(plan: RunPlan) -> AggregatorSettings:
 def _pages(plan: RunPlan) -> LivePages | None:
     if plan.listen is None:
         return None
-    from ..clients.dfg_live import LivePages  # which draws, and so takes its time to import
+    from ..clients.dfg.live import LivePages  # which draws, and so takes its time to import
 
     return LivePages()
 

@@ -79,7 +79,7 @@ def command(
         ftio_reply=ftio_reply,
         ftio_job=ftio_job,
     )
-    from ..clients.dfg_live import LivePages
+    from ..clients.dfg.live import LivePages
     from ..daemon.server import Server
 
     asyncio.run(_serve(Server(settings, LivePages()), settings))
@@ -124,7 +124,7 @@ async def taking_ftio(server: Server, settings: AggregatorSettings) -> AsyncIter
     from ..collectors.agent import Agent
     from ..collectors.settings import CollectorSettings, FtioSettings
     from ..collectors.source import Origin
-    from ..collectors.sources.ftio import FtioSource
+    from ..collectors.sources.tmio.ftio import FtioSource
     from ..daemon.publish.ftio_reply import FtioReply
 
     host = socket.gethostname()

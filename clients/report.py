@@ -33,7 +33,7 @@ def write_report(
     pictures: dict[str, str] = {}
     missing = ""
     try:
-        from .pictures import draw_history, draw_signal
+        from .detection.pictures import draw_history, draw_signal
     except UnavailableError as error:
         missing = str(error)
     else:

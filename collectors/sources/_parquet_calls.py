@@ -14,7 +14,7 @@ from ...events.schema import UNKNOWN_RANK
 from ..calls import classify
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
-from ._eventlog_cases import LATEST_NS, MOST_STREAMS
+from .eventlog.cases import LATEST_NS, MOST_STREAMS
 
 NEEDED: Final = frozenset(("call", "start", "duration"))
 EXPECTED: Final = "columns call, start and duration in nanoseconds (and the others of an event, path, job and host)"

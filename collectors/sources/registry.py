@@ -12,29 +12,29 @@ from ...events import ConfigError, InputError
 from ..inflating import inflated_head
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
-from ._recorder_files import is_recorder
-from ._strace_line import looks_like_strace
 from .archive import is_archive, read_archive
-from .bpftrace import BpftraceParser, looks_like_bpftrace
-from .chrome import ChromeParser, looks_like_chrome
-from .darshan import looks_like_darshan, read_darshan
-from .dftracer import DftracerParser, looks_like_dftracer
-from .eventlog_csv import HEADER, CsvParser
-from .eventlog_hdf5 import MAGIC as HDF5_MAGIC
-from .eventlog_hdf5 import parse_hdf5
-from .eventlog_parquet import MAGIC as PARQUET_MAGIC
-from .eventlog_parquet import parse_parquet, read_parquet
-from .eventlog_xes import XesParser, looks_like_xes
+from .chrome.parser import ChromeParser, looks_like_chrome
+from .darshan.parser import looks_like_darshan, read_darshan
+from .dftracer.parser import DftracerParser, looks_like_dftracer
+from .eventlog.csv_log import HEADER, CsvParser
+from .eventlog.hdf5_log import MAGIC as HDF5_MAGIC
+from .eventlog.hdf5_log import parse_hdf5
+from .eventlog.parquet_log import MAGIC as PARQUET_MAGIC
+from .eventlog.parquet_log import parse_parquet, read_parquet
+from .eventlog.xes_log import XesParser, looks_like_xes
 from .file import HEAD_BYTES, FileSource
-from .jsonl import JsonLinesParser
-from .lock_events import LockEventsParser, looks_like_lock_events
-from .lttng import LttngParser, looks_like_lttng
-from .otf2 import is_trace_folder, looks_like_otf2, read_otf2
-from .perf_sched import PerfParser, looks_like_perf
-from .recorder import read_recorder
-from .strace import StraceParser
-from .tmio import TmioParser
-from .trace_cmd import TraceCmdParser, looks_like_trace_cmd
+from .jsonl.parser import JsonLinesParser
+from .kernel_traces.bpftrace import BpftraceParser, looks_like_bpftrace
+from .kernel_traces.lock_events import LockEventsParser, looks_like_lock_events
+from .kernel_traces.lttng import LttngParser, looks_like_lttng
+from .kernel_traces.perf_sched import PerfParser, looks_like_perf
+from .kernel_traces.trace_cmd import TraceCmdParser, looks_like_trace_cmd
+from .otf2.parser import is_trace_folder, looks_like_otf2, read_otf2
+from .recorder.files import is_recorder
+from .recorder.parser import read_recorder
+from .strace.line import looks_like_strace
+from .strace.parser import StraceParser
+from .tmio.parser import TmioParser
 from .whole import Reader, WholeSource
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from iotide.clients.dfg_colours import GREEN, GREEN_LINE, RED, RED_LINE
+from iotide.clients.dfg.colours import GREEN, GREEN_LINE, RED, RED_LINE
 from iotide.events.dfg import Comparison, Graph
 from support.programs import need
 

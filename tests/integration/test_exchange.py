@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iotide.cli.archive_writing import write_items
-from iotide.clients.trace_chrome import write_chrome
-from iotide.clients.trace_otf2 import write_otf2
-from iotide.clients.trace_parquet import write_parquet
+from iotide.cli.archive.writing import write_items
+from iotide.clients.otf2.writer import write_otf2
+from iotide.clients.traces.chrome import write_chrome
+from iotide.clients.traces.parquet import write_parquet
 from iotide.collectors.source import Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, Kind, empty_batch

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.clients.layers_lanes import COLOURS
+from iotide.clients.layers.lanes import COLOURS
 from iotide.events.layers import Layers, LayersReport, LayerStats
 from support.building import PROGRAMS
 from support.commands import iotide

@@ -263,7 +263,7 @@ def test_socket_is_private_and_strangers_are_refused(tracing: Tracing) -> None:
 
 def test_second_collector_on_the_same_socket_is_refused(tracing: Tracing) -> None:
     from iotide.collectors.source import Origin
-    from iotide.collectors.sources.preload import PreloadSource
+    from iotide.collectors.sources.preload.source import PreloadSource
     from iotide.events import InputError
 
     with pytest.raises(InputError, match="another collector"):

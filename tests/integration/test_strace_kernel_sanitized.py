@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from iotide.collectors.sources import _strace_kernel
+from iotide.collectors.sources.strace import kernel_library as _strace_kernel
 from support.programs import need
 
 SOURCES = Path(_strace_kernel.__file__).parent / "kernel"

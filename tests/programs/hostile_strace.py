@@ -11,8 +11,8 @@ from unittest import mock
 
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
-from iotide.collectors.sources import _strace_kernel
-from iotide.collectors.sources.strace import StraceParser
+from iotide.collectors.sources.strace import kernel_library
+from iotide.collectors.sources.strace.parser import StraceParser
 
 WORDS = rb"""< > -> <a<b>c> 3< <> ") \ \" (deleted) AT_FDCWD</x> = ?0x ERESTART ENOENT 12:00:00.5 1.5 [pid (+ [ ] :
 99999999999999999999 <0.000001> <unavailable> +++ ---"""
@@ -53,12 +53,12 @@ def changed(line: bytes, choose: random.Random) -> bytes:
 
 def main(library: str, trace: str, rounds: int) -> None:
     """Checks that each line is accounted for."""
-    with mock.patch.object(_strace_kernel, "_PATH", library):
-        kernel = _strace_kernel.kernel()
+    with mock.patch.object(kernel_library, "_PATH", library):
+        kernel = kernel_library.kernel()
     if kernel is None:
         sys.exit(f"{library} cannot be loaded")
-    for user in ("_strace_scan", "_strace_arguments", "_strace_join", "_strace_texts"):
-        mock.patch(f"iotide.collectors.sources.{user}.kernel", return_value=Exact(kernel)).start()
+    for user in ("scan", "arguments", "join", "texts"):
+        mock.patch(f"iotide.collectors.sources.strace.{user}.kernel", return_value=Exact(kernel)).start()
     lines = Path(trace).read_bytes().splitlines()
     for seed in range(rounds):
         choose = random.Random(seed)

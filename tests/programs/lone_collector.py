@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from iotide.collectors.source import Chunk, Opened, Origin
-from iotide.collectors.sources.preload import PreloadSource
+from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import DefinitionTable
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from iotide.collectors.sources import _ring_layout as layout
+from iotide.collectors.sources.preload import ring_layout as layout
 
 PAGE = 4096
 OPEN, WRITE, LISTED = 1, 2, 3

@@ -10,13 +10,13 @@ import numpy as np
 
 from .parsing import Stream
 
-USERS = ("_strace_scan", "_strace_arguments", "_strace_join", "_strace_texts")
+USERS = ("scan", "arguments", "join", "texts")
 
 
 @contextmanager
 def without_kernel() -> Iterator[None]:
     """Has parsers that are made inside do without the kernel, as where it was not built."""
-    patches = [mock.patch(f"iotide.collectors.sources.{user}.kernel", return_value=None) for user in USERS]
+    patches = [mock.patch(f"iotide.collectors.sources.strace.{user}.kernel", return_value=None) for user in USERS]
     for patch in patches:
         patch.start()
     try:

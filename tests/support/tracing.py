@@ -12,7 +12,7 @@ from pathlib import Path
 from iotide.collectors.launch import traced_environment
 from iotide.collectors.settings import TracerSettings
 from iotide.collectors.source import Changed, Chunk, Closed, Opened, Origin
-from iotide.collectors.sources.preload import PreloadSource
+from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import DefinitionTable, EventBatch, FileInfo, HandleInfo, Kind, Layer, StreamInfo, concatenate
 
 from .commands import plain_environment

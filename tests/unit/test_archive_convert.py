@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from iotide.clients.trace_chrome import write_chrome
-from iotide.clients.trace_parquet import write_parquet
+from iotide.clients.traces.chrome import write_chrome
+from iotide.clients.traces.parquet import write_parquet
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.archive.reader import ArchiveReader
 from iotide.events.archive.writer import ArchiveWriter

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.clients.trace_chrome import write_chrome
+from iotide.clients.traces.chrome import write_chrome
 from iotide.collectors.source import Origin
-from iotide.collectors.sources import _chrome_pieces
 from iotide.collectors.sources._nesting import nesting_depths
-from iotide.collectors.sources.chrome import ChromeParser
+from iotide.collectors.sources.chrome import pieces as _chrome_pieces
+from iotide.collectors.sources.chrome.parser import ChromeParser
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.events import Definitions, Flag
 from support.archives import archived

@@ -64,7 +64,7 @@ def test_report_of_a_run_without_rhythm_or_history_is_written(tmp_path: Path) ->
 def test_report_without_matplotlib_says_why_it_has_no_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in {"matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))}:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "iotide.clients.pictures", raising=False)
+    monkeypatch.delitem(sys.modules, "iotide.clients.detection.pictures", raising=False)
     page, missing = write_report(tmp_path / "out", make_summary(command=["true"]), [], make_signal())
     assert "iotide[plot]" in missing
     assert "No pictures: pictures need matplotlib" in page.read_text()

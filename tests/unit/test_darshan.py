@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin, SourceItem
-from iotide.collectors.sources._darshan_events import SEGMENT, in_order, moved, rows_of_segments
+from iotide.collectors.sources.darshan.events import SEGMENT, in_order, moved, rows_of_segments
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.collectors.sources.whole import WholeSource
 from iotide.events import ConfigError, FileType, Flag, InputError, Kind, Layer

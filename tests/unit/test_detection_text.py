@@ -7,8 +7,8 @@ import io
 import numpy as np
 import pytest
 from iotide.analyzers.offline.wavelet import wavelet_view
-from iotide.clients.detection_text import print_detection, validity_text
-from iotide.clients.wavelet_text import power_map
+from iotide.clients.detection.text import print_detection, validity_text
+from iotide.clients.detection.wavelet_text import power_map
 from iotide.events.analysis import (
     Analysis,
     AutocorrelationAnswer,

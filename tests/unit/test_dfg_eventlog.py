@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from iotide.clients.eventlog import EventLog, LogCase, check_log, write
+from iotide.clients.eventlog.log import EventLog, LogCase, check_log, write
 from iotide.collectors.calls import classify
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.eventlog_csv import CsvParser
-from iotide.collectors.sources.eventlog_hdf5 import parse_hdf5
-from iotide.collectors.sources.eventlog_parquet import parse_parquet
+from iotide.collectors.sources.eventlog.csv_log import CsvParser
+from iotide.collectors.sources.eventlog.hdf5_log import parse_hdf5
+from iotide.collectors.sources.eventlog.parquet_log import parse_parquet
 from iotide.collectors.sources.registry import FORMATS, open_file, read_all, sniff
 from iotide.events import Flag, Kind, Layer, UnavailableError
 from support.parsing import Stream, collect, cut, one, parse
@@ -255,7 +255,7 @@ def test_file_is_told_by_its_content_and_streams_end(name: str, tmp_path: Path) 
 
 @pytest.mark.parametrize(("name", "module"), [("a.h5", "h5py"), ("a.parquet", "pyarrow")])
 def test_missing_library_is_named_with_what_to_install(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for known in [key for key in sys.modules if key.split(".")[0] == module or "iotide.clients.eventlog_" in key]:
+    for known in [key for key in sys.modules if key.split(".")[0] == module or "iotide.clients.eventlog." in key]:
         monkeypatch.delitem(sys.modules, known)
     monkeypatch.setitem(sys.modules, module, None)
     factory = FORMATS[sniff(b"", name)].parser
@@ -270,7 +270,7 @@ def test_unknown_ending_is_refused() -> None:
 
 
 def test_too_large_a_document_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.collectors.sources._eventlog_document.LARGEST_DOCUMENT", 100)
+    monkeypatch.setattr("iotide.collectors.sources.eventlog.document.LARGEST_DOCUMENT", 100)
     streams, about = parse(parse_hdf5, [bytes(80)] * 3, "a.h5")
     assert not streams
     assert about.counters["bytes_dropped:too_large"] == 240
@@ -282,7 +282,7 @@ def test_document_of_nothing_has_no_streams() -> None:
 
 
 def test_cases_beyond_the_bound_are_left_out_and_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("iotide.collectors.sources._eventlog_cases.MOST_STREAMS", 2)
+    monkeypatch.setattr("iotide.collectors.sources.eventlog.cases.MOST_STREAMS", 2)
     log = EventLog(CALLS, FILES, ["one", 'two, "2"'], [log_case(name, ROWS) for name in "abcd"])
     streams, about = read_again(bytes_of(log, "a.csv", tmp_path), "a.csv")
     assert len(streams) == 2

@@ -16,14 +16,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.naming import RESERVED
-from iotide.clients import dfg_colours, dfg_dot, dfg_labels, dfg_routes, dfg_timeline
-from iotide.clients.dfg_colours import GREEN, PLAIN, RED, contrast, shade
-from iotide.clients.dfg_layers import acyclic_order
-from iotide.clients.dfg_layout import Box, Layout, place
-from iotide.clients.dfg_look import END, START, label_of, scene_of
-from iotide.clients.dfg_pictures import FORMS, draw, form_of
-from iotide.clients.dfg_routes import routes_of
-from iotide.clients.dfg_timeline import draw_timeline
+from iotide.clients.dfg import colours as dfg_colours
+from iotide.clients.dfg import dot as dfg_dot
+from iotide.clients.dfg import labels as dfg_labels
+from iotide.clients.dfg import routes as dfg_routes
+from iotide.clients.dfg import timeline as dfg_timeline
+from iotide.clients.dfg.colours import GREEN, PLAIN, RED, contrast, shade
+from iotide.clients.dfg.layers import acyclic_order
+from iotide.clients.dfg.layout import Box, Layout, place
+from iotide.clients.dfg.look import END, START, label_of, scene_of
+from iotide.clients.dfg.pictures import FORMS, draw, form_of
+from iotide.clients.dfg.routes import routes_of
+from iotide.clients.dfg.timeline import draw_timeline
 from iotide.events import UnavailableError
 from iotide.events.dfg import (
     ActivityStats,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.dftracer import DftracerParser, looks_like_dftracer
+from iotide.collectors.sources.dftracer.parser import DftracerParser, looks_like_dftracer
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.events import Flag, Kind, Layer
 from support.parsing import collect, cut, one, parse

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.ftio_messages import Message, read_message
+from iotide.collectors.sources.tmio.ftio_messages import Message, read_message
 from iotide.events import Kind, Layer
 
 DATA = Path(__file__).parents[1] / "data"

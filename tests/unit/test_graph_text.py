@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from iotide.clients.graph_text import _levels, outlier_lines, print_graph
+from iotide.clients.dfg.text import _levels, outlier_lines, print_graph
 from iotide.events.dfg import ActivityStats, Follows, Graph, GraphReport, Occurrence, Outlier, Timeline
 
 

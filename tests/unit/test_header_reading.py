@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from iotide.cli.preload_extract import command
+from iotide.cli.preload.extract import command
 from iotide.collectors.wrappers.headers import HeaderError, extract, known, render
 
 HEADER = """

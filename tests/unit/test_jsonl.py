@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
-from iotide.collectors.sources import jsonl
-from iotide.collectors.sources.jsonl import JsonLinesParser
+from iotide.collectors.sources.jsonl import parser as jsonl
+from iotide.collectors.sources.jsonl.parser import JsonLinesParser
 from iotide.events import Flag, Kind, Layer
 from support.parsing import collect, cut, one, parse
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from iotide.clients.trace_otf2 import write_otf2
+from iotide.clients.otf2.writer import write_otf2
 from iotide.collectors.source import Opened, Origin
-from iotide.collectors.sources import otf2 as source_module
+from iotide.collectors.sources.otf2 import parser as source_module
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.collectors.sources.whole import WholeSource
 from iotide.events import Definitions, FileType, Flag, Kind, Layer, StreamInfo, make_batch

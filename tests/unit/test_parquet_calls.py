@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from iotide.clients.trace_parquet import write_parquet
+from iotide.clients.traces.parquet import write_parquet
 from iotide.collectors.source import Origin
 from iotide.collectors.sources import _parquet_calls
-from iotide.collectors.sources.eventlog_parquet import parse_parquet
+from iotide.collectors.sources.eventlog.parquet_log import parse_parquet
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, Kind, Layer
 from support.archives import archived

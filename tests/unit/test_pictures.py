@@ -15,11 +15,19 @@ from hypothesis import strategies as st
 from iotide.analyzers.offline.panels import panels_of
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
-from iotide.clients import picture_data
-from iotide.clients.detect_page import render_detection
-from iotide.clients.picture_data import crests_s, latest_s, magnified, outline, period_ticks, steps_of, wave_of
-from iotide.clients.pictures_trace import picture_of, title_of
-from iotide.clients.replay_text import replay_sentences
+from iotide.clients.detection import picture_data
+from iotide.clients.detection.page import render_detection
+from iotide.clients.detection.picture_data import (
+    crests_s,
+    latest_s,
+    magnified,
+    outline,
+    period_ticks,
+    steps_of,
+    wave_of,
+)
+from iotide.clients.detection.pictures_trace import picture_of, title_of
+from iotide.clients.detection.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
 from iotide.events.analysis import DetectionReport
 from iotide.events.panels import Panels, TraceSignal

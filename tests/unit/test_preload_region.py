@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from iotide.collectors.file_facts import NodeFiles, ProcessFiles
 from iotide.collectors.launch import traced_environment
 from iotide.collectors.source import Chunk, Closed, Origin
-from iotide.collectors.sources._definition_log import Entry
-from iotide.collectors.sources._lines import split
-from iotide.collectors.sources._names import MOST_FILES
-from iotide.collectors.sources._region import Region
-from iotide.collectors.sources._ring_layout import (
+from iotide.collectors.sources.preload.definition_log import Entry
+from iotide.collectors.sources.preload.lines import split
+from iotide.collectors.sources.preload.names import MOST_FILES
+from iotide.collectors.sources.preload.region import Region
+from iotide.collectors.sources.preload.ring_layout import (
     ENTRY_CALL,
     ENTRY_FILE,
     ENTRY_HANDLE,
@@ -31,7 +31,7 @@ from iotide.collectors.sources._ring_layout import (
     HEADER_BYTES,
     RECORD,
 )
-from iotide.collectors.sources.preload import PreloadSource
+from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import ConfigError, FileInfo, FileType, HandleInfo, Layer, ProtocolError
 from support.regions import LISTED, OPEN, PAGE, WRITE, MadeRegion, connected, words_lines
 from support.tracing import Tracing

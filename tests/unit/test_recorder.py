@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.source import Origin
-from iotide.collectors.sources._recorder_grammar import Grammar
+from iotide.collectors.sources.recorder.grammar import Grammar
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.collectors.sources.whole import WholeSource
 from iotide.events import InputError, Kind, Layer

@@ -10,15 +10,15 @@ import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources import _strace_texts
-from iotide.collectors.sources._strace_arguments import arguments_of, arguments_twin
-from iotide.collectors.sources._strace_calls import Numbers, PathIn
-from iotide.collectors.sources._strace_join import join, join_twin
-from iotide.collectors.sources._strace_kernel import kernel
-from iotide.collectors.sources._strace_line import What
-from iotide.collectors.sources._strace_scan import Lines, scan, scan_twin
-from iotide.collectors.sources._strace_texts import Texts
-from iotide.collectors.sources.strace import StraceParser
+from iotide.collectors.sources.strace import texts as _strace_texts
+from iotide.collectors.sources.strace.arguments import arguments_of, arguments_twin
+from iotide.collectors.sources.strace.calls import Numbers, PathIn
+from iotide.collectors.sources.strace.join import join, join_twin
+from iotide.collectors.sources.strace.kernel_library import kernel
+from iotide.collectors.sources.strace.line import What
+from iotide.collectors.sources.strace.parser import StraceParser
+from iotide.collectors.sources.strace.scan import Lines, scan, scan_twin
+from iotide.collectors.sources.strace.texts import Texts
 from support.parsing import cut, parse
 from support.strace_twin import assert_same, without_kernel
 

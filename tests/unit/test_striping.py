@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.file_facts import NodeFiles
 from iotide.collectors.source import Chunk, Origin
-from iotide.collectors.sources.preload import PreloadSource
+from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.collectors.striping import LayoutReader, Striping, parse_layout
 from iotide.events import FileInfo, FileType
 from support.regions import MadeRegion

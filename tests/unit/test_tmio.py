@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources import _tmio_documents
-from iotide.collectors.sources.tmio import TmioParser
+from iotide.collectors.sources.tmio import documents as _tmio_documents
+from iotide.collectors.sources.tmio.parser import TmioParser
 from iotide.events import Flag, Kind, Layer
 from iotide.events.wire import MAX_BATCH_EVENTS
 from support.parsing import Stream, cut, one, parse

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients import trace_order
-from iotide.clients.trace_lanes import MOST_LANES, MOST_NESTED, ROUNDING_NS, Lanes
-from iotide.clients.trace_order import calls_in_order
+from iotide.clients.traces import order as trace_order
+from iotide.clients.traces.lanes import MOST_LANES, MOST_NESTED, ROUNDING_NS, Lanes
+from iotide.clients.traces.order import calls_in_order
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.archive.reader import ArchiveReader
 from iotide.events.archive.writer import ArchiveWriter

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iotide.clients import otf2_calls, otf2_stream
-from iotide.clients.otf2_calls import opened_as, pre_created_as, sought, status_set
-from iotide.clients.otf2_check import check_written
-from iotide.clients.otf2_library import load
-from iotide.clients.trace_otf2 import write_otf2
+from iotide.clients.otf2 import calls as otf2_calls
+from iotide.clients.otf2 import stream as otf2_stream
+from iotide.clients.otf2.calls import opened_as, pre_created_as, sought, status_set
+from iotide.clients.otf2.check import check_written
+from iotide.clients.otf2.library import load
+from iotide.clients.otf2.writer import write_otf2
 from iotide.events import Definitions, Flag, HandleInfo, Interner, Kind, Layer, StreamInfo, make_batch
 from iotide.events.archive.reader import ArchiveReader
 from iotide.events.archive.writer import ArchiveWriter

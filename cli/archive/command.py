@@ -1,0 +1,182 @@
+"""``iotide archive``: the record of every call, compressed: write it, look into it, read it again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..naming import default_job
+from ..outputs import private_file
+from .converting import convert
+
+if TYPE_CHECKING:
+    from ...events.archive.reader import ArchiveReader
+
+_HELP = """Keep every call of a job, with all its parameters and times, in little space.
+
+An archive is one file. Its format is described in docs/archive-format.md.
+
+\b
+Examples:
+  iotide archive create -o job.iotide trace.jsonl
+  iotide archive create --no-times -o small.iotide job.iotide
+  iotide archive info job.iotide
+  iotide archive dump job.iotide | head
+  iotide archive verify job.iotide
+  iotide archive convert -o job.json job.iotide     # open it in Perfetto
+
+Exit status: 0 done, 1 the work failed or an archive is damaged, 2 bad usage or unreadable input.
+"""
+_SHOWN = 4096
+"""Calls that are printed before how many is shown anew."""
+_archive = click.argument("file", metavar="ARCHIVE", type=click.Path(path_type=Path))
+
+
+@click.group("archive", help=_HELP)
+def command() -> None:
+    """Groups the sub-commands."""
+
+
+command.add_command(convert)
+
+
+@command.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="ARCHIVE")
+@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
+@click.option("--job", metavar="NAME", help="Job id, where the traces do not say. Default: the first file's name.")
+@click.option(
+    "--no-times", is_flag=True, help="Leave out when calls began and how long they took: their order stays. Lossy."
+)
+def create(files: tuple[Path, ...], output: Path, format_name: str | None, job: str | None, no_times: bool) -> None:
+    """Write the calls of finished traces to an archive.
+
+    The archive is private to you. What a trace holds that is no call is named and left out.
+
+    Times take most of the room, as they are each process's own; all else is merged over the ranks. With --no-times an
+    archive of many ranks is hardly larger than that of two; all its calls start at 0 and take no time.
+    """
+    from ...collectors.source import Origin
+    from ...collectors.sources.registry import open_file, read_all
+    from ...events import ConfigError, InputError
+    from ...events.archive.writer import ArchiveWriter
+    from ..progress import reading_progress
+    from ..telling import tell
+    from .writing import shown, write_items
+
+    origin = Origin(job=job or default_job((files[0].name,), {}))
+    writer = ArchiveWriter(times=not no_times)
+    calls = problems = 0
+    try:
+        sources = [open_file(path, origin, format=format_name) for path in files]
+        with private_file(output) as out, reading_progress(files) as progress:
+            out.write(writer.begin({"job": origin.job, "traces": [path.name for path in files]}))
+            for path, source in zip(files, sources, strict=True):
+                calls += write_items(writer, shown(read_all(source), path, source.counters, progress), out)
+                problems += source.problems.total
+                tell(source.problems, source.omissions)
+            out.write(writer.end())
+    except (InputError, ConfigError) as error:
+        click.echo(f"iotide: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        click.echo(f"iotide: cannot write {output}: {error.strerror}", err=True)
+        sys.exit(1)
+    more = f"; {problems} pieces of the traces were skipped" if problems else ""
+    click.echo(f"{output}: {calls} calls in {output.stat().st_size} bytes{more}", err=True)
+
+
+@command.command()
+@_archive
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def info(file: Path, as_json: bool) -> None:
+    """Say what is in an archive: streams, calls, signatures, and what takes the space."""
+    from .report import print_report, report_of
+
+    with _opened(file) as reader:
+        report = report_of(reader, file.stat().st_size)
+        if as_json:
+            click.echo(json.dumps(report, indent=2))
+        else:
+            print_report(report)
+        _name_problems(reader)
+
+
+@command.command()
+@_archive
+@click.option("--stream", metavar="TEXT", help="Only streams whose name, command or rank is TEXT.")
+@click.option("-n", "--calls", type=click.IntRange(min=1), metavar="N", help="At most so many calls.")
+def dump(file: Path, stream: str | None, calls: int | None) -> None:
+    """Print the calls as JSON lines, one a line, which iotide reads again."""
+    from ..progress import calls_progress
+    from .report import calls_as_rows
+
+    with _opened(file) as reader, calls_progress("printing", len(reader.streams), quiet=sys.stdout.isatty()) as show:
+        printed = 0
+        for done, (number, archived) in enumerate(reader.streams.items()):
+            if stream is not None and stream not in (archived.name, archived.info.command, str(archived.info.rank)):
+                continue
+            for row in calls_as_rows(reader, number):
+                if printed == calls:
+                    return
+                click.echo(json.dumps(row, ensure_ascii=False))
+                printed += 1
+                if not printed % _SHOWN:
+                    show(done, _SHOWN)
+        _name_problems(reader)
+
+
+@command.command()
+@_archive
+def verify(file: Path) -> None:
+    """Check every checksum, unpack every call, and say whether the archive is whole."""
+    from ...events import InputError
+    from ..progress import calls_progress
+
+    calls = broken = 0
+    with _opened(file) as reader:
+        with calls_progress("checking", len(reader.streams)) as show:
+            for done, number in enumerate(reader.streams):
+                try:
+                    for each in reader.calls(number):
+                        calls += len(each.batch)
+                        show(done, len(each.batch))
+                except InputError as error:
+                    broken += 1
+                    click.echo(f"iotide: {error}", err=True)
+        _name_problems(reader)
+        if broken or reader.problems:
+            click.echo(f"{file}: damaged; {calls} calls can be read")
+            sys.exit(1)
+        end = "complete" if reader.complete else "whole as far as it goes: its writer did not come to the end"
+        click.echo(f"{file}: {calls} calls of {len(reader.streams)} streams, {end}")
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[ArchiveReader]:
+    from ...events import InputError
+    from ...events.archive.reader import ArchiveReader
+
+    try:
+        with file.open("rb") as opened:
+            yield ArchiveReader(opened, str(file))
+    except InputError as error:
+        click.echo(f"iotide: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone
+        sys.exit(0)
+    except OSError as error:
+        click.echo(f"iotide: cannot read {file}: {error.strerror}", err=True)
+        sys.exit(2)
+
+
+def _name_problems(reader: ArchiveReader) -> None:
+    for problem in reader.problems:
+        click.echo(f"iotide: {problem}", err=True)

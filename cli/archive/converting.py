@@ -1,0 +1,231 @@
+"""``iotide archive convert``: calls in the formats of other tools."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from ..naming import default_job
+from ..outputs import private_file, private_folder, size_of
+from ..progress import reading_progress, step_progress
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from ...collectors.source import Omissions, Problems
+    from ...events.archive.reader import ArchiveReader
+    from .targets import Writer
+
+_HELP = """Write calls in a format of other tools.
+
+FILE is an archive, or any trace that iotide reads; several become one job. What is written is private to you. Memory
+is bounded, however long the traces.
+
+\b
+  chrome   JSON that Perfetto (ui.perfetto.dev) and chrome://tracing open
+  parquet  a table, a row a call, for DuckDB, pandas ...
+  jsonl    JSON lines, a call a line, which iotide reads again
+  otf2     a folder that Vampir, otf2-print and the tools around Score-P
+           read: open its traces.otf2. Handles have parents
+  hdf5     an event log, a group a stream, as `iotide dfg` reads
+
+At the end stands what the format has no place for.
+
+\b
+Examples:
+  iotide archive convert -o job.json job.iotide
+  iotide archive convert -o job.otf2 job.iotide && otf2-print job.otf2/traces.otf2
+  iotide archive convert -o calls.parquet --job run7 strace/*.st
+
+Exit status: 0 done, 1 the work failed, 2 bad usage or unreadable input.
+"""
+
+
+@click.command(help=_HELP)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="PATH", help="What to write.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(("chrome", "parquet", "jsonl", "otf2", "hdf5")),
+    help="The format; by default told from the ending of PATH: .json, .parquet, .jsonl, .otf2, .h5.",
+)
+@click.option("--force", is_flag=True, help="Replace what has the name PATH.")
+@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
+@click.option("--job", metavar="NAME", help="Job id, where the traces do not say. Default: the first file's name.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def convert(
+    files: tuple[Path, ...],
+    output: Path,
+    target: str | None,
+    force: bool,
+    format_name: str | None,
+    job: str | None,
+    as_json: bool,
+) -> None:
+    """Checks what was asked for, converts, and says what could not be carried over."""
+    from ...collectors.source import Omissions, Problems
+    from ...events import ConfigError, InputError, UnavailableError
+    from .targets import TARGETS, losses_of, target_for
+
+    problems, omissions = Problems(), Omissions()
+    try:
+        chosen = target_for(target, output)
+        known = TARGETS[chosen]
+        writer = known.writer()
+        _check_output(output, force, folder=known.folder)
+        with _opened(files, format_name, job, problems, omissions) as reader:
+            lost = losses_of(reader, known)
+            with step_progress("writing calls") as show, _private(output, folder=known.folder) as path:
+                calls = _written(writer, reader, path, lost, show)
+            for what, count in lost.items():
+                omissions.add(what, count)
+            for problem in reader.problems:
+                problems.add(problem)
+    except (ConfigError, UnavailableError) as error:
+        _end(str(error), 2)
+    except InputError as error:
+        _end(str(error), 2)
+    except OSError as error:
+        _end(f"cannot write {output}: {error.strerror or ' '.join(str(error).split())}", 1)
+    _report(files, output, chosen, calls, problems, omissions, as_json=as_json)
+
+
+def _report(
+    files: tuple[Path, ...],
+    output: Path,
+    target: str,
+    calls: int,
+    problems: Problems,
+    omissions: Omissions,
+    *,
+    as_json: bool,
+) -> None:
+    from ...events.conversion import ConversionReport
+    from ..telling import listed, not_carried, tell
+
+    tell(problems, omissions)
+    size = size_of(output)
+    click.echo(f"{output}: {calls} calls in {size} bytes", err=True)
+    if as_json:
+        report = ConversionReport(
+            files=[str(file) for file in files], output=str(output), format=target, calls=calls, bytes=size,
+            not_carried=not_carried(omissions), problems=listed(problems), problems_total=problems.total,
+        )  # fmt: skip
+        click.echo(report.model_dump_json(indent=2))
+
+
+def _check_output(output: Path, force: bool, *, folder: bool) -> None:
+    """Refuses what cannot be written before any work is done.
+
+    Raises:
+        ConfigError: the output exists, or its folder does not.
+    """
+    from ...events import ConfigError
+
+    if not output.absolute().parent.is_dir():
+        raise ConfigError(f"cannot write {output}: there is no folder {output.absolute().parent}")
+    if not output.exists() and not output.is_symlink():
+        return
+    if not force and not (folder and output.is_dir() and not any(output.iterdir())):
+        raise ConfigError(f"{output} exists already: --force replaces it")
+    if folder and not (output.is_dir() and (_is_otf2(output) or not any(output.iterdir()))):
+        raise ConfigError(f"{output} is no OTF2 trace, and --force replaces nothing else by one")
+    if not folder and output.is_dir():
+        raise ConfigError(f"{output} is a folder, and --force does not replace it by a file")
+
+
+def _is_otf2(folder: Path) -> bool:
+    return {each.name for each in folder.iterdir()} <= {"traces", "traces.def", "traces.otf2"}
+
+
+@contextmanager
+def _private(output: Path, *, folder: bool) -> Iterator[Path]:
+    if folder:
+        with private_folder(output, _is_otf2) as path:
+            yield path
+    else:
+        with private_file(output) as file:
+            yield Path(file.name)
+
+
+@contextmanager
+def _opened(
+    files: tuple[Path, ...], format_name: str | None, job: str | None, problems: Problems, omissions: Omissions
+) -> Iterator[ArchiveReader]:
+    """Opens an archive, or makes one of other traces that is gone afterwards.
+
+    Raises:
+        InputError: a file cannot be read.
+        ConfigError: no format is called so.
+    """
+    from tempfile import TemporaryFile
+
+    from ...collectors.sources.archive import is_archive
+    from ...events import InputError
+    from ...events.archive.blocks import MAGIC
+    from ...events.archive.reader import ArchiveReader
+
+    if len(files) == 1 and format_name in (None, "archive") and files[0].is_file():
+        try:
+            with files[0].open("rb") as file:
+                if is_archive(file.read(len(MAGIC))):
+                    file.seek(0)
+                    yield ArchiveReader(file, str(files[0]))
+                    return
+        except PermissionError as error:
+            raise InputError(str(files[0]), None, f"cannot be read ({error.strerror})", "a file") from None
+    with TemporaryFile() as made:
+        _gather(files, format_name, job, made, problems, omissions)
+        made.seek(0)
+        yield ArchiveReader(made, str(files[0]))
+
+
+def _gather(
+    files: tuple[Path, ...], format_name: str | None, job: str | None, made: Any, problems: Problems,
+    omissions: Omissions,
+) -> None:  # fmt: skip
+    from ...collectors.source import Origin
+    from ...collectors.sources.registry import open_file, read_all
+    from ...events.archive.writer import ArchiveWriter
+    from .writing import write_items
+
+    origin = Origin(job=job or default_job((files[0].name,), {}))
+    writer = ArchiveWriter()
+    with reading_progress(files) as show:
+        made.write(writer.begin({"job": origin.job, "traces": [path.name for path in files]}))
+        for path in files:
+            source = open_file(path, origin, format=format_name)
+
+            def told(path: Path = path, source: Any = source) -> Iterator[Any]:
+                for item in read_all(source):
+                    yield item
+                    show(path, source.counters["bytes_read"])
+
+            write_items(writer, told(), made)
+            problems.total += source.problems.total
+            problems.first.extend(source.problems.first[: problems.kept - len(problems.first)])
+            omissions.merge(source.omissions)
+        made.write(writer.end())
+
+
+def _written(
+    writer: Writer, reader: ArchiveReader, path: Path, lost: Counter[str], show: Callable[[int, int], None]
+) -> int:
+    from ...events import InputError
+
+    try:
+        total = sum(section.calls for number in reader.streams for section in reader.sections(number))
+        return writer(reader, path, lost, lambda done: show(done, total))
+    except InputError as error:
+        _end(str(error), 1)
+
+
+def _end(message: str, status: int) -> NoReturn:
+    click.echo(f"iotide: {message}", err=True)
+    sys.exit(status)

@@ -1,0 +1,149 @@
+"""What an archive holds, as numbers and as rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+
+from ...clients.units import byte_text
+from ...events import DefinitionTable, Layer
+from ...events.archive.archived import ArchivedStream
+from ...events.archive.blocks import VERSION
+from ...events.archive.encoding import PartKind
+from ...events.archive.reader import ArchiveReader
+from ...events.definitions import FileInfo
+
+_MOST_ROWS: Final = 40
+
+
+def report_of(reader: ArchiveReader, size: int) -> dict[str, Any]:
+    """Sums up an archive: plain data for ``--json``.
+
+    Raises:
+        InputError: a section is broken.
+    """
+    streams = [_about_stream(reader, number, stream) for number, stream in reader.streams.items()]
+    return {
+        "version": VERSION,
+        "archive": reader.where,
+        "job": reader.job,
+        "bytes": size,
+        "bytes_of_times": reader.bytes.get("times", 0),
+        "has_times": reader.has_times,
+        "bytes_by_block": reader.bytes,
+        "calls": sum(stream["calls"] for stream in streams),
+        "complete": reader.complete,
+        "problems": [str(problem) for problem in reader.problems],
+        "merged": _about_merged(reader),
+        "streams": streams,
+    }
+
+
+def _about_stream(reader: ArchiveReader, number: int, stream: ArchivedStream) -> dict[str, Any]:
+    about: Counter[str] = Counter()
+    first_ns, last_ns = [], []
+    for section in reader.sections(number):
+        about["calls"] += section.calls
+        about["sections"] += 1
+        about["signatures"] += len(section.terminals)
+        about["grammar_symbols"] += len(section.rules.values)
+        about["literals"] += sum(map(len, section.literals))
+        first_ns.append(section.first_ns)
+        last_ns.append(section.last_ns)
+    return {
+        "name": stream.name,
+        "command": stream.info.command,
+        "host": stream.info.host,
+        "rank": stream.info.rank,
+        **{key: about[key] for key in ("calls", "sections", "signatures", "grammar_symbols", "literals")},
+        "first_s": min(first_ns, default=0) / 1e9,
+        "last_s": max(last_ns, default=0) / 1e9,
+        "files": len(stream.files),
+        "closed": stream.closed,
+        "losses": stream.losses,
+    }
+
+
+def _about_merged(reader: ArchiveReader) -> dict[str, dict[str, int]]:
+    """Of each kind of parts: how many there are, in how many groups, and what became of their numbers."""
+    about: dict[str, Counter[str]] = {}
+    grammars = set()
+    for block in reader.merged.blocks:
+        parts = reader.merged.unpacked(block)
+        kind = PartKind(block.key.kind)
+        counted = about.setdefault(kind.name.lower(), Counter())
+        counted["parts"] += block.count
+        counted["groups"] += 1
+        counted["numbers"] += block.key.width * block.count
+        counted["lines"] += parts.lines
+        counted["kept"] += parts.columns_kept * block.count
+        if kind is PartKind.SECTION:
+            grammars.add(block.key.pieces[-1:])
+            counted["grammars"] = len(grammars)
+    return {kind: dict(counted) for kind, counted in about.items()}
+
+
+def print_report(report: dict[str, Any]) -> None:
+    """Prints a report for a person."""
+    console = Console(highlight=False)
+    calls, size = report["calls"], report["bytes"]
+    end = "" if report["complete"] else ", without its end"
+    console.print(f"{report['archive']}: {calls} calls of {len(report['streams'])} streams in {byte_text(size)}{end}")
+    if calls:
+        rest = size - report["bytes_of_times"]
+        times = "times were left out"
+        if report["has_times"]:
+            times = f"{report['bytes_of_times'] / calls:.2f} for its times"
+        console.print(f"{size / calls:.2f} bytes a call: {times}, {rest / calls:.4f} for all else, {byte_text(rest)}")
+    section = report["merged"].get("section")
+    if section:
+        console.print(
+            f"{section['parts']} sections in {section['groups']} groups alike, {section['grammars']} grammars; "
+            f"{section['numbers']} numbers of theirs are {section['lines']} lines a * rank + b and {section['kept']} "
+            "that follow no pattern"
+        )
+    hidden = max(len(report["streams"]) - _MOST_ROWS, 0)
+    table = Table("stream", "rank", "calls", "signatures", "grammar", "literals", "files", box=None, pad_edge=False)
+    shown = sorted(report["streams"], key=lambda stream: -stream["calls"]) if hidden else report["streams"]
+    for stream in shown[:_MOST_ROWS]:
+        table.add_row(
+            stream["command"][:40] or stream["name"][:40],
+            str(stream["rank"]) if stream["rank"] >= 0 else "",
+            *(str(stream[key]) for key in ("calls", "signatures", "grammar_symbols", "literals", "files")),
+        )
+    console.print(table)
+    if hidden:
+        console.print(f"and {hidden} streams of fewer calls; --json has all")
+
+
+def calls_as_rows(reader: ArchiveReader, stream: int) -> Iterator[dict[str, Any]]:
+    """Yields a stream's calls as JSON lines have them, with their signatures.
+
+    Raises:
+        InputError: a section is broken.
+    """
+    archived = reader.streams[stream]
+    table = DefinitionTable()
+    nothing = FileInfo("")
+    base = {"job": archived.info.job, "host": archived.info.host}
+    for each in reader.calls(stream):
+        table.apply(each.definitions)
+        columns = {name: values.tolist() for name, values in each.batch.columns().items()}
+        for at in range(len(each.batch)):
+            row: dict[str, Any] = {
+                "call": table.string(columns["call"][at]),
+                "path": archived.files.get(columns["file"][at], nothing).path,
+                **base,
+                "layer": Layer(columns["layer"][at]).name,
+                "start_ns": columns["start"][at],
+                "dur_ns": columns["duration"][at],
+                "size": columns["bytes"][at],
+            }
+            for name in ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno", "requested", "flags"):
+                row[name] = columns[name][at]
+            row["signature"] = table.signature(columns["signature"][at])
+            yield row

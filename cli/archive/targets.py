@@ -1,0 +1,154 @@
+"""The formats that ``iotide archive convert`` writes: by name, what writes them, and what they have no place for."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Final
+
+from ...events import ConfigError, FileInfo, UnavailableError
+from ...events.archive.reader import ArchiveReader
+
+Show = Callable[[int], None]
+Writer = Callable[[ArchiveReader, Path, Counter[str], Show], int]
+
+_PLAIN_FILE: Final = ("path", "type")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One format.
+
+    Attributes:
+        writer: returns what writes it; raises UnavailableError where a library is missing.
+        endings: of its names, the first the usual one.
+        description: for people.
+        folder: whether it is a folder.
+        facts: what of a stream's introduction it carries, of user, command, step and rank.
+        carries_handles: whether handles that no call made, and what is known of mounts, are in it.
+    """
+
+    writer: Callable[[], Writer]
+    endings: tuple[str, ...]
+    description: str
+    folder: bool = False
+    facts: tuple[str, ...] = ()
+    carries_handles: bool = False
+
+
+def _chrome() -> Writer:
+    from ...clients.traces.chrome import write_chrome
+
+    def write(reader: ArchiveReader, path: Path, lost: Counter[str], show: Show) -> int:
+        with path.open("w", encoding="utf-8", errors="backslashreplace") as out:
+            return write_chrome(reader, out, show)
+
+    return write
+
+
+def _parquet() -> Writer:
+    _need("pyarrow", "Parquet", "parquet")
+    from ...clients.traces.parquet import write_parquet
+
+    return lambda reader, path, lost, show: write_parquet(reader, path, show)
+
+
+def _jsonl() -> Writer:
+    from .report import calls_as_rows
+
+    def write(reader: ArchiveReader, path: Path, lost: Counter[str], show: Show) -> int:
+        calls = 0
+        with path.open("w", encoding="utf-8", errors="backslashreplace") as out:
+            for number in reader.streams:
+                for row in calls_as_rows(reader, number):
+                    out.write(json.dumps(row, ensure_ascii=False) + "\n")
+                    calls += 1
+                    if not calls % 65_536:
+                        show(calls)
+        return calls
+
+    return write
+
+
+def _otf2() -> Writer:
+    from ...clients.otf2.library import load
+    from ...clients.otf2.writer import write_otf2
+
+    load()
+    return write_otf2
+
+
+def _hdf5() -> Writer:
+    _need("h5py", "HDF5", "hdf5")
+    from .logging import write_log
+
+    return write_log
+
+
+def _need(module: str, what: str, extra: str) -> None:
+    import importlib
+
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        raise UnavailableError(f"{what} needs {module}: pip install 'iotide[{extra}]'") from None
+
+
+TARGETS: Final[dict[str, Target]] = {
+    "chrome": Target(
+        _chrome, (".json",), "JSON that Perfetto and chrome://tracing open", facts=("user", "command", "rank")
+    ),
+    "parquet": Target(_parquet, (".parquet",), "a table, a row a call", facts=("rank",)),
+    "jsonl": Target(_jsonl, (".jsonl", ".ndjson"), "JSON lines, what `dump` prints", facts=("rank",)),
+    "otf2": Target(
+        _otf2, (".otf2",), "a folder that Vampir and otf2-print read", True, ("user", "command", "step", "rank"), True
+    ),
+    "hdf5": Target(
+        _hdf5, (".h5", ".hdf5"), "an event log, a group a stream, as `dfg` reads", facts=("command", "rank")
+    ),
+}
+"""Name -> format. A new one is a function and a line here."""
+
+
+def target_for(name: str | None, output: PurePath) -> str:
+    """Returns the format to write, by its name or else by how the output is called.
+
+    Raises:
+        ConfigError: the output's name says nothing, or another format than the one asked for.
+    """
+    ending = output.suffix.lower()
+    by_ending = {each: key for key, target in TARGETS.items() for each in target.endings}
+    told = by_ending.get(ending)
+    if name is None and told is None:
+        known = ", ".join(f"{target.endings[0]} ({key})" for key, target in TARGETS.items())
+        raise ConfigError(f"the name of {output} does not tell a format: say --to, or end it in one of {known}")
+    if name is not None and told is not None and told != name:
+        usual = TARGETS[name].endings[0]
+        raise ConfigError(
+            f"{output} is to be {name} but ends like {told}: call it {output.stem}{usual}, or say no --to"
+        )
+    return name or told or ""
+
+
+def losses_of(reader: ArchiveReader, target: Target) -> Counter[str]:
+    """Counts what of an archive's streams, files and handles a format has no place for."""
+    lost: Counter[str] = Counter()
+    bare = FileInfo("")
+    for stream in reader.streams.values():
+        for what in ("user", "command", "step"):
+            if getattr(stream.info, what) and what not in target.facts:
+                lost[f"{what}s of streams"] += 1
+        if stream.losses:
+            lost["streams' counts of what was dropped or left out while tracing"] += 1
+        if not reader.has_times:
+            lost["streams' times (the archive has none; calls stand in the order of their ends)"] += 1
+        if not target.carries_handles:
+            lost["handles that no call of the trace made (stdin, inherited ...)"] += len(stream.handles)
+            lost["files' mount points, file systems and stripes"] += sum(
+                any(getattr(file, name) != getattr(bare, name) for name in FileInfo.__struct_fields__[2:])
+                for file in stream.files.values()
+            )
+    return +lost

@@ -1,0 +1,292 @@
+"""``iotide dfg``: the directly-follows graph of finished traces, and what sets two apart."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..sections import SectionCommand, SectionOption
+from ..telling import listed, not_carried
+
+if TYPE_CHECKING:
+    from ...analyzers.dfg.view import View
+    from ...events.dfg import Graph, GraphReport
+    from .output import Colour
+
+_HELP = """Draw what a program's I/O does one thing after another: the directly-follows graph of traces and of jobs.
+
+FILEs are taken together, in any format that `iotide detect` reads, archives and event logs among them.
+Calls become activities by --map, activities follow one another within a case (--case), and what --filter leaves out is
+gone before edges are drawn. A FILE may also be a graph: that of a running job, http://HOST:9788/jobs/JOB of its
+aggregator, or one kept with --json. Without --output or --json a table is printed. docs/dfg.md explains all forms.
+
+\b
+Examples:
+  iotide dfg *.st                                        what takes the time, what follows what
+  iotide dfg -o graph.svg *.st                           the graph as a picture (.dot .png .html .graphml too)
+  iotide dfg --map call+site:1 --filter 'path=$SCRATCH/*' *.st
+  iotide dfg --case rank --color rate -o graph.html trace.jsonl
+  iotide dfg --compare 'trace=ls_*' 'trace=ls-l_*' *.st        two programs
+  iotide dfg --compare rank=0 rank=1- trace.jsonl              rank 0 and the others
+  iotide dfg --compare monday.h5 tuesday.h5                    two runs
+  iotide dfg --timeline write:/scratch/out trace.jsonl         when each case did it
+  iotide dfg --json run11.jsonl > run11.json                   keep the graph ...
+  iotide dfg --baseline 'runs/*.json' run12.jsonl              ... is this run unlike the last ones?
+  iotide dfg http://127.0.0.1:9788/jobs/4711                   a running job as it is now
+  iotide dfg --compare http://127.0.0.1:9788/jobs/4711 run11.json
+  iotide dfg --log events.h5 *.st                              one event log of many traces
+
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read.
+"""
+_VARIABLES: Final = ("SCRATCH", "WORK", "PROJECT", "SOFTWARE", "TMPDIR", "HOME")
+_TOP: Final = 20
+_input = partial(click.option, cls=SectionOption, section="Input")
+_graph = partial(click.option, cls=SectionOption, section="Graph", show_default=True)
+_more = partial(click.option, cls=SectionOption, section="Comparison")
+_output = partial(click.option, cls=SectionOption, section="Output")
+
+
+@click.command("dfg", cls=SectionCommand, help=_HELP)
+@click.argument("files", metavar="FILE...", nargs=-1)
+@_input(
+    "--format",
+    "format_name",
+    metavar="NAME",
+    help="Format of all FILEs, such as strace, jsonl, darshan or recorder; by default told from the content.",
+)
+@_graph(
+    "--map",
+    "mapping",
+    metavar="FORM",
+    default="call+dirs:2",
+    help="What an activity is: parts joined by +, of call, kind, layer, dirs:N (top N levels of the path), site, "
+    "site:N (variable and N levels), ext, name, path, pattern (numbers as #), role (shared or own file); "
+    "or rules:FILE.",
+)
+@_graph(
+    "--case",
+    "case",
+    metavar="NAME",
+    help="What is one sequence: stream, pid, tid, rank, host, command or file.  [default: stream]",
+)
+@_graph(
+    "--filter",
+    "filters",
+    metavar="TERMS",
+    multiple=True,
+    help="Which events count: terms such as path=/scratch/*, path~ckpt, call=read*,write*, layer=POSIX, rank=0-3, "
+    "time=10..20, failed=no, command=ls; != and !~ for the opposite. All must hold; may be given several times.",
+)
+@_graph(
+    "--site",
+    "sites",
+    metavar="NAME=FOLDER",
+    multiple=True,
+    show_default=False,
+    help=f"A site variable for --map and --filter. Taken from the environment: {', '.join(_VARIABLES)}.",
+)
+@_more(
+    "--compare",
+    nargs=2,
+    metavar="GREEN RED",
+    help="Two sides: each a filter (rank=0, command=ls, time=..60), or the name of one of the FILEs, with * and ? "
+    "(in quotes), or a graph.",
+)
+@_more(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    metavar="FILE",
+    help="An earlier run, as a trace or as a graph; * and ? for several. Says how far this run is from "
+    "each, and with three or more whether it is unlike them all.",
+)
+@_output(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw into a file: .dot, .svg, .png (these two need Graphviz), .html, .graphml; or .json, what --json prints.",
+)
+@_output(
+    "--color",
+    "colour",
+    type=click.Choice(("load", "bytes", "rate", "none")),
+    default="load",
+    show_default=True,
+    help="What a darker node means; with --compare sides are coloured instead, unless none.",
+)
+@_output(
+    "--timeline", "activity", metavar="ACTIVITY", help="Show when each case did this activity, instead of a graph."
+)
+@_output(
+    "--log",
+    "log",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the events that were let through as an event log: .h5, .parquet, or what pm4py reads: .csv, .xes.",
+)
+@_output("--top", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table.")
+@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    files: tuple[str, ...],
+    format_name: str | None,
+    mapping: str,
+    case: str | None,
+    filters: tuple[str, ...],
+    sites: tuple[str, ...],
+    compare: tuple[str, str] | None,
+    baselines: tuple[str, ...],
+    output: Path | None,
+    colour: Colour,
+    activity: str | None,
+    log: Path | None,
+    top: int,
+    as_json: bool,
+) -> None:
+    """Reads, makes the graph, compares, shows."""
+    from .comparing import comparison_of, files_and_sides, graph_of_traces, name_of, outlier_of, read
+    from .kept import report_of_graphs
+    from .output import check_targets, write_log
+
+    paths, sides = files_and_sides([Path(name) for name in files], compare)
+    if not files and not compare:
+        raise click.UsageError("Missing argument 'FILE...'.")
+    if activity is not None and compare is not None:
+        raise click.UsageError("--timeline shows one activity and --compare two graphs; give one of them")
+    check_targets(output, log, paths, timeline=activity is not None)
+    from .building import graph_of, select, timeline_of
+
+    variables = _sites(sites)
+    made = report_of_graphs(
+        files,
+        compare,
+        lambda graph: _view_of_graph(graph, mapping, case, filters, variables, with_events=bool(activity or log)),
+        lambda names, view: graph_of_traces(names, view, format_name),
+    )
+    if made is not None:
+        report, view = made
+        if baselines:
+            report = report.model_copy(update={"outlier": outlier_of(report.graph, baselines, view, format_name)})
+        _show(report, output, colour, top, as_json=as_json, quiet=False)
+        return
+    if not paths:
+        raise click.UsageError("Missing argument 'FILE...'.")
+    view = _view(mapping, case, filters, variables)
+    declared = None if sides is None else (sides[0].declared(variables), sides[1].declared(variables))
+    trace = read(paths, format_name)
+    job = name_of(paths)
+    selection = select(trace, view)
+    if not selection.events:
+        raise click.UsageError(f"--filter lets none of the {trace.events:,} events through")
+    if selection.names.overflowed:
+        click.echo(
+            f"iotide: {selection.names.overflowed:,} calls and files beyond the bound count as unknown", err=True
+        )
+    comparison = None
+    if sides is not None and declared is not None:
+        selection, graph, comparison = comparison_of(selection, view, sides, declared, job)
+    else:
+        graph = graph_of(selection, view, job)
+    from ...events.dfg import GraphReport
+
+    report = GraphReport(
+        files=[str(path) for path in paths],
+        source=", ".join(sorted(set(trace.formats))),
+        wall_clock=trace.wall_clock,
+        filtered_out=selection.left_out,
+        graph=graph,
+        comparison=comparison,
+        outlier=outlier_of(graph, baselines, view, format_name) if baselines else None,
+        timeline=None if activity is None else timeline_of(selection, activity),
+        problems=listed(trace.problems),
+        problems_total=trace.problems.total,
+        not_carried=not_carried(trace.omissions),
+    )
+    if activity is not None and report.timeline is None:
+        names = ", ".join(row.name for row in graph.activities[:10])
+        raise click.UsageError(f"--timeline {activity}: there is no such activity; the most frequent are {names}")
+    if log is not None:
+        write_log(log, selection)
+    _show(report, output, colour, top, as_json=as_json, quiet=log is not None)
+
+
+def _show(report: GraphReport, output: Path | None, colour: Colour, top: int, *, as_json: bool, quiet: bool) -> None:
+    from .output import write_picture
+
+    if output is not None:
+        write_picture(output, report, colour)
+    if as_json:
+        click.echo(report.model_dump_json(indent=2))
+    elif output is None and not quiet:
+        from ...clients.dfg.text import print_graph
+
+        print_graph(report, sys.stdout, top)
+
+
+def _view_of_graph(
+    graph: Graph,
+    mapping: str,
+    case: str | None,
+    filters: tuple[str, ...],
+    sites: dict[str, str],
+    *,
+    with_events: bool,
+) -> View:
+    """Returns what a graph is a graph of.
+
+    Raises:
+        click.UsageError: something else is asked for, for which its events would be needed.
+    """
+    from click.core import ParameterSource
+
+    given = click.get_current_context().get_parameter_source
+    view = _view(graph.mapping, graph.case, (), sites)
+    if filters or with_events:
+        raise click.UsageError("--filter, --timeline and --log need the events; this is a graph")
+    if given("mapping") is not ParameterSource.DEFAULT or case is not None:
+        asked = _view(mapping, case, (), sites)
+        if (asked.mapping.text, case or graph.case) != (graph.mapping, graph.case):
+            raise click.UsageError(f"this is a graph of {graph.mapping} by {graph.case}, which cannot be mapped again")
+    return view
+
+
+def _sites(given: tuple[str, ...]) -> dict[str, str]:
+    """Returns the folders of the site variables, those of the environment first."""
+    sites = {
+        name: value for name in _VARIABLES if (value := os.environ.get(name, "")).startswith("/") and value.strip("/")
+    }
+    for text in given:
+        name, equals, folder = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"--site {text}: expected NAME=FOLDER, such as SCRATCH=/p/scratch/ann")
+        sites[name] = folder
+    return sites
+
+
+def _view(mapping: str, case: str | None, filters: tuple[str, ...], sites: dict[str, str]) -> View:
+    from dataclasses import replace
+
+    from ...analyzers.dfg.cases import parse_case
+    from ...analyzers.dfg.filters import Filter
+    from ...analyzers.dfg.view import View
+
+    view = View.parse(mapping, sites=sites, read=_rules)
+    if case is not None:
+        view = replace(view, case=parse_case(case))
+    declared = Filter.parse(" ".join(filters), sites)
+    both = f"{view.filter.text} {declared.text}".strip()
+    return replace(view, filter=Filter(both, view.filter.terms + declared.terms))
+
+
+def _rules(name: str) -> str:
+    from ...events import InputError
+
+    try:
+        return Path(name).read_text(errors="replace")
+    except OSError as error:
+        raise InputError(name, None, f"cannot be read ({error.strerror})", "a file of rules") from None

@@ -1,0 +1,155 @@
+"""The part of ``iotide dfg`` that sets graphs against one another."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from ...analyzers.dfg.filters import Filter
+    from ...analyzers.dfg.view import View
+    from ...events.dfg import Comparison, Graph, Outlier
+    from ..trace_reading import Trace
+    from .building import Selection
+
+_TERM: Final = re.compile(r"\s*[a-z]+\s*(=|!=|~|!~)")
+_MOST_BASELINES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SideText:
+    """One side of a comparison as it was given: a filter, or the name of a file."""
+
+    text: str
+    option: str
+
+    @property
+    def is_filter(self) -> bool:
+        """Whether it is a filter."""
+        return _TERM.match(self.text) is not None and not Path(self.text).is_file()
+
+    def declared(self, sites: dict[str, str]) -> Filter:
+        """Returns the filter that it means.
+
+        Raises:
+            ConfigError: it is a filter and wrong.
+        """
+        from ...analyzers.dfg.filters import Filter
+
+        if self.is_filter:
+            return Filter.parse(self.text, sites)
+        if '"' in self.text:
+            raise click.UsageError(f"{self.option} {self.text}: a name with a quotation mark cannot be given here")
+        return Filter.parse(f'trace="{glob.escape(self.text) if Path(self.text).is_file() else self.text}"')
+
+
+def files_and_sides(
+    files: Sequence[Path], compare: tuple[str, str] | None
+) -> tuple[list[Path], tuple[SideText, SideText] | None]:
+    """Returns the files to read, and the sides; sides that are files are read although they are not among FILEs."""
+    paths = list(files)
+    if compare is None:
+        return paths, None
+    sides = SideText(compare[0], "--compare GREEN"), SideText(compare[1], "--compare RED")
+    for side in sides:
+        path = Path(side.text)
+        if not side.is_filter and path.is_file() and path not in paths:
+            paths.append(path)
+    return paths, sides
+
+
+def comparison_of(
+    base: Selection, view: View, sides: tuple[SideText, SideText], declared: tuple[Filter, Filter], job: str
+) -> tuple[Selection, Graph, Comparison]:
+    """Compares two sides of a selection.
+
+    Returns:
+        The events of either side, the graph of both together (their cases stay apart), and what sets them apart.
+
+    Raises:
+        click.UsageError: a side has no event, or an event is on both.
+    """
+    from ...analyzers.dfg.compare import compare
+    from .building import graph_of
+
+    both = base.narrowed(declared)
+    parts = [base.narrowed([each]) for each in declared]
+    for side, part in zip(sides, parts, strict=True):
+        if not part.events:
+            raise click.UsageError(f"{side.option} {side.text}: no event is on this side")
+    shared = parts[0].events + parts[1].events - both.events
+    if shared:
+        raise click.UsageError(f"--compare: {shared:,} events are on both sides; choose sides that have none in common")
+    green, red = (graph_of(part, view, side.text) for part, side in zip(parts, sides, strict=True))
+    union = replace(
+        both,
+        parts=[
+            replace(part, case=part.case * 2 + number)
+            for number, selection in enumerate(parts)
+            for part in selection.parts
+        ],
+    )
+    return both, graph_of(union, view, job), compare(green, red, sides[0].text, sides[1].text)
+
+
+def outlier_of(graph: Graph, patterns: Sequence[str], view: View, format_name: str | None) -> Outlier:
+    """Tells how far a run is from earlier ones.
+
+    Raises:
+        click.UsageError: there is no such run, or its graph is of another mapping or case.
+    """
+    from ...analyzers.dfg.compare import outlier
+    from ..progress import step_progress
+    from .kept import check_alike, kept_graph, names_of
+
+    names: list[str] = []
+    for pattern in patterns:
+        names += [name for name in names_of(pattern, "--baseline") if name not in names]
+    if len(names) > _MOST_BASELINES:
+        raise click.UsageError(f"--baseline: {len(names)} runs are too many; expected at most {_MOST_BASELINES}")
+    graphs = []
+    with step_progress("reading baselines") as progress:
+        for number, name in enumerate(names, 1):
+            graphs.append(kept_graph(name) or graph_of_traces([name], view, format_name))
+            progress(number, len(names))
+    for name, other in zip(names, graphs, strict=True):
+        check_alike(f"--baseline {name}", other, graph)
+    return outlier(graph, graphs, names)
+
+
+def read(paths: Sequence[Path], format_name: str | None) -> Trace:
+    """Reads traces as one job and says on standard error what is wrong with them.
+
+    Raises:
+        InputError: there is nothing that can be read.
+    """
+    from ...events import InputError
+    from ..progress import reading_progress
+    from ..telling import tell
+    from ..trace_reading import read_traces
+
+    with reading_progress(paths) as progress:
+        trace = read_traces(paths, format_name=format_name, job=name_of(paths), progress=progress)
+    tell(trace.problems, trace.omissions)
+    if not trace.events:
+        raise InputError(str(paths[0]), None, "no event was read", "at least one I/O call")
+    return trace
+
+
+def name_of(paths: Sequence[Path]) -> str:
+    """Returns what files are called together."""
+    return paths[0].stem if len(paths) == 1 else f"{paths[0].stem} and {len(paths) - 1} more"
+
+
+def graph_of_traces(names: Sequence[str], view: View, format_name: str | None) -> Graph:
+    """Returns the graph of traces together."""
+    from .building import graph_of, select
+
+    paths = [Path(name) for name in names]
+    return graph_of(select(read(paths, format_name), view), view, name_of(paths))

@@ -1,0 +1,133 @@
+"""The part of ``iotide dfg`` that works on graphs without their events: of running jobs, and kept as JSON."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from ...analyzers.dfg.view import View
+    from ...events.dfg import Graph, GraphReport
+
+_LARGEST_JSON: Final = 1 << 28
+_UNIX_FROM_S: Final = 1e8
+
+
+def kept_graph(name: str) -> Graph | None:
+    """Returns the graph of a running job, by its address, or of a file of JSON; None where it is something else.
+
+    Raises:
+        InputError: the aggregator has no such graph.
+    """
+    from ...clients.job_fetch import fetch, is_address
+    from ...events.dfg import Graph
+
+    return fetch(name, "dfg", Graph) if is_address(name) else _graph_of_json(Path(name))
+
+
+def names_of(pattern: str, option: str) -> list[str]:
+    """Returns the files that a pattern fits; an address, and the name of a file, stand for themselves.
+
+    Raises:
+        click.UsageError: there is none.
+    """
+    from ...clients.job_fetch import is_address
+
+    if is_address(pattern) or Path(pattern).exists():
+        return [pattern]
+    found = sorted(glob.glob(pattern))  # noqa: PTH207  (it may be absolute)
+    if not found:
+        raise click.UsageError(f"{option} {pattern}: there is no such file")
+    return found
+
+
+def check_alike(name: str, other: Graph, graph: Graph) -> None:
+    """Says that two graphs cannot be set against one another.
+
+    Raises:
+        click.UsageError: they are of different mappings or cases.
+    """
+    if (other.mapping, other.case) != (graph.mapping, graph.case):
+        raise click.UsageError(
+            f"{name} is a graph of {other.mapping} by {other.case}, not of {graph.mapping} by {graph.case}"
+        )
+
+
+def report_of_graphs(
+    files: Sequence[str],
+    compare: tuple[str, str] | None,
+    view_of: Callable[[Graph], View],
+    trace_graph: Callable[[Sequence[str], View], Graph],
+) -> tuple[GraphReport, View] | None:
+    """Returns the answer where what is asked for is a graph already; None where all of it are traces.
+
+    Args:
+        files: FILEs.
+        compare: the sides, names of graphs or traces.
+        view_of: what a graph is a graph of, if that is what the options say.
+        trace_graph: makes the graph of traces, to be set against one that is there already.
+
+    Raises:
+        click.UsageError: there are more graphs than can be shown, or the two are not alike.
+        InputError: an aggregator has no such graph.
+    """
+    from ...events.dfg import GraphReport
+
+    names = list(dict.fromkeys([*files, *(compare or ())]))
+    graphs = {name: graph for name in names if (graph := kept_graph(name)) is not None}
+    if not graphs:
+        return None
+    view = view_of(next(iter(graphs.values())))
+    if compare is None:
+        if len(names) > 1:
+            raise click.UsageError(
+                f"{next(iter(graphs))} is a graph; give it alone, or two of them as --compare GREEN RED"
+            )
+        graph, comparison = graphs[names[0]], None
+    else:
+        from ...analyzers.dfg.compare import compare as set_against
+        from ...analyzers.dfg.union import union_of
+
+        if extra := [name for name in files if name not in compare]:
+            raise click.UsageError(f"{extra[0]} is on neither side; beside a graph, --compare takes graphs and traces")
+        sides: list[Graph] = []
+        for side, option in zip(compare, ("--compare GREEN", "--compare RED"), strict=True):
+            found = graphs.get(side) or trace_graph(names_of(side, option), view)
+            if sides:
+                check_alike(f"{option} {side}", found, sides[0])
+            sides.append(found)
+        graph = union_of(sides[0], sides[1], f"{compare[0]} and {compare[1]}")
+        comparison = set_against(sides[0], sides[1], *compare)
+    report = GraphReport(
+        files=names,
+        source="graph" if len(graphs) == len(names) else "graph and trace",
+        wall_clock=graph.first_s >= _UNIX_FROM_S,
+        graph=graph,
+        comparison=comparison,
+    )
+    return report, view
+
+
+def _graph_of_json(path: Path) -> Graph | None:
+    from pydantic import ValidationError
+
+    from ...events.dfg import Graph, GraphReport
+
+    if path.suffix.lower() != ".json" or not path.is_file() or path.stat().st_size > _LARGEST_JSON:
+        return None
+    try:
+        text = path.read_bytes()
+    except OSError:
+        return None
+    try:
+        return GraphReport.model_validate_json(text).graph
+    except ValidationError:
+        pass
+    try:
+        return Graph.model_validate_json(text)
+    except ValidationError:
+        return None

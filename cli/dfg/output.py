@@ -1,0 +1,101 @@
+"""The part of ``iotide dfg`` that writes files: pictures and event logs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from ...events.dfg import GraphReport
+    from .building import Selection
+
+Colour = Literal["load", "bytes", "rate", "none"]
+
+
+def check_targets(output: Path | None, log: Path | None, inputs: Sequence[Path], *, timeline: bool) -> None:
+    """Says what stands against the files to write before the work begins.
+
+    Raises:
+        click.UsageError: of an unknown kind, in no folder, or an input.
+        UnavailableError: what writes it is missing.
+    """
+    for option, target in (("--output", output), ("--log", log)):
+        if target is None:
+            continue
+        if not target.parent.is_dir():
+            raise click.UsageError(f"{option} {target}: there is no folder {target.parent}")
+        if target.is_dir():
+            raise click.UsageError(f"{option} {target}: that is a folder")
+        if any(path.exists() and target.exists() and path.samefile(target) for path in inputs):
+            raise click.UsageError(f"{option} {target}: that is an input, which is not overwritten")
+    if output is not None:
+        from ...clients.dfg.pictures import form_of
+
+        try:
+            form = form_of(output.name)
+        except ValueError as error:
+            raise click.UsageError(f"--output {error}") from None
+        if timeline and form in ("png", "svg"):
+            from ...clients.dfg import timeline as dfg_timeline  # noqa: F401
+        elif timeline and form != "json":
+            raise click.UsageError(f"--output {output}: a timeline is drawn as .png or .svg, or written as .json")
+    if log is not None:
+        from ...clients.eventlog.log import check_log
+
+        try:
+            check_log(log.name)
+        except ValueError as error:
+            raise click.UsageError(f"--log {error}") from None
+
+
+def write_picture(target: Path, report: GraphReport, colour: Colour) -> None:
+    """Draws a report into a file, which appears when it is complete.
+
+    Raises:
+        click.ClickException: the file cannot be written.
+        UnavailableError: Graphviz is missing.
+    """
+    from ...clients.dfg.pictures import draw, form_of
+
+    form = form_of(target.name)
+    if form == "json":
+        content = report.model_dump_json(indent=2).encode() + b"\n"
+    elif report.timeline is not None and form in ("png", "svg"):
+        from ...clients.dfg.timeline import draw_timeline
+
+        content = draw_timeline(report.timeline, "png" if form == "png" else "svg")
+    else:
+        content = draw(report.graph, form, colour=colour, comparison=report.comparison)
+    _atomically(target, lambda partial: partial.write_bytes(content))
+    click.echo(f"iotide: picture: {target}" if form != "json" else f"iotide: result: {target}", err=True)
+
+
+def write_log(target: Path, selection: Selection) -> None:
+    """Writes events as an event log, which appears when it is complete.
+
+    Raises:
+        click.ClickException: the file cannot be written.
+    """
+    from ...clients.eventlog.log import write
+    from .logging import log_of
+
+    log = log_of(selection)
+    _atomically(target, lambda partial: write(partial, target.name, log))
+    click.echo(f"iotide: event log: {target}", err=True)
+
+
+def _atomically(target: Path, write: Callable[[Path], object]) -> None:
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        write(partial)
+        partial.replace(target)
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)

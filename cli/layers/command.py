@@ -1,0 +1,126 @@
+"""``iotide layers``: what each layer of an I/O stack does, in finished traces and in running jobs."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..sections import SectionCommand, SectionOption
+
+if TYPE_CHECKING:
+    from ...events.layers import LayersReport
+
+_HELP = """Take a program's I/O apart by layers: HDF5, NetCDF, MPI-IO, the C library, POSIX.
+
+Says where the time goes (each layer's own, and with what it calls), how a file's requests change on their way down,
+which handle was made below which, which files a layer touches on its own, which ranks move the data of a collective
+call while the others wait, and what stands out. FILEs are taken together, in any format that `iotide detect` reads;
+traces of `iotide run` and of OTF2 have all that is told here, strace's only the lowest layer. A FILE may also be a
+running job, http://HOST:9788/jobs/JOB of its aggregator. docs/layers.md explains every number.
+
+\b
+Examples:
+  iotide layers iotide-app/app-20250101T120000.iotide          tables
+  iotide layers -o layers.html app.iotide                      a page: tree, timeline, files
+  iotide layers --filter 'path=/scratch/*' app.iotide          what concerns the files below /scratch
+  iotide layers --filter rank=0 app.iotide                     the tree and the timeline of one process
+  iotide layers --json app.iotide | jq '.layers.findings[].text'
+  iotide layers http://127.0.0.1:9788/jobs/4711                a running job as it is now
+
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read.
+"""
+_TOP: Final = 20
+_input = partial(click.option, cls=SectionOption, section="Input")
+_output = partial(click.option, cls=SectionOption, section="Output")
+
+
+@click.command("layers", cls=SectionCommand, help=_HELP)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@_input("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default each one's content tells.")
+@_input(
+    "--filter",
+    "filters",
+    metavar="TERMS",
+    multiple=True,
+    help="Which events count: terms such as path=/scratch/*, call=H5*, layer=POSIX, rank=0-3, time=10..20; != and !~ "
+    "for the opposite. All must hold; may be given several times. What is left out encloses nothing any more.",
+)
+@_output("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, .html, or .json.")
+@_output("--top", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table.")
+@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    files: tuple[str, ...],
+    format_name: str | None,
+    filters: tuple[str, ...],
+    output: Path | None,
+    top: int,
+    as_json: bool,
+) -> None:
+    """Reads, takes apart, shows."""
+    from ...clients.job_fetch import is_address
+
+    _check_output(output, files)
+    live = [name for name in files if is_address(name)]
+    if live and (len(files) > 1 or filters or format_name):
+        raise click.UsageError(f"{live[0]} is a running job: give it alone, without --filter and --format")
+    report = _of_job(live[0]) if live else _of_traces(files, format_name, filters, top)
+    if output is not None:
+        _write(output, report)
+    if as_json:
+        click.echo(report.model_dump_json(indent=2))
+    elif output is None:
+        from ...clients.layers.text import print_layers
+
+        print_layers(report, sys.stdout, top)
+
+
+def _of_traces(files: tuple[str, ...], format_name: str | None, filters: tuple[str, ...], top: int) -> LayersReport:
+    from ...analyzers.dfg.filters import Filter
+    from ...analyzers.layers.report import Cut
+    from ..dfg.comparing import name_of, read
+    from .building import report_of
+
+    chosen = Filter.parse(" ".join(filters))
+    paths = [Path(name) for name in files]
+    trace = read(paths, format_name)
+    report = report_of(trace, paths, chosen, name_of(paths), Cut(handles=max(200, top), files=max(200, top)))
+    if not report.layers.events:
+        raise click.UsageError(f"--filter lets none of the {trace.events:,} events through")
+    return report
+
+
+def _of_job(address: str) -> LayersReport:
+    from ...clients.job_fetch import fetch
+    from ...events.layers import Layers, LayersReport
+
+    layers = fetch(address, "layers", Layers)
+    return LayersReport(files=[address], source="running job", wall_clock=True, layers=layers)
+
+
+def _check_output(output: Path | None, files: tuple[str, ...]) -> None:
+    if output is None:
+        return
+    if output.suffix.lower() not in (".html", ".json"):
+        raise click.UsageError(f"--output {output}: expected a name that ends in .html or .json")
+    if not output.parent.is_dir():
+        raise click.UsageError(f"--output {output}: there is no folder {output.parent}")
+    if output.exists() and any(Path(name).exists() and output.samefile(name) for name in files):
+        raise click.UsageError(f"--output {output}: that is an input, which is not overwritten")
+
+
+def _write(target: Path, report: LayersReport) -> None:
+    if target.suffix.lower() == ".json":
+        text = report.model_dump_json(indent=2) + "\n"
+    else:
+        from ...clients.layers.page import page_of
+
+        text = page_of(report)
+    try:
+        target.write_text(text)
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror or error}") from error
+    click.echo(f"iotide: {'result' if target.suffix.lower() == '.json' else 'page'}: {target}", err=True)

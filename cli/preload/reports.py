@@ -1,0 +1,70 @@
+"""What signature files say, summed up: functions by library, class and layer, and what looks forgotten."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from ...collectors.wrappers import SignatureFile, Statement, read
+from ...collectors.wrappers.build import CORE, CORE_LIBRARY, PRELOAD, layer_files
+from ...collectors.wrappers.model import CLASSES
+from ...collectors.wrappers.peers import PEERS
+
+
+def own_files() -> list[SignatureFile]:
+    """Reads iotide's own signature files, the core's first."""
+    return [read(path) for path in [*(PRELOAD / "signatures" / f"{name}.sig" for name in CORE), *layer_files()]]
+
+
+def classes_of(files: Iterable[SignatureFile]) -> dict[str, int]:
+    """Counts functions by class, in the order of the classes, without those of none."""
+    counted = Counter(statement.group for file in files for statement in file.statements for _ in statement.symbols)
+    return {name: counted[name] for name in CLASSES if counted[name]}
+
+
+def libraries() -> list[dict[str, Any]]:
+    """Returns a row a library and layer: file, layer, functions, classes, and whether the library is built."""
+    return [
+        {
+            "file": name,
+            "layer": file.layer,
+            "functions": len(file.symbols()),
+            "classes": classes_of([file]),
+            "built": (PRELOAD / name).is_file(),
+        }
+        for file in own_files()
+        for name in [CORE_LIBRARY if file.is_libc else f"libiotide_{file.library}.so"]
+    ]
+
+
+def coverage_by_layer() -> list[dict[str, Any]]:
+    """Returns a row a layer: how many functions iotide traces, and each peer."""
+    ours: Counter[str] = Counter()
+    for file in own_files():
+        ours[file.layer] += len(file.symbols())
+    return [
+        {"layer": layer, "iotide": count, **{peer.name: peer.functions.get(layer, 0) for peer in PEERS}}
+        for layer, count in ours.items()
+    ]
+
+
+def notes_on(file: SignatureFile) -> list[tuple[int, str]]:
+    """Returns line and text of what a file seems to have forgotten. None of it keeps a library from being built."""
+    found: list[tuple[int, str]] = []
+    for statement in file.statements:
+        if statement.custom:
+            continue
+        name = statement.symbols[0]
+        if statement.kind in ("READ", "WRITE") and statement.result_role != "bytes" and not _given(statement, "bytes"):
+            found.append((statement.line, f"{name} moves data, but nothing says how many bytes"))
+        makes = statement.result_role in ("fd", "stream", "handle") or statement.having("new_handle")
+        if statement.kind in ("CREATE", "DUPLICATE") and not makes and not _given(statement, "handle"):
+            found.append((statement.line, f"{name} makes a handle, but no result or parameter is one"))
+        if statement.kind == "DESTROY" and not statement.having("fd", "stream", "handle"):
+            found.append((statement.line, f"{name} ends a handle, but no parameter is one"))
+    return found
+
+
+def _given(statement: Statement, name: str) -> bool:
+    return name in statement.expressions

@@ -1,0 +1,95 @@
+"""Makes the ranking of finished traces, as they are read: their events are not kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...analyzers.interaction.settings import InteractionSettings
+from ...analyzers.interaction.update import InteractionAnalyzer
+from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Problems
+from ...collectors.sources.registry import open_file
+from ...daemon.numbering import JobNames, StreamNames
+from ...events import StreamInfo
+from ...events.interaction import RankReport
+from ..dfg.comparing import name_of
+from ..progress import reading_progress
+from ..telling import listed, tell
+
+MOST_CALLS = 65_536
+MOST_FILES = 1_000_000
+
+
+def ranked(paths: list[Path], format_name: str | None, settings: InteractionSettings) -> RankReport:
+    """Reads traces to their ends and ranks who interacts in them.
+
+    Args:
+        paths: the files; with ``by="job"`` one whose streams do not name their job is a job of its own.
+        format_name: their format; None to tell it from each file's content.
+        settings: how it is ranked.
+
+    Raises:
+        InputError: a file cannot be read or recognised.
+    """
+    names = JobNames(MOST_CALLS, MOST_FILES)
+    analyzer = InteractionAnalyzer(settings)
+    streams: dict[str, _Stream] = {}
+    spaces: dict[tuple[str, str], int] = {}
+    sources: set[str] = set()
+    problems, omissions = Problems(), Omissions()
+    with reading_progress(paths) as progress:
+        for path in paths:
+            source = open_file(path, Origin(job=path.stem if settings.by == "job" else ""), format=format_name)
+            try:
+                while not source.finished:
+                    for item in source.poll():
+                        if isinstance(item, Opened | Changed):
+                            info = item.info
+                            sources.add(info.source)
+                            space = spaces.setdefault((info.job, info.host), len(spaces))
+                            if item.stream in streams and isinstance(item, Changed):
+                                streams[item.stream].info = info
+                            else:
+                                streams[item.stream] = _Stream(info, space, len(streams), StreamNames(names))
+                        elif isinstance(item, Chunk):
+                            streams[item.stream].feed(analyzer, names, item)
+                    progress(path, source.counters["bytes_read"])
+            finally:
+                source.close()
+            omissions.merge(source.omissions)
+            problems.total += source.problems.total
+            problems.first += source.problems.first[: problems.kept - len(problems.first)]
+    tell(problems, omissions)
+    ranking = analyzer.ranking(names, list(spaces), name_of(paths))
+    if names.overflowed:
+        note = f"{names.overflowed:,} calls and files beyond the bound count as unknown"
+        ranking = ranking.model_copy(update={"notes": [*ranking.notes, note]})
+    return RankReport(
+        files=[str(path) for path in paths],
+        source=", ".join(sorted(sources)),
+        wall_clock=all(stream.info.clock_offset_ns is not None for stream in streams.values()),
+        ranking=ranking,
+        problems=listed(problems),
+        problems_total=problems.total,
+    )
+
+
+class _Stream:
+    """One stream of a trace, and what its numbers mean."""
+
+    def __init__(self, info: StreamInfo, space: int, number: int, translation: StreamNames) -> None:
+        self.info = info
+        self._space = space
+        self._number = number
+        self._translation = translation
+
+    def feed(self, analyzer: InteractionAnalyzer, names: JobNames, chunk: Chunk) -> None:
+        """Hands events on in the numbers of the whole."""
+        self._translation.define(chunk.definitions)
+        analyzer.update(
+            self._translation.translate(chunk.batch),
+            names,
+            space=self._space,
+            stream=self._number,
+            pid=self.info.pid,
+            rank=self.info.rank,
+        )

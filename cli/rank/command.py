@@ -1,0 +1,213 @@
+"""``iotide rank``: who interacts with whom, in finished traces and in running jobs, and who matters."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..sections import SectionCommand, SectionOption
+
+if TYPE_CHECKING:
+    from ...analyzers.interaction.settings import InteractionSettings
+    from ...events.interaction import Grouping, RankReport, Start
+
+_HELP = """Rank the processes of traces by how they interact, and cut a trace down to those that matter.
+
+Two processes interact when one wakes the other, hands it a lock, writes what it reads (a file, a pipe, a connection),
+or writes one file meanwhile or in collective calls with it. Processes that interact, however indirectly, are one
+component; within each they are ranked by PageRank, of one iteration and of many. FILEs are taken together: kernel
+traces (LTTng by babeltrace, perf sched script, trace-cmd report, bpftrace), events of locks, and all that
+`iotide detect` reads. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its aggregator, or all its
+jobs, http://HOST:9788. docs/rank.md explains every number.
+
+\b
+Examples:
+  perf sched record -- ./pipeline.sh; perf sched script > kernel.txt
+  iotide rank kernel.txt                                    components and their leaders
+  iotide rank -o graph.html kernel.txt                      the graph as a page (.svg .png .dot .json too)
+  iotide rank --filter-out small.txt --top 3 kernel.txt     the trace with the three leaders of each component
+  iotide rank --start io strace.st                          who moves most bytes weighs most at first
+  iotide rank --by rank app.iotide                          ranks of an MPI program and the files between them
+  iotide rank --by job a.iotide b.iotide                    jobs and the files that they share
+  iotide rank --json kernel.txt | jq '.ranking.components[0]'
+  iotide rank http://127.0.0.1:9788/jobs/4711               a running job as it is now
+
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read.
+"""
+_input = partial(click.option, cls=SectionOption, section="Input")
+_graph = partial(click.option, cls=SectionOption, section="Graph", show_default=True)
+_output = partial(click.option, cls=SectionOption, section="Output")
+_FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
+
+
+@click.command("rank", cls=SectionCommand, help=_HELP)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@_input("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default each one's content tells.")
+@_graph(
+    "--by", type=click.Choice(("thread", "process", "rank", "host", "job")), default="process", help="What a vertex is."
+)
+@_graph(
+    "--start",
+    type=click.Choice(("equal", "cpu", "io")),
+    default="equal",
+    help="What start ranks follow: nothing, time on processors, or bytes moved.",
+)
+@_graph(
+    "--background",
+    metavar="NAMES",
+    show_default=False,
+    help="Processes that are pruned, as NAME,NAME with * and ?; "
+    "by default the kernel's own threads, such as kworker/*. Give an empty one to prune nobody by name.",
+)
+@_graph(
+    "--min-share",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.001,
+    help="Processes with less than this share of the interactions of a component of more than eight are pruned.",
+)
+@_graph(
+    "--forks",
+    is_flag=True,
+    show_default=False,
+    help="A fork is an interaction like others; by default it is shown and joins nobody.",
+)
+@_output(
+    "--top",
+    type=click.IntRange(1, 1000),
+    default=5,
+    show_default=True,
+    help="Leaders told, drawn and kept of each component.",
+)
+@_output(
+    "--filter-out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the lines of the trace in which a leader takes part, as they are. For traces that are lines of text.",
+)
+@_output(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the graph: .html; .svg, .png, .dot (by Graphviz); or write .json.",
+)
+@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    files: tuple[str, ...],
+    format_name: str | None,
+    by: Grouping,
+    start: Start,
+    background: str | None,
+    min_share: float,
+    forks: bool,
+    top: int,
+    filter_out: Path | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Reads, ranks, filters, shows."""
+    from ...clients.job_fetch import is_address
+
+    for target, option in ((output, "--output"), (filter_out, "--filter-out")):
+        _check(target, option, files)
+    if output is not None and output.suffix.lower() not in _FORMS:
+        raise click.UsageError(f"--output {output}: expected a name that ends in {', '.join(_FORMS)}")
+    live = [name for name in files if is_address(name)]
+    if live:
+        given = click.get_current_context().get_parameter_source
+        if (
+            len(files) > 1
+            or filter_out
+            or any(
+                given(name) is click.core.ParameterSource.COMMANDLINE
+                for name in ("format_name", "by", "start", "background", "min_share", "forks", "top")
+            )
+        ):
+            raise click.UsageError(f"{live[0]} is a running job: give it alone, with --json or --output")
+        report = _of_job(live[0])
+    else:
+        settings = _settings(by, start, background, min_share, forks, top)
+        report = _of_traces([Path(name) for name in files], format_name, settings, filter_out)
+    if output is not None:
+        _write(output, report, top)
+    if as_json:
+        click.echo(report.model_dump_json(indent=2))
+    elif output is None:
+        from ...clients.rank.text import print_ranking
+
+        print_ranking(report, sys.stdout)
+
+
+def _settings(
+    by: Grouping, start: Start, background: str | None, min_share: float, forks: bool, top: int
+) -> InteractionSettings:
+    from ...analyzers.interaction.settings import BACKGROUND, InteractionSettings
+
+    names = BACKGROUND if background is None else tuple(name.strip() for name in background.split(",") if name.strip())
+    return InteractionSettings(
+        by=by,
+        start=start,
+        background=names,
+        min_share=min_share,
+        forks=forks,
+        top=top,
+        max_actors=2**18,
+        max_uses=2**21,
+        max_links=2**21,
+    )
+
+
+def _of_traces(
+    paths: list[Path], format_name: str | None, settings: InteractionSettings, filter_out: Path | None
+) -> RankReport:
+    from .building import ranked
+    from .filtering import check_filter, write_filtered
+
+    if filter_out is not None:
+        check_filter(paths, format_name)
+    report = ranked(paths, format_name, settings)
+    if not report.ranking.events:
+        raise click.UsageError(f"{paths[0]}: there is no event in it")
+    if filter_out is not None:
+        kept, lines = write_filtered(filter_out, paths[0], report.ranking)
+        click.echo(f"iotide: filtered trace: {filter_out}: {kept:,} of {lines:,} lines", err=True)
+        report = report.model_copy(update={"kept_events": kept, "all_events": lines})
+    return report
+
+
+def _of_job(address: str) -> RankReport:
+    from ...clients.job_fetch import fetch, fetch_of_all
+    from ...events.interaction import Ranking, RankReport
+
+    of_one = "/jobs/" in address
+    ranking = fetch(address, "rank", Ranking) if of_one else fetch_of_all(address, "rank", Ranking)
+    return RankReport(
+        files=[address], source="running job" if of_one else "running jobs", wall_clock=True, ranking=ranking
+    )
+
+
+def _check(target: Path | None, option: str, files: tuple[str, ...]) -> None:
+    if target is None:
+        return
+    if not target.parent.is_dir():
+        raise click.UsageError(f"{option} {target}: there is no folder {target.parent}")
+    if target.exists() and any(Path(name).exists() and target.samefile(name) for name in files):
+        raise click.UsageError(f"{option} {target}: that is an input, which is not overwritten")
+
+
+def _write(target: Path, report: RankReport, top: int) -> None:
+    form = target.suffix.lower()
+    if form == ".json":
+        content = report.model_dump_json(indent=2).encode() + b"\n"
+    else:
+        from ...clients.rank.pictures import draw
+
+        content = draw(report, form[1:], top)
+    from .filtering import write_whole
+
+    write_whole(target, iter([content]))
+    click.echo(f"iotide: {'result' if form == '.json' else 'picture'}: {target}", err=True)

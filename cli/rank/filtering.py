@@ -1,0 +1,150 @@
+"""Cuts a text trace down to the lines of those who matter, and leaves the lines as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ...collectors.lines import Block, LineBuffer
+from ...collectors.parser import Input
+from ...collectors.source import Origin
+from ...collectors.sources.kernel_traces.text import KernelTextParser
+from ...collectors.sources.registry import FORMATS, sniff
+from ...events.interaction import Ranking
+
+_CHUNK: Final = 1 << 20
+_MAX_LINE_BYTES: Final = 1 << 20
+_HEAD_BYTES: Final = 65_536
+_KERNEL: Final = ("bpftrace", "lttng", "perf", "trace-cmd")
+_JSON: Final = ("jsonl", "locks")
+_FORMS: Final = (*_KERNEL, *_JSON, "strace")
+_PID: Final = re.compile(rb"^(?:\[pid +)?(\d{1,10})", re.MULTILINE)
+
+Mask = npt.NDArray[np.bool_]
+Threads = dict[str, npt.NDArray[np.int64]]
+
+
+class _Who(msgspec.Struct):
+    pid: int = 0
+    tid: int = 0
+
+
+def check_filter(paths: list[Path], format_name: str | None) -> None:
+    """Says that a trace cannot be filtered line by line.
+
+    Raises:
+        click.UsageError: there are several, or its format is not one of lines.
+    """
+    if len(paths) > 1:
+        raise click.UsageError("--filter-out filters one FILE")
+    found = format_name or _format(paths[0])
+    if found not in _FORMS:
+        raise click.UsageError(f"--filter-out keeps lines of text, of {', '.join(_FORMS)}; {paths[0]} is {found}")
+
+
+def write_filtered(target: Path, source: Path, ranking: Ranking) -> tuple[int, int]:
+    """Writes the lines in which a leader of a component takes part; the file appears when it is complete.
+
+    Returns:
+        How many lines were kept, and how many there are.
+
+    Raises:
+        click.ClickException: the file cannot be written.
+    """
+    counts = [0, 0]
+
+    def lines() -> Iterator[bytes]:
+        for block, keep in _masked(source, _threads(ranking)):
+            counts[0] += int(keep.sum())
+            counts[1] += len(keep)
+            rows = block.data.splitlines(keepends=True) if b"\r" not in block.data else _lines(block.data)
+            yield b"".join([rows[at] for at in np.flatnonzero(keep).tolist()])
+
+    write_whole(target, lines())
+    return counts[0], counts[1]
+
+
+def write_whole(target: Path, pieces: Iterator[bytes]) -> None:
+    """Writes a file that appears when it is complete.
+
+    Raises:
+        click.ClickException: it cannot be written.
+    """
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with partial.open("wb") as file:
+            for piece in pieces:
+                file.write(piece)
+        partial.replace(target)
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return [line + b"\n" for line in data.split(b"\n")[:-1]]
+
+
+def _threads(ranking: Ranking) -> Threads:
+    """Returns the numbers of the leaders' processes and threads by host."""
+    leaders = {number for component in ranking.components for number in component.leaders}
+    chosen: dict[str, set[int]] = {}
+    for actor in ranking.actors:
+        if actor.id in leaders:
+            chosen.setdefault(actor.host, set()).update(actor.tids)
+    return {host: np.array(sorted(numbers - {0}), np.int64) for host, numbers in chosen.items()}
+
+
+def _format(path: Path) -> str:
+    with path.open("rb") as file:
+        return sniff(file.read(_HEAD_BYTES), str(path))
+
+
+def _masked(path: Path, threads: Threads) -> Iterator[tuple[Block, Mask]]:
+    select = _selector(path, threads)
+    buffer = LineBuffer(_MAX_LINE_BYTES)
+    with path.open("rb") as file:
+        while data := file.read(_CHUNK):
+            block = buffer.feed(data)
+            if block.data:
+                yield block, select(block)
+        block = buffer.finish()
+        if block.data:
+            yield block, select(block)
+
+
+def _selector(path: Path, threads: Threads) -> Callable[[Block], Mask]:
+    found = _format(path)
+    everywhere = np.concatenate([*threads.values(), np.zeros(0, np.int64)])
+    if found in _KERNEL:
+        parser = FORMATS[found].parser
+        made = None if parser is None else parser(Input(name=str(path), origin=Origin(job="")))
+        if not isinstance(made, KernelTextParser):
+            raise TypeError(f"{found} is no kernel trace")
+        return lambda block: made.select(block, lambda host: threads.get(host, everywhere[:0]))
+    if found in _JSON:
+        decoder = msgspec.json.Decoder(_Who)
+        return lambda block: np.isin([_who(decoder, line) for line in block.data.split(b"\n")[:-1]], everywhere)
+    return lambda block: np.isin([_pid(line) for line in block.data.split(b"\n")[:-1]], everywhere)
+
+
+def _who(decoder: msgspec.json.Decoder[_Who], line: bytes) -> int:
+    try:
+        who = decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return -1
+    return who.tid or who.pid
+
+
+def _pid(line: bytes) -> int:
+    found = _PID.match(line)
+    return int(found[1]) if found else -1

@@ -1,0 +1,109 @@
+"""``iotide replay``: finished traces sent to an aggregator as if their programs ran now."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import click
+
+_HELP = """Send finished traces to an aggregator, call after call in the order of time, as if their programs ran now.
+
+FILEs are traces of any format that iotide reads (`iotide detect --help`), archives among them. What runs behind the
+aggregator - predictions, graphs, alerts, your own subscribers - sees each call when it ended, --speed times as fast as
+it was recorded. Nothing is dropped: an aggregator that is busy slows the replay down.
+
+Times stay what they are, and the aggregator is told not to compare them with the time of day: it predicts from the last
+call. With --shift-to-now they are moved so that the last call ends just when it is sent, and predictions are of today.
+
+\b
+Examples:
+  iotide replay job.iotide                                    # at the speed at which it ran
+  iotide replay --speed 100 --job rehearsal trace.jsonl
+  iotide replay --speed max --json run1/*.st | jq .sent
+  iotide replay --speed 10 --shift-to-now --to tcp://127.0.0.1:9787 traces.otf2
+
+An interrupt ends the replay, after what was sent is acknowledged.
+
+Exit status: 0 all calls were acknowledged, 1 not all were (interrupted, refused, no aggregator), 2 bad usage or
+unreadable input.
+"""
+
+
+def _speed(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    """Returns the factor; infinity for ``max``."""
+    if value == "max":
+        return math.inf
+    try:
+        speed = float(value)
+    except ValueError:
+        speed = math.nan
+    if not 0 < speed < math.inf:
+        raise click.BadParameter(f"{value!r} is neither a number above 0 nor 'max'")
+    return speed
+
+
+@click.command("replay", help=_HELP)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--to", "endpoint", metavar="ENDPOINT", default="tcp://127.0.0.1:9787", show_default=True,
+              help="The aggregator.")  # fmt: skip
+@click.option("--speed", callback=_speed, metavar="N|max", default="1", show_default=True,
+              help="Recorded seconds a second; max: as fast as the aggregator takes it.")  # fmt: skip
+@click.option("--job", metavar="NAME", help="Job id of all calls. Default: the traces', else the first file's name.")
+@click.option("--shift-to-now", is_flag=True, help="Move all times so that the last call ends when it is sent.")
+@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
+@click.option("--patience", "patience_s", type=click.FloatRange(min=1), default=60.0, show_default=True,
+              metavar="SECONDS", help="Give up when the aggregator says nothing for so long.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    files: tuple[Path, ...],
+    endpoint: str,
+    speed: float,
+    job: str | None,
+    shift_to_now: bool,
+    format_name: str | None,
+    patience_s: float,
+    as_json: bool,
+) -> None:
+    """Reads, sends, reports."""
+    import asyncio
+    import time
+
+    from ...collectors.replaying import Replayer
+    from ...collectors.settings import CollectorSettings
+    from ..telling import listed, not_carried, tell
+    from .reading import recorded
+    from .sending import send
+
+    with recorded(files, job=job, format_name=format_name) as recording:
+        tell(recording.problems, recording.omissions)
+        span_ns = recording.last_ns - recording.first_ns
+        shift_ns = 0
+        if shift_to_now:
+            ends_ns = time.time_ns() + (0 if math.isinf(speed) else int(span_ns / speed))
+            shift_ns = ends_ns - recording.last_ns
+        replayer = Replayer(recording.streams, speed, recording.renamed(job, unix=shift_to_now), shift_ns)
+        begin = time.monotonic()
+        sent = asyncio.run(send(replayer, CollectorSettings(endpoint=endpoint), recording.calls, patience_s))
+        report = recording.report(
+            files=[str(path) for path in files],
+            sent=sent.acknowledged,
+            dropped=sent.dropped,
+            complete=sent.complete and not replayer.problems.total,
+            took_s=time.monotonic() - begin,
+            speed=None if math.isinf(speed) else speed,
+            shift_s=shift_ns / 1e9,
+            problems=listed(recording.problems),
+            problems_total=recording.problems.total,
+            not_carried=not_carried(recording.omissions),
+        )
+    if as_json:
+        click.echo(report.model_dump_json(indent=2))
+    else:
+        rate = report.recorded_s / report.took_s if report.took_s else 0.0
+        click.echo(
+            f"{report.sent:,} of {report.calls:,} calls of {report.streams} streams in {report.took_s:.1f} s, "
+            f"{rate:.1f} times as fast as recorded, as {', '.join(report.jobs) or 'no job'}"
+        )
+    sys.exit(0 if report.complete else 1)

@@ -1,0 +1,139 @@
+"""Traces as recordings that can be replayed: all formats become archives, which are read again in the order of time."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+import msgspec
+
+from ...collectors.replaying import Recorded, recorded_streams
+from ...collectors.source import Omissions, Origin, Problems, SourceItem
+from ...collectors.sources.archive import is_archive
+from ...collectors.sources.file import FileSource
+from ...collectors.sources.registry import open_file
+from ...collectors.sources.whole import WholeSource
+from ...events import InputError, StreamInfo
+from ...events.archive.blocks import MAGIC
+from ...events.archive.reader import ArchiveReader
+from ...events.archive.writer import ArchiveWriter
+from ...events.replayed import Replayed
+from ..archive.writing import write_items
+from ..naming import default_job
+from ..progress import reading_progress
+
+
+@dataclass(slots=True)
+class Recording:
+    """What is replayed, and what was wrong with it."""
+
+    streams: list[Recorded] = field(default_factory=list)
+    problems: Problems = field(default_factory=Problems)
+    omissions: Omissions = field(default_factory=Omissions)
+    jobs: list[str] = field(default_factory=list)
+
+    @property
+    def calls(self) -> int:
+        """Number of calls."""
+        return sum(stream.calls for stream in self.streams)
+
+    @property
+    def first_ns(self) -> int:
+        """When the first call began."""
+        return min((stream.first_ns for stream in self.streams), default=0)
+
+    @property
+    def last_ns(self) -> int:
+        """When the last call ended."""
+        return max((stream.last_ns for stream in self.streams), default=0)
+
+    def renamed(self, job: str | None, *, unix: bool) -> Callable[[StreamInfo], StreamInfo]:
+        """Returns what streams are to say of themselves: their job, and whether their times are those of today."""
+
+        def change(info: StreamInfo) -> StreamInfo:
+            return msgspec.structs.replace(info, job=job or info.job, clock_offset_ns=0 if unix else None)
+
+        return change
+
+    def report(self, **facts: Any) -> Replayed:
+        """Returns the public result."""
+        recorded_s = (self.last_ns - self.first_ns) / 1e9
+        return Replayed(jobs=self.jobs, streams=len(self.streams), calls=self.calls, recorded_s=recorded_s, **facts)
+
+
+@contextlib.contextmanager
+def recorded(files: Sequence[Path], *, job: str | None, format_name: str | None) -> Iterator[Recording]:
+    """Opens traces for a replay; those that are no archives are written to one that nobody else sees.
+
+    Raises:
+        InputError: a file cannot be read or recognised, there are no calls, or not all have one clock.
+    """
+    origin = Origin(job=job or default_job((files[0].name,), {}))
+    recording = Recording()
+    with contextlib.ExitStack() as stack, reading_progress(files) as progress:
+        archives = [path for path in files if format_name in (None, "archive") and _is_archive(path)]
+        others = [(path, open_file(path, origin, format=format_name)) for path in files if path not in archives]
+        readers = [ArchiveReader(cast(BinaryIO, stack.enter_context(path.open("rb"))), str(path)) for path in archives]
+        if others:
+            kept = stack.enter_context(tempfile.TemporaryFile())
+            _keep(others, origin.job, kept, recording, progress)
+            readers.append(ArchiveReader(cast(BinaryIO, kept), str(others[0][0])))
+        recording.streams = recorded_streams(readers)
+        for reader in readers:
+            for problem in reader.problems:
+                recording.problems.add(problem)
+        _check(recording, files)
+        names = {job or stream.reader.streams[stream.number].info.job for stream in recording.streams}
+        recording.jobs = sorted(names)
+        yield recording
+
+
+def _keep(
+    sources: Sequence[tuple[Path, FileSource | WholeSource]],
+    job: str,
+    out: IO[bytes],
+    recording: Recording,
+    progress: Callable[[Path, int], None],
+) -> None:
+    writer = ArchiveWriter()
+    out.write(writer.begin({"job": job}))
+    for path, source in sources:
+        write_items(writer, _followed(path, source, progress), out)
+        _merge(recording.problems, source.problems)
+        recording.omissions.merge(source.omissions)
+    out.write(writer.end())
+    out.seek(0)
+
+
+def _followed(
+    path: Path, source: FileSource | WholeSource, progress: Callable[[Path, int], None]
+) -> Iterator[SourceItem]:
+    try:
+        while not source.finished:
+            yield from source.poll()
+            progress(path, source.counters["bytes_read"])
+    finally:
+        source.close()
+
+
+def _merge(problems: Problems, more: Problems) -> None:
+    problems.total += more.total
+    problems.first.extend(more.first[: problems.kept - len(problems.first)])
+
+
+def _check(recording: Recording, files: Sequence[Path]) -> None:
+    if not recording.streams:
+        raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
+    clocks = {each.reader.streams[each.number].info.clock_offset_ns is None for each in recording.streams}
+    if len(clocks) > 1:
+        raise InputError(str(files[-1]), None, "its clock's zero is unknown and other files' is not", "one clock")
+
+
+def _is_archive(path: Path) -> bool:
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return is_archive(file.read(len(MAGIC)))
+    return False

@@ -1,0 +1,224 @@
+"""What pictures share, whichever library draws them: colours, units, coarsening, and the curves to be drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ...events.analysis import WaveletView
+from ...events.models import Estimate, Frequency, Prediction
+from ...events.panels import Floats, Panels, TraceSignal
+from ..units import duration_text
+
+READ: Final = "#d9822b"
+WRITE: Final = "#0b6e99"
+PHASE: Final = "#7a3e9d"
+WAVE: Final = "#1b2733"
+SOFT: Final = "#8a97a5"
+MISS: Final = "#c0392b"
+
+MOST_BARS: Final = 60
+"""Windows that can be shown as bars below each other."""
+
+_WAVE_PERIODS: Final = 60
+_POINTS_A_PERIOD: Final = 40
+_LATEST_PHASES: Final = 10
+_LOW_WAVE: Final = 0.25  # of the highest bandwidth
+_WAVE_HEIGHT: Final = 0.4
+_MOST_CRESTS: Final = 200
+_SHORTEST_SHOWN: Final = 1 / 4  # of the period
+_TIME_UNITS: Final = (
+    ("days", 86400.0, 3.0),
+    ("h", 3600.0, 3.0),
+    ("min", 60.0, 10.0),
+    ("s", 1.0, 1.0),
+    ("ms", 1e-3, 0.0),
+)
+_FINE_TICKS: Final = (
+    *(digit * 10.0**power for power in range(-6, 1) for digit in (1, 2, 5)),
+    *(10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 18000.0, 43200.0, 86400.0, 604800.0),
+)
+_COARSE_TICKS: Final = (*(10.0**power for power in range(-6, 2)), 60.0, 600.0, 3600.0, 36000.0, 360000.0)
+_MOST_TICKS: Final = 12
+_RATE_UNITS: Final = (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of an axis; a value in it is the value in base units (s, bytes/s) over ``factor``."""
+
+    name: str
+    factor: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """Bandwidth as steps, coarse enough to be drawn; edges in s (one more than values), values in bytes/s.
+
+    ``read`` and ``written`` are means over each step, ``highest`` is the largest bin of both together within it.
+    """
+
+    edges: Floats
+    read: Floats
+    written: Floats
+    highest: Floats
+    bins_a_step: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wave:
+    """A cosine to be drawn: its period in s, times in s, bytes/s (cut at 0)."""
+
+    period_s: float
+    times: Floats
+    values: Floats
+
+
+def period_ticks(shortest_s: float, longest_s: float) -> list[float]:
+    """Returns round periods within limits for a logarithmic axis, about a dozen or fewer.
+
+    >>> period_ticks(0.3, 90)
+    [0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0]
+    """
+    fine = [tick for tick in _FINE_TICKS if shortest_s <= tick <= longest_s]
+    return fine if len(fine) <= _MOST_TICKS else [tick for tick in _COARSE_TICKS if shortest_s <= tick <= longest_s]
+
+
+def tick_text(seconds: float) -> str:
+    """Writes a round period.
+
+    >>> tick_text(0.5), tick_text(30), tick_text(600), tick_text(36000)
+    ('500 ms', '30 s', '10 min', '10 h')
+    """
+    for least, factor, name in ((3600, 3600, "h"), (60, 60, "min"), (1, 1, "s"), (1e-3, 1e-3, "ms")):
+        if seconds >= 0.999 * least:
+            return f"{seconds / factor:.3g} {name}"
+    return f"{seconds * 1e6:.3g} µs"
+
+
+def time_unit(span_s: float) -> Unit:
+    """Picks the unit in which a span of time has a few digits.
+
+    >>> time_unit(0.4).name, time_unit(90).name, time_unit(1800).name, time_unit(90_000).name
+    ('ms', 's', 'min', 'h')
+    """
+    return next(Unit(name, factor) for name, factor, least in _TIME_UNITS if abs(span_s) >= least * factor)
+
+
+def rate_unit(top: float) -> Unit:
+    """Picks the unit of a bandwidth axis that reaches up to ``top`` bytes/s.
+
+    >>> rate_unit(2.5e9).name, rate_unit(0).name
+    ('GB/s', 'B/s')
+    """
+    return next((Unit(name, factor) for name, factor in _RATE_UNITS if top >= factor), Unit("B/s", 1.0))
+
+
+def steps_of(signal: TraceSignal, most: int, *, from_s: float = -math.inf, to_s: float = math.inf) -> Steps:
+    """Takes the bins that overlap a stretch of time, and joins as many as it takes to have at most ``most`` steps."""
+    bins = len(signal.written)
+    low = min(max(math.floor((max(from_s, signal.start_s) - signal.start_s) / signal.bin_s), 0), bins)
+    high = min(max(math.ceil((min(to_s, signal.end_s) - signal.start_s) / signal.bin_s - 1e-6), low), bins)
+    factor = max(-(-(high - low) // most), 1)
+    first = np.arange(low, high, factor)
+    edges = signal.start_s + np.append(first, high) * signal.bin_s
+    if not len(first):
+        return Steps(edges, np.zeros(0), np.zeros(0), np.zeros(0), factor)
+    count = np.diff(np.append(first, high))
+    read, written = (np.add.reduceat(row[low:high], first - low) / count for row in (signal.read, signal.written))
+    highest = np.maximum.reduceat(signal.read[low:high] + signal.written[low:high], first - low)
+    return Steps(edges, read, written, highest, factor)
+
+
+def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -> Wave | None:
+    """Returns the cosine of the dominant frequency, a period and a half into the future.
+
+    Only the latest periods are drawn. None where there is no period.
+
+    Args:
+        prediction: what was found.
+        mean: the signal's mean, bytes/s.
+        from_s: where the picture begins.
+    """
+    strongest = _dominant(prediction)
+    if strongest is None:
+        return None
+    window = prediction.window
+    begin = max(window.start_s, from_s, window.end_s - _WAVE_PERIODS * strongest.period_s)
+    end = window.end_s + 1.5 * strongest.period_s
+    count = math.ceil((end - begin) / strongest.period_s * _POINTS_A_PERIOD) + 1
+    times = np.linspace(begin, end, max(count, 2))
+    # a sample stands for its whole bin
+    since = times - window.start_s - 0.5 / prediction.sampling_frequency_hz
+    angle = 2 * math.pi * strongest.frequency_hz * since + strongest.phase_rad
+    return Wave(strongest.period_s, times, np.maximum(mean + strongest.amplitude * np.cos(angle), 0.0))
+
+
+def magnified(wave: Wave, top: float) -> tuple[Floats, str]:
+    """Returns a wave that can be seen, and its name: that of sharp bursts is low and is drawn larger than it is.
+
+    Args:
+        wave: the wave.
+        top: the largest value beside it, bytes/s.
+    """
+    name = f"wave of {duration_text(wave.period_s)}"
+    highest = float(wave.values.max(initial=0.0))
+    if not 0 < highest < _LOW_WAVE * top:
+        return wave.values, name
+    factor = _WAVE_HEIGHT * top / highest
+    return wave.values * factor, f"{name}, {factor:.2g} times as high"
+
+
+def crests_s(prediction: Prediction) -> Floats:
+    """Returns when the dominant cosine has its crests, within the prediction's window; empty without a period."""
+    wave = _dominant(prediction)
+    if wave is None or not wave.frequency_hz > 0:
+        return np.zeros(0)
+    window = prediction.window
+    first = window.start_s + 0.5 / prediction.sampling_frequency_hz - wave.phase_rad / (2 * math.pi) * wave.period_s
+    first += math.ceil((window.start_s - first) / wave.period_s) * wave.period_s
+    return np.arange(first, window.end_s, wave.period_s)[:_MOST_CRESTS]
+
+
+def seen_periods(view: WaveletView, period: Estimate | None) -> slice:
+    """Returns the rows of a wavelet picture: those much shorter than the period show the edges of bursts only."""
+    if period is None:
+        return slice(None)
+    first = int(np.searchsorted(view.periods_s, period.value * _SHORTEST_SHOWN))
+    return slice(min(first, len(view.periods_s) - 2), None)
+
+
+def _dominant(prediction: Prediction) -> Frequency | None:
+    period = prediction.period_s
+    if period is None or not prediction.dominant:
+        return None
+    return min(prediction.dominant, key=lambda row: abs(row.frequency_hz - 1 / period.value))
+
+
+def picture_end_s(panels: Panels) -> float:
+    """Returns where the time axis ends: at the trace's end, or with the phase that is expected next."""
+    upcoming = panels.prediction.next_phase
+    end = panels.signal.end_s
+    if upcoming is None:
+        return end
+    return max(end, upcoming.start_s.high, upcoming.start_s.value + upcoming.duration_s.value)
+
+
+def latest_s(panels: Panels) -> float | None:
+    """Returns where the latest phases begin; None where it has so few that all can be seen."""
+    phases, period = panels.phases, panels.prediction.period_s
+    if period is None or len(phases) <= 1.5 * _LATEST_PHASES:
+        return None
+    return max(float(phases.start_s[-_LATEST_PHASES]) - 0.4 * period.value, panels.signal.start_s)
+
+
+def outline(frequency: Floats, power: Floats, most: int) -> tuple[Floats, Floats]:
+    """Thins a spectrum to about ``most`` points, evenly on a logarithmic axis; keeps the highest of each stretch."""
+    if len(frequency) <= most:
+        return frequency, power
+    edges = np.unique(np.rint(np.geomspace(1, len(frequency), most)).astype(np.int64) - 1)
+    highest = [low + int(np.argmax(power[low:high])) for low, high in zip(edges, [*edges[1:], len(power)], strict=True)]
+    return frequency[highest], power[highest]

@@ -1,0 +1,187 @@
+"""Pictures of a job's signal and of its predictions, and what other pictures take from them. Needs matplotlib."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...events.errors import UnavailableError
+from ...events.models import Estimate, NextPhase, Prediction, SignalSeries
+from ...events.panels import Panels, TraceSignal
+from .picture_data import (
+    PHASE,
+    READ,
+    SOFT,
+    WRITE,
+    Steps,
+    Unit,
+    crests_s,
+    period_ticks,
+    picture_end_s,
+    rate_unit,
+    steps_of,
+    tick_text,
+    time_unit,
+)
+
+try:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+except ImportError as error:
+    raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
+
+_MOST_STEPS = 2000
+
+
+def draw_signal(signal: SignalSeries, prediction: Prediction | None) -> str:
+    """Draws read and write bandwidth over time, the period as a ruler, and the phase that is expected next.
+
+    Returns:
+        An SVG element.
+    """
+    figure, axes = _figure(3.2)
+    trace = TraceSignal(signal.start_s, signal.bin_s, np.asarray(signal.read), np.asarray(signal.written))
+    zero = signal.start_s
+    steps = steps_of(trace, _MOST_STEPS)
+    unit = time_unit(trace.end_s - zero)
+    plot_bandwidth(axes, steps, zero, unit)
+    if prediction is not None and prediction.period_s is not None and prediction.next_phase is not None:
+        for at in crests_s(prediction):
+            axes.axvline((at - zero) / unit.factor, color=PHASE, linewidth=0.8, linestyle=":")
+        plot_next_phase(axes, prediction.next_phase, zero, unit)
+        axes.axvline((prediction.made_at_s - zero) / unit.factor, color="black", linewidth=0.8, label="predicted at")
+    axes.set_xlabel(f"{unit.name} since the first I/O")
+    place_legend(axes)
+    return svg_of(figure)
+
+
+def draw_history(history: Sequence[Prediction]) -> str:
+    """Draws period (with its interval) and confidence of successive predictions over time.
+
+    Returns:
+        An SVG element.
+    """
+    figure, axes = _figure(2.6)
+    begin = history[0].window.start_s if history else 0.0
+    unit = time_unit(history[-1].made_at_s - begin if history else 1.0)
+    plot_history(axes, history, begin, unit)
+    axes.set_xlabel(f"{unit.name} since the first I/O")
+    return svg_of(figure)
+
+
+def plot_bandwidth(axes: Axes, steps: Steps, zero_s: float, unit: Unit) -> float:
+    """Draws writes as steps and reads on top of them; returns the factor of the bandwidth axis."""
+    edges = (steps.edges - zero_s) / unit.factor
+    top = float(steps.highest.max(initial=0.0))
+    rate = rate_unit(top)
+    if steps.bins_a_step > 1:
+        axes.stairs(steps.highest / rate.factor, edges, color=WRITE, alpha=0.3, linewidth=0.6, label="highest")
+    written, both = steps.written / rate.factor, (steps.written + steps.read) / rate.factor
+    if written.any():
+        axes.stairs(written, edges, fill=True, color=WRITE, alpha=0.8, label="write")
+    if steps.read.any():
+        axes.stairs(both, edges, baseline=written, fill=True, color=READ, alpha=0.8, label="read")
+    axes.set_ylabel(rate.name)
+    axes.set_ylim(0, 1.08 * top / rate.factor if top else 1.0)
+    return rate.factor
+
+
+def plot_next_phase(axes: Axes, phase: NextPhase, zero_s: float, unit: Unit, rate: float | None = None) -> None:
+    """Outlines the phase that is expected next, with the interval of its start.
+
+    Args:
+        axes: bandwidth over time, its limits set.
+        phase: the phase.
+        zero_s: time at the axis' zero.
+        unit: of the time axis.
+        rate: factor of the bandwidth axis; None for a box as high as the picture.
+    """
+    top = axes.get_ylim()[1]
+    duration = max(phase.duration_s.value, 1e-9)
+    height = top if rate is None else min(phase.volume_bytes.value / duration / rate, 0.94 * top)
+    start, low, high = ((at - zero_s) / unit.factor for at in _three(phase))
+    box = Rectangle(
+        (start, 0), duration / unit.factor, height, facecolor=(*_rgb(PHASE), 0.15), edgecolor=PHASE, linestyle="--"
+    )
+    box.set_label("next phase, expected")
+    axes.add_patch(box)
+    axes.plot([low, high], [0.97 * top] * 2, color=PHASE, linewidth=2, solid_capstyle="butt", label="90 % of its start")
+    axes.plot([start], [0.97 * top], "|", color=PHASE, markersize=9)
+
+
+def plot_history(axes: Axes, history: Sequence[Prediction], zero_s: float, unit: Unit) -> None:
+    """Draws period with interval and confidence over the time of the prediction."""
+    times = (np.array([row.made_at_s for row in history]) - zero_s) / unit.factor
+    found = np.array([_bounds(row.period_s) for row in history]).reshape(-1, 3)  # NaN breaks the line
+    usual = float(np.nanmedian(found[:, 1])) if np.isfinite(found).any() else 0.0
+    scale = time_unit(usual)
+    low, value, high = found.T / scale.factor
+    axes.fill_between(times, low, high, color=WRITE, alpha=0.2)
+    axes.plot(times, value, "o-", color=WRITE, markersize=3, label="period")
+    axes.set_ylabel(f"period, {scale.name}", color=WRITE)
+    # the interval of an early guess may be many times the period
+    axes.set_ylim(0, 1.2 * float(np.nanmax(np.fmin(high, 1.5 * value))) if usual else 1.0)
+    trust = axes.twinx()
+    trust.plot(times, [row.confidence for row in history], color=PHASE, alpha=0.6)
+    trust.set_ylabel("confidence", color=PHASE)
+    trust.set_ylim(0, 1.05)
+    trust.spines[["top"]].set_visible(False)
+
+
+def place_legend(axes: Axes) -> None:
+    """Puts the legend above the data."""
+    if not axes.get_legend_handles_labels()[0]:
+        return
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=7, frameon=False, fontsize="small", borderaxespad=0.1)
+
+
+def write_note(axes: Axes, text: str) -> None:
+    """Writes what axes show, above them at the right."""
+    axes.set_title(text, loc="right", fontsize="small", color=SOFT)
+
+
+def use_time_ticks(axis: Axis, shortest_s: float, longest_s: float) -> None:
+    """Puts round times on a logarithmic axis of seconds."""
+    axis.set_major_locator(FixedLocator(period_ticks(shortest_s, longest_s)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
+    axis.set_minor_locator(NullLocator())
+
+
+def share_time(axes: Axes, panels: Panels, unit: Unit) -> None:
+    """Lets a time axis reach over the whole trace."""
+    span = max(picture_end_s(panels) - panels.signal.start_s, panels.signal.bin_s)
+    axes.set_xlim(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
+
+
+def svg_of(figure: Figure) -> str:
+    """Renders a figure as an SVG element."""
+    out = io.StringIO()
+    figure.savefig(out, format="svg", metadata={"Date": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
+def _figure(height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(10, height), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _bounds(period: Estimate | None) -> tuple[float, float, float]:
+    return (math.nan,) * 3 if period is None else (period.low, period.value, period.high)
+
+
+def _three(phase: NextPhase) -> tuple[float, float, float]:
+    return phase.start_s.value, phase.start_s.low, phase.start_s.high
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return red, green, blue

@@ -1,0 +1,220 @@
+"""The picture of a finished trace, as PNG or SVG. Needs matplotlib (the extra ``plot``)."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable
+from typing import Final, Literal
+
+import numpy as np
+
+from ...events.analysis import DetectionReport, WaveletView
+from ...events.errors import UnavailableError
+from ...events.models import Prediction
+from ...events.panels import Panels, PhaseColumns, SpectrumColumns
+from ..lines import interval_text
+from ..units import duration_text
+from .picture_data import (
+    MISS,
+    PHASE,
+    SOFT,
+    WAVE,
+    WRITE,
+    Unit,
+    latest_s,
+    magnified,
+    outline,
+    picture_end_s,
+    seen_periods,
+    steps_of,
+    time_unit,
+    wave_of,
+)
+from .pictures import place_legend, plot_bandwidth, plot_next_phase, share_time, use_time_ticks, write_note
+from .pictures_replay import draw_settling, draw_truth, draw_windows
+
+try:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+except ImportError as error:
+    raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
+
+_MOST_STEPS: Final = 2000
+_MOST_SPANS: Final = 400
+_MOST_POINTS: Final = 3000
+_LONGEST_NAME: Final = 60
+_WIDTH: Final = 11.0
+_DPI: Final = 110
+
+Draw = Callable[[Axes], None]
+
+
+def picture_of(panels: Panels, title: str, file_format: Literal["png", "svg"]) -> bytes:
+    """Draws all panels of a trace, one below the other.
+
+    Args:
+        panels: what to draw.
+        title: what stands above, in one line.
+        file_format: of the picture.
+    """
+    rows = _rows(panels)
+    figure = Figure(figsize=(_WIDTH, sum(height for height, _ in rows) + 0.5), layout="constrained", dpi=_DPI)
+    figure.suptitle(title, x=0.01, ha="left", fontsize="medium", parse_math=False)
+    grid = figure.subplots(len(rows), 1, squeeze=False, height_ratios=[height for height, _ in rows])
+    for axes, (_, draw) in zip(grid[:, 0], rows, strict=True):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize="small")
+        draw(axes)
+    out = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for what the font lacks
+        figure.savefig(out, format=file_format, metadata={"Date": None} if file_format == "svg" else None)
+    return out.getvalue()
+
+
+def title_of(report: DetectionReport) -> str:
+    """Writes what a picture shows, in one line that any font can draw."""
+    prediction = report.prediction
+    found = "no rhythm"
+    if prediction.period_s is not None:
+        period = prediction.period_s
+        found = f"period {duration_text(period.value)}{interval_text(period)}, confidence {prediction.confidence:.0%}"
+    name = "".join(letter if letter.isprintable() else "?" for letter in prediction.job[:_LONGEST_NAME])
+    return f"{name}: {found}, {report.events:,} events"
+
+
+def _rows(panels: Panels) -> list[tuple[float, Draw]]:
+    """Returns height in inches and drawing of each panel that has something to show."""
+    rows: list[tuple[float, Draw]] = [(2.5, lambda axes: _signal(axes, panels, None))]
+    if (since := latest_s(panels)) is not None:
+        rows.append((2.4, lambda axes: _signal(axes, panels, since)))
+    if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
+        rows.append((2.2, lambda axes: _spectrum(axes, panels.spectrum, panels.prediction)))
+    if len(panels.spectrum.lag_s):
+        rows.append((1.7, lambda axes: _autocorrelation(axes, panels.spectrum, panels.prediction)))
+    if (view := panels.wavelet) is not None:
+        rows.append((2.3, lambda axes: _wavelet(axes, view, panels)))
+    replay = panels.replay
+    if replay is not None and replay.steps and len(panels.spectrum.lag_s):
+        rows.append((2.4, lambda axes: draw_windows(axes, replay, panels)))
+        if replay.answered:
+            rows.append((1.9, lambda axes: draw_settling(axes, replay, panels)))
+        if replay.compared:
+            rows.append((2.1, lambda axes: draw_truth(axes, replay, panels)))
+    return rows
+
+
+def _signal(axes: Axes, panels: Panels, since_s: float | None) -> None:
+    """Draws the bandwidth, of the latest phases or of the whole trace (then with the wave only if phases are few)."""
+    signal, prediction = panels.signal, panels.prediction
+    end = picture_end_s(panels)
+    begin, zero = (signal.start_s, signal.start_s) if since_s is None else (since_s, signal.end_s)
+    unit = time_unit(end - begin)
+    steps = steps_of(signal, _MOST_STEPS, from_s=begin)
+    rate = plot_bandwidth(axes, steps, zero, unit)
+    closely = since_s is not None or latest_s(panels) is None
+    _shade(axes, panels.phases, begin, zero, unit)
+    if closely:
+        total = signal.total
+        wave = wave_of(prediction, float(total.mean()) if len(total) else 0.0, from_s=begin)
+        if wave is not None:
+            values, label = magnified(wave, float(steps.highest.max(initial=0.0)))
+            axes.plot((wave.times - zero) / unit.factor, values / rate, color=WAVE, linewidth=1.1, label=label)
+    if prediction.next_phase is not None:
+        plot_next_phase(axes, prediction.next_phase, zero, unit, rate)
+    margin = 0.01 * max(end - begin, signal.bin_s)
+    axes.set_xlim((begin - zero - margin) / unit.factor, (end - zero + margin) / unit.factor)
+    axes.set_xlabel(f"{unit.name} since the trace's {'start' if since_s is None else 'end'}", fontsize="small")
+    if steps.bins_a_step > 1:
+        write_note(axes, f"mean over {duration_text(steps.bins_a_step * signal.bin_s)}")
+    elif since_s is not None:
+        write_note(axes, "the latest phases")
+    if not signal.written.any() and not signal.read.any():
+        axes.text(0.5, 0.5, "no read or write that counts", transform=axes.transAxes, ha="center", color=SOFT)
+    place_legend(axes)
+
+
+def _shade(axes: Axes, phases: PhaseColumns, begin_s: float, zero_s: float, unit: Unit) -> None:
+    shown = phases.end_s >= begin_s
+    starts, ends = phases.start_s[shown], phases.end_s[shown]
+    if len(starts) > _MOST_SPANS:
+        return
+    label = "phase"
+    for start, end in zip((starts - zero_s) / unit.factor, (ends - zero_s) / unit.factor, strict=True):
+        axes.axvspan(start, end, color=PHASE, alpha=0.18, linewidth=0, zorder=0, label=label)
+        label = "_"
+
+
+def _spectrum(axes: Axes, spectrum: SpectrumColumns, prediction: Prediction) -> None:
+    frequency, power = spectrum.frequency_hz, spectrum.power
+    top = float(power.max()) or 1.0
+    shown, level = outline(frequency, power, _MOST_POINTS)
+    axes.plot(1 / shown, level / top, color=WRITE, linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(0.95 / float(frequency[-1]), 1.05 / float(frequency[0]))
+    axes.set_ylim(min(max(float(np.quantile(level, 0.02)) / top, 1e-6), 0.1), 3)
+    if spectrum.threshold is not None:
+        axes.axhline(spectrum.threshold / top, color=SOFT, linestyle="--", linewidth=0.8, label="outliers lie above")
+    if prediction.period_s is not None:
+        period = prediction.period_s
+        axes.axvspan(period.low, period.high, color=PHASE, alpha=0.2, linewidth=0)
+        axes.axvline(period.value, color=PHASE, linewidth=1, label=f"period found, {duration_text(period.value)}")
+    for bins, colour, label in ((spectrum.harmonics, SOFT, "harmonic"), (spectrum.candidates, MISS, "candidate")):
+        if len(bins):
+            axes.plot(1 / frequency[bins], power[bins] / top, "o", color=colour, markersize=5, label=label)
+    use_time_ticks(axes.xaxis, 1 / float(frequency[-1]), 1 / float(frequency[0]))
+    axes.set_xlabel("period", fontsize="small")
+    axes.set_ylabel("power / highest", fontsize="small")
+    write_note(axes, "spectrum")
+    place_legend(axes)
+
+
+def _autocorrelation(axes: Axes, spectrum: SpectrumColumns, prediction: Prediction) -> None:
+    lags, values = spectrum.lag_s, spectrum.autocorrelation
+    reach = len(lags)
+    if prediction.period_s is not None:  # more than a dozen periods are a comb
+        reach = min(reach, max(round(12.5 * prediction.period_s.value / float(lags[1])), 16)) if reach > 1 else reach
+    unit = time_unit(float(lags[reach - 1]))
+    step = max(reach // _MOST_POINTS, 1)
+    axes.axhline(0, color=SOFT, linewidth=0.6)
+    axes.plot(lags[:reach:step] / unit.factor, values[:reach:step], color=WRITE, linewidth=1)
+    if prediction.period_s is not None:
+        for number, at in enumerate(np.arange(1, 13) * prediction.period_s.value):
+            if at <= lags[reach - 1]:
+                axes.axvline(
+                    at / unit.factor,
+                    color=PHASE,
+                    linewidth=1 if number == 0 else 0.6,
+                    linestyle="-" if number == 0 else ":",
+                )
+    axes.set_xlim(0, float(lags[reach - 1]) / unit.factor or 1.0)
+    axes.set_xlabel(f"lag, {unit.name}", fontsize="small")
+    axes.set_ylabel("likeness", fontsize="small")
+    write_note(axes, "autocorrelation")
+
+
+def _wavelet(axes: Axes, view: WaveletView, panels: Panels) -> None:
+    """Draws power over time and period, and when the period that was found was there."""
+    zero = panels.signal.start_s
+    unit = time_unit(picture_end_s(panels) - zero)
+    rows = seen_periods(view, panels.prediction.period_s)
+    power, periods = np.sqrt(np.maximum(view.power[rows], 0.0)), view.periods_s[rows]
+    times = (np.array(view.times_s) - zero) / unit.factor
+    bright = float(np.quantile(power, 0.995)) or 1.0
+    axes.pcolormesh(times, periods, power, cmap="viridis", vmin=0, vmax=bright, shading="nearest", rasterized=True)
+    axes.set_yscale("log")
+    axes.set_ylim(periods[0], periods[-1])
+    use_time_ticks(axes.yaxis, *axes.get_ylim())
+    axes.fill_between(times, view.cone_s, periods[-1] * 2, color="white", alpha=0.4, linewidth=0)
+    if panels.validity is not None:
+        label = f"{duration_text(panels.validity.period_s)} was there"
+        for stretch in panels.validity.stretches:
+            ends = [(at - zero) / unit.factor for at in (stretch.start_s, stretch.end_s)]
+            axes.plot(ends, [panels.validity.period_s] * 2, color=MISS, linewidth=2, solid_capstyle="butt", label=label)
+            label = "_"
+    share_time(axes, panels, unit)
+    axes.set_ylabel("period", fontsize="small")
+    write_note(axes, "wavelet amplitude; pale: edges of the trace matter")
+    place_legend(axes)

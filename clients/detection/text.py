@@ -1,0 +1,235 @@
+"""The answer of ``iotide detect``, for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ...events.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
+from ...events.models import Estimate, ModeName, Prediction
+from ..lines import other_text
+from ..units import byte_text, duration_text, rate_text
+from .wavelet_text import power_map
+
+_MOST_STRETCHES: Final = 4
+_LEAST_ERROR: Final = 5e-7
+_DUE: Final = 0.01  # periods
+_NUMBERS_WIDTH: Final = 57
+_SHORTEST_NAME: Final = 20
+_FILE_WIDTH: Final = 110  # columns where there is no terminal that says how many
+_NOTHING: Final[dict[ModeName, str]] = {
+    "read": "nothing was read",
+    "write": "nothing was written",
+    "both": "nothing was read or written",
+}
+
+
+def print_detection(report: DetectionReport, stream: TextIO) -> None:
+    """Prints what was read, the period, what supports it, and the analyses that were asked for.
+
+    Moments count from the trace's start, as those of ``--from`` and ``--to`` do.
+    """
+    console = Console(file=stream, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, _FILE_WIDTH)
+    names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
+    console.print(
+        f"[bold]{escape(names)}[/bold]  {report.source}, {report.events:,} events, "
+        f"{byte_text(report.bytes_read)} read, {byte_text(report.bytes_written)} written",
+        soft_wrap=True,
+    )
+    analysis = report.analysis
+    counted = {"read": report.bytes_read, "write": report.bytes_written}
+    moved = counted.get(report.prediction.mode, sum(counted.values()))
+    console.print(_facts(report.prediction, analysis, report.start_s, moved), soft_wrap=True)
+    if report.prediction.dominant:
+        _show(console, _frequencies(report.prediction))
+    if analysis.modes:
+        _show(console, _modes(analysis.modes))
+    if analysis.reconstruction:
+        _show(console, _waves(analysis.reconstruction))
+    if analysis.grouping:
+        _show(console, _groups(analysis.grouping, console.width))
+        if analysis.grouping.left_out:
+            console.print(f"{analysis.grouping.left_out} more with {byte_text(analysis.grouping.bytes_left_out)}")
+    if analysis.wavelet:
+        period = report.prediction.period_s
+        console.print()
+        for line in power_map(analysis.wavelet, report.start_s, None if period is None else period.value):
+            console.print(line, markup=False, soft_wrap=True)
+    if report.problems_total:
+        console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")
+
+
+def validity_text(validity: Validity, start_s: float) -> str:
+    """Says when a period was there, in seconds since ``start_s``: "12.0-88.3 s"."""
+    if not validity.stretches:
+        return "nowhere clearly"
+    shown = validity.stretches[:_MOST_STRETCHES]
+    digits = _digits(validity.stretches[-1].end_s - validity.stretches[0].start_s)
+    spans = ", ".join(_span(max(row.start_s - start_s, 0.0), row.end_s - start_s, digits) for row in shown)
+    more = len(validity.stretches) - len(shown)
+    rest = f" and {more} more" if more else ""
+    return f"{spans} s{rest}  ({validity.share:.0%} of the window)"
+
+
+def _digits(length_s: float) -> int:
+    """Returns how many decimals tell a hundredth of a length."""
+    return min(max(2 - math.floor(math.log10(length_s)), 1), 9) if length_s > 0 else 1
+
+
+def _span(first_s: float, last_s: float, digits: int) -> str:
+    return f"{round(first_s, digits) + 0.0:.{digits}f}-{last_s:.{digits}f}"
+
+
+def _show(console: Console, table: Table) -> None:
+    console.print()
+    console.print(table, soft_wrap=True)
+
+
+def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: int) -> Table:
+    facts = Table.grid(padding=(0, 2))
+    window = prediction.window
+    # bins begin up to one before the first event
+    span = _span(max(window.start_s - start_s, 0.0), window.end_s - start_s, _digits(window.end_s - window.start_s))
+    facts.add_row(
+        "window",
+        f"{span} s, {window.samples} samples at "
+        f"{prediction.sampling_frequency_hz:.4g} Hz, mode {prediction.mode}, method {prediction.method}",
+    )
+    if prediction.abstraction_error >= _LEAST_ERROR:
+        facts.add_row("", f"sampling misses {prediction.abstraction_error:.2%} of the volume (abstraction error)")
+    if prediction.period_s is None:
+        facts.add_row("[bold]period[/bold]", "[bold]none found[/bold]")
+        if not moved:
+            facts.add_row("", f"{_NOTHING[prediction.mode]}, so there is no signal to look at")
+    else:
+        facts.add_row("[bold]period[/bold]", f"[bold]{_with_interval(prediction.period_s)}[/bold]")
+        if not prediction.periodic:
+            facts.add_row("", "not clearly periodic: the mean time between phases, which are irregular or too few")
+        facts.add_row("confidence", f"{prediction.confidence:.1%}")
+    for number, other in enumerate(prediction.others):
+        facts.add_row("" if number else "also", other_text(other, start_s))
+    if analysis.validity:
+        facts.add_row("valid", validity_text(analysis.validity, start_s))
+    if scores := prediction.scores:
+        facts.add_row(
+            "periodicity",
+            f"{scores.periodicity:.2f}  (sigma_vol {scores.sigma_vol:.3f}, sigma_time {scores.sigma_time:.3f})",
+        )
+        facts.add_row(
+            "I/O",
+            f"{scores.time_ratio:.0%} of the time at {rate_text(scores.bandwidth)}, "
+            f"{byte_text(scores.bytes_per_phase)} a phase",
+        )
+        facts.add_row("bursts", f"{duration_text(scores.burst_width_s)} wide, duty cycle {scores.duty_cycle:.0%}")
+    if phase := prediction.next_phase:
+        facts.add_row(
+            "next phase",
+            f"{_after_end(phase.start_s.value - window.end_s, prediction.period_s)}, "
+            f"{byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}",
+        )
+    if analysis.autocorrelation:
+        facts.add_row("autocorrelation", _autocorrelation_text(analysis.autocorrelation))
+    return facts
+
+
+def _after_end(seconds: float, period: Estimate | None) -> str:
+    if period is not None and abs(seconds) < _DUE * period.value:
+        return "due at the end"
+    return f"{duration_text(seconds)} after the end"
+
+
+def _autocorrelation_text(answer: AutocorrelationAnswer) -> str:
+    if answer.period_s is None:
+        return f"no period from {len(answer.peaks_s)} peaks"
+    left_out = f", {len(answer.outliers_s)} outlying" if answer.outliers_s else ""
+    merged = "; merged above" if answer.merged else ""
+    peaks = f"{len(answer.peaks_s)} peaks{left_out}{merged}"
+    return f"{answer.period_s:.5g} s, confidence {answer.confidence:.1%}, from {peaks}"
+
+
+def _frequencies(prediction: Prediction) -> Table:
+    table = _table("lines of the spectrum", "frequency", "period", "amplitude", "Z-score", "confidence")
+    for row in prediction.dominant:
+        table.add_row(
+            f"{row.frequency_hz:.5g} Hz",
+            duration_text(row.period_s),
+            rate_text(row.amplitude),
+            f"{row.z_score:.2f}",
+            f"{row.confidence:.1%}",
+        )
+    return table
+
+
+def _modes(modes: Sequence[Prediction]) -> Table:
+    table = _table("by mode", "mode", "period", "confidence", "periodicity", "a phase", "bursts")
+    for row in modes:
+        table.add_row(row.mode, *_answer(row))
+    return table
+
+
+def _waves(model: Reconstruction) -> Table:
+    title = (
+        f"signal = {rate_text(model.mean)} + strongest waves, amplitude cos(2 pi frequency t + phase);\n"
+        f"t from the window's start; {model.relative_residual:.1%} of the standard deviation is left"
+    )
+    table = _table(title, "frequency", "period", "amplitude", "phase", "share of variance")
+    for wave in model.waves:
+        table.add_row(
+            f"{wave.frequency_hz:.5g} Hz",
+            duration_text(wave.period_s),
+            rate_text(wave.amplitude),
+            f"{wave.phase_rad:+.3f} rad",
+            f"{wave.share:.1%}",
+        )
+    return table
+
+
+def _groups(grouping: Grouping, width: int) -> Table:
+    table = _table(f"by {grouping.by}", "read", "written", "period", "confidence", "a phase", grouping.by)
+    table.columns[-1].justify = "left"
+    room = max(width - _NUMBERS_WIDTH, _SHORTEST_NAME)
+    for row in grouping.groups:
+        cells = ["too few", "", ""]
+        if row.prediction is not None:
+            period, confidence, _, volume, _ = _answer(row.prediction)
+            cells = [period, confidence, volume]
+        # the end of a path says more than its beginning
+        name = row.name if len(row.name) <= room else f"...{row.name[3 - room :]}"
+        table.add_row(byte_text(row.bytes_read), byte_text(row.bytes_written), *cells, escape(name))
+    return table
+
+
+def _answer(prediction: Prediction) -> tuple[str, str, str, str, str]:
+    """Returns period, confidence, periodicity, volume and width of a phase."""
+    if prediction.period_s is None:
+        return "none found", "", "", "", ""
+    scores = prediction.scores
+    return (
+        f"{prediction.period_s.value:.5g} s",
+        f"{prediction.confidence:.1%}",
+        "" if scores is None else f"{scores.periodicity:.2f}",
+        "" if scores is None else byte_text(scores.bytes_per_phase),
+        "" if scores is None else duration_text(scores.burst_width_s),
+    )
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="italic")
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _with_interval(estimate: Estimate) -> str:
+    if estimate.low == estimate.high:
+        return f"{estimate.value:.5g} s"
+    # digits enough that the interval's edges differ
+    digits = max(4, 1 + math.ceil(math.log10(estimate.high / (estimate.high - estimate.low))))
+    return f"{estimate.value:.5g} s  ({estimate.low:.{digits}g} to {estimate.high:.{digits}g})"

@@ -1,0 +1,1 @@
+"""How directly-follows graphs are shown: pictures, pages, tables, other tools' formats."""

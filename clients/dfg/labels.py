@@ -1,0 +1,88 @@
+"""What stands on the nodes and edges of directly-follows graphs, in words."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from ...events.dfg import ActivityStats
+from ..units import byte_text, duration_text, rate_text
+
+_LONGEST_LINE: Final = 34
+
+
+def label_of(stats: ActivityStats) -> tuple[str, ...]:
+    """Writes load and rate as seed 000 does; the second line only where events have a size.
+
+    A maximum of concurrency that may still rise has a plus sign.
+    """
+    load = f"Load: {stats.load:.2f}"
+    if stats.rate is None:
+        return (load,)
+    more = "" if stats.exact else "+"
+    return f"{load} ({byte_text(stats.bytes)})", f"DR: {stats.max_concurrency}{more} x {rate_text(stats.rate)}"
+
+
+def facts_of(stats: ActivityStats) -> tuple[tuple[str, str], ...]:
+    """Writes all statistics of an activity as pairs of name and value."""
+    rate = () if stats.rate is None else (("data rate of a call", rate_text(stats.rate)),)
+    at_once = f"{stats.max_concurrency:,}" if stats.exact else f"{stats.max_concurrency:,} or more"
+    moved = () if stats.rate is None and not stats.bytes else (("bytes", f"{byte_text(stats.bytes)}"),)
+    return (
+        ("events", f"{stats.events:,}"),
+        ("load", f"{stats.load:.2%}"),
+        ("time", duration_text(stats.seconds)),
+        *moved,
+        *rate,
+        ("at once, at most", at_once),
+        *(("duration, median", duration_text(value)) for value in (stats.duration_p50_s,) if value is not None),
+        *(("duration, 95 %", duration_text(value)) for value in (stats.duration_p95_s,) if value is not None),
+        ("duration, longest", duration_text(stats.duration_max_s)),
+        ("cases", f"{stats.cases:,}"),
+        ("cases that start here", f"{stats.starts:,}"),
+        ("cases that end here", f"{stats.ends:,}"),
+    )
+
+
+def shortened(text: str, longest: int = _LONGEST_LINE) -> str:
+    """Cuts the middle out of a long line: both ends of a path tell something.
+
+    >>> shortened("/a/very/long/path/to/a/file.h5", 16)
+    '/a/ver…a/file.h5'
+    """
+    if len(text) <= longest:
+        return text
+    head = (longest - 1) * 2 // 5
+    return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
+
+
+def printable(text: str) -> str:
+    """Makes text of what a program called its files: no control characters, nothing that UTF-8 cannot write.
+
+    >>> printable("a\\x00b\\nc"), printable("\\udcff")
+    ('a\\\\x00b\\\\nc', '\\\\udcff')
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def count_text(count: int) -> str:
+    """Writes a count short enough for an edge.
+
+    >>> count_text(9999), count_text(12_345), count_text(3_000_000)
+    ('9999', '12.3k', '3M')
+    """
+    for limit, unit in ((10**9, "G"), (10**6, "M"), (10**4, "k")):
+        if count >= limit:
+            return f"{count / (limit if unit != 'k' else 1000):.3g}{unit}"
+    return str(count)
+
+
+def key_of(name: str) -> str:
+    """Returns an identifier that depends on the name alone.
+
+    >>> key_of("read:/usr")
+    'n1a0ed7dbd7a5'
+    """
+    return "n" + hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=6).hexdigest()

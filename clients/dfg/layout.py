@@ -1,0 +1,143 @@
+"""Where the nodes of a directly-follows graph stand: in layers at first, and there for good while the graph grows."""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from .layers import place_in_layers
+from .look import END, START, Node, Scene
+
+LINE_HEIGHT: Final = 16.0
+_LETTER: Final = 6.6
+_BOLD_LETTER: Final = 7.6
+_MARGIN: Final = 12.0
+_MARKER: Final = 18.0
+_BETWEEN: Final = 74.0
+_LOOP: Final = 76.0
+_CLEAR: Final = 24.0
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node's centre and size, pixels; y grows downwards."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def top(self) -> float:
+        """Its upper edge."""
+        return self.y - self.height / 2
+
+    @property
+    def bottom(self) -> float:
+        """Its lower edge."""
+        return self.y + self.height / 2
+
+    @property
+    def left(self) -> float:
+        """Its left edge."""
+        return self.x - self.width / 2
+
+    @property
+    def right(self) -> float:
+        """Its right edge."""
+        return self.x + self.width / 2
+
+    def near(self, other: Box, clear: float = _CLEAR) -> bool:
+        """Tells whether less than ``clear`` pixels lie between two boxes."""
+        beside = abs(self.x - other.x) < (self.width + other.width) / 2 + clear
+        return beside and abs(self.y - other.y) < (self.height + other.height) / 2 + clear
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Boxes by the name of the activity, those too that are not shown now: they come back to their places."""
+
+    boxes: Mapping[str, Box] = field(default_factory=dict)
+
+
+def place(scene: Scene, before: Layout | None = None) -> Layout:
+    """Gives every node a place. The same scene always gets the same one.
+
+    Args:
+        scene: what to draw.
+        before: of an earlier state of the graph. Its nodes keep their places exactly; a new node comes below the
+            one that it most often follows, or above the one that most often follows it, at the nearest free place.
+    """
+    sizes = {node.name: size_of(node) for node in scene.nodes}
+    if before is None or not set(before.boxes) & set(sizes):
+        return Layout(_fresh(scene, sizes))
+    boxes = {name: Box(box.x, box.y, *sizes.get(name, (box.width, box.height))) for name, box in before.boxes.items()}
+    waiting = sorted(set(sizes) - set(boxes))
+    while waiting:
+        name, beside, step = _next(scene, waiting, boxes)
+        waiting.remove(name)
+        boxes[name] = _free(boxes, boxes.get(beside), sizes[name], step)
+    return Layout(boxes)
+
+
+def size_of(node: Node) -> tuple[float, float]:
+    """Returns the width and height that a node's text needs, pixels."""
+    if node.marker:
+        return _MARKER, _MARKER
+    widest = max([_letters(node.title) * _BOLD_LETTER, *(_letters(line) * _LETTER for line in node.lines)])
+    return max(widest, 40.0) + 2 * _MARGIN, (1 + len(node.lines)) * LINE_HEIGHT + _MARGIN
+
+
+def _letters(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _fresh(scene: Scene, sizes: Mapping[str, tuple[float, float]]) -> dict[str, Box]:
+    weights: dict[tuple[str, str], float] = {}
+    for edge in scene.edges:
+        if edge.source != edge.target:
+            weights[edge.source, edge.target] = float(edge.count)
+    # Roots keep one heavy relation from deciding everything.
+    weights = {pair: weight**0.5 for pair, weight in weights.items()}
+    looped = {edge.source for edge in scene.edges if edge.source == edge.target}
+    widths = {name: width + (_LOOP if name in looped else 0.0) for name, (width, _) in sizes.items()}
+    layers = place_in_layers(widths, weights, START, END)
+    boxes: dict[str, Box] = {}
+    y = 0.0
+    for layer in layers:
+        height = max((sizes[name][1] for name in layer), default=0.0)
+        y += height / 2
+        boxes.update({name: Box(x, y, *sizes[name]) for name, x in layer.items()})
+        y += height / 2 + _BETWEEN
+    return boxes
+
+
+def _next(scene: Scene, waiting: list[str], boxes: Mapping[str, Box]) -> tuple[str, str, int]:
+    """Chooses the new node with the strongest edge to one that has a place: (it, that one, 1 below or -1 above)."""
+    best: tuple[int, str, str, int] | None = None
+    new = set(waiting)
+    for edge in scene.edges:
+        for name, other, step in ((edge.target, edge.source, 1), (edge.source, edge.target, -1)):
+            if name in new and other in boxes and (best is None or (edge.count, step) > (best[0], best[3])):
+                best = (edge.count, name, other, step)
+    return (waiting[0], "", 1) if best is None else best[1:]
+
+
+def _free(boxes: Mapping[str, Box], beside: Box | None, size: tuple[float, float], step: int) -> Box:
+    """Finds the place nearest to the wanted one that no box is near to."""
+    width, height = size
+    if beside is None:
+        lowest = max(box.bottom for box in boxes.values())
+        return Box(0.0, lowest + _BETWEEN + height / 2, width, height)
+    wanted = beside.y + step * (beside.height / 2 + _BETWEEN + height / 2)
+    for row in itertools.count():
+        y = wanted + step * row * (height + _CLEAR)
+        for column in range(3 * len(boxes) + 3):
+            x = beside.x + (column + 1) // 2 * (width / 2 + _CLEAR) * (1 if column % 2 else -1)
+            box = Box(x, y, width, height)
+            if not any(box.near(other) for other in boxes.values()):
+                return box
+    raise AssertionError("unreachable")

@@ -1,0 +1,124 @@
+"""A directly-follows graph as one HTML file that needs no network and no other program: zoom, search, point, sift."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final
+
+from ...events.dfg import Comparison, Graph
+from ..templating import page_template
+from .colours import Paint
+from .layout import LINE_HEIGHT, Layout, place
+from .look import Colour, Node, Scene, scene_of
+from .routes import Route, routes_of
+
+MOST_ACTIVITIES: Final = 120
+MOST_EDGES: Final = 400
+_MARGIN: Final = 30.0
+_LEAST_VIEW: Final = (900.0, 560.0)
+"""A small graph is not blown up to fill the page."""
+
+
+def page_of(
+    graph: Graph,
+    *,
+    colour: Colour = "load",
+    comparison: Comparison | None = None,
+    before: Layout | None = None,
+) -> str:
+    """Renders the page; names of programs and files are escaped.
+
+    Args:
+        graph: what to draw; with a comparison, that of both together.
+        colour: the one that is chosen at first.
+        comparison: green and red.
+        before: places that nodes keep.
+    """
+    return laid_out(graph, colour=colour, comparison=comparison, before=before)[0]
+
+
+def laid_out(
+    graph: Graph,
+    *,
+    colour: Colour = "load",
+    comparison: Comparison | None = None,
+    before: Layout | None = None,
+    refresh_s: float | None = None,
+) -> tuple[str, Layout]:
+    """Renders the page and returns where its nodes stand, too.
+
+    Args:
+        graph: as for ``page_of``.
+        colour: as there.
+        comparison: as there.
+        before: as there.
+        refresh_s: the page asks for itself again after each so many seconds, and keeps what its reader has set.
+    """
+    limits = {"most_activities": MOST_ACTIVITIES, "most_edges": MOST_EDGES}
+    scene = scene_of(graph, colour=colour, comparison=comparison, **limits)
+    layout = place(scene, before)
+    routes = routes_of(scene, layout)
+    choices: list[Colour] = ["load", "bytes", "rate", "none"]
+    scenes = {name: scene_of(graph, colour=name, comparison=None, **limits) for name in choices}
+    if comparison is not None:
+        scenes = {"partition": scene_of(graph, colour="partition", comparison=comparison, **limits), **scenes}
+    shown = {node.name for node in scene.nodes}
+    text = page_template("dfg.html").render(
+        refresh_s=refresh_s,
+        scene=scene,
+        graph=graph,
+        comparison=comparison,
+        view=_view(scene, layout),
+        nodes=[_drawn(node, layout) for node in scene.nodes],
+        routes=[_routed(route) for route in routes],
+        activities=[row for row in graph.activities if row.name in shown],
+        scales={name: [(_of(paint), text) for paint, text in other.scale] for name, other in scenes.items()},
+        data={
+            "colour": scene.colour,
+            "counts": sorted({edge.count for edge in scene.edges}),
+            "paints": {name: {node.key: _of(node.paint) for node in other.nodes} for name, other in scenes.items()},
+            "facts": {node.key: node.facts for node in scene.nodes},
+            "edges": [
+                {
+                    **_ends(route, scene),
+                    "count": route.edge.count,
+                    "facts": route.edge.facts,
+                    "colour": route.edge.colour,
+                }
+                for route in routes
+            ],
+        },
+    )
+    return text, layout
+
+
+def _drawn(node: Node, layout: Layout) -> dict[str, Any]:
+    box = layout.boxes[node.name]
+    first = box.top + 6 + 0.75 * LINE_HEIGHT
+    lines = [(text, first + (at + 1) * LINE_HEIGHT) for at, text in enumerate(node.lines)]
+    return {"node": node, "box": box, "first": first, "lines": lines}
+
+
+def _routed(route: Route) -> dict[str, Any]:
+    head = " ".join(f"{x:.1f},{y:.1f}" for x, y in route.head)
+    return {"edge": route.edge, "path": route.path, "head": head, "label": route.label}
+
+
+def _ends(route: Route, scene: Scene) -> dict[str, str]:
+    keys = {node.name: node.key for node in scene.nodes}
+    return {"source": keys[route.edge.source], "target": keys[route.edge.target]}
+
+
+def _view(scene: Scene, layout: Layout) -> tuple[float, float, float, float]:
+    """Returns left, top, width and height of what is drawn."""
+    boxes = [layout.boxes[node.name] for node in scene.nodes]
+    if not boxes:
+        return 0.0, 0.0, 100.0, 100.0
+    left, top = min(box.left for box in boxes) - 2 * _MARGIN, min(box.top for box in boxes) - _MARGIN
+    right, bottom = max(box.right for box in boxes) + 3 * _MARGIN, max(box.bottom for box in boxes) + _MARGIN
+    wide, high = max(right - left, _LEAST_VIEW[0]), max(bottom - top, _LEAST_VIEW[1])
+    return (left + right - wide) / 2, (top + bottom - high) / 2, wide, high
+
+
+def _of(paint: Paint) -> dict[str, str]:
+    return dataclasses.asdict(paint)

@@ -1,0 +1,67 @@
+"""Directly-follows graphs in every form that they can be shown or handed on in."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Final, Literal, get_args
+
+from ...events.dfg import Comparison, Graph
+from .dot import dot_of
+from .graphml import graphml_of
+from .graphviz import drawn
+from .layout import Layout, place
+from .look import MOST_ACTIVITIES, MOST_EDGES, Colour, scene_of
+from .page import page_of
+
+Form = Literal["dot", "svg", "png", "html", "json", "graphml"]
+FORMS: Final[tuple[Form, ...]] = get_args(Form)
+
+
+def form_of(name: str) -> Form:
+    """Tells the form from the end of a file's name.
+
+    Raises:
+        ValueError: it has none of the known ends.
+    """
+    end = PurePath(name).suffix.lower().removeprefix(".")
+    for form in FORMS:
+        if end == form or (end, form) == ("gv", "dot"):
+            return form
+    raise ValueError(f"{name}: the name must end in one of .{', .'.join(FORMS)}")
+
+
+def draw(
+    graph: Graph,
+    form: Form,
+    *,
+    colour: Colour = "load",
+    comparison: Comparison | None = None,
+    before: Layout | None = None,
+    most_activities: int = MOST_ACTIVITIES,
+    most_edges: int = MOST_EDGES,
+) -> bytes:
+    """Draws or writes a graph.
+
+    Args:
+        graph: the graph; with a comparison, that of both together.
+        form: what to make. ``json`` is the model (with a comparison: the comparison) and ``graphml`` the whole graph;
+            the others are cut to the strongest edges where there are too many, and say so in their legend.
+        colour: what darkness means; beside a comparison nodes and edges are coloured by side unless it is ``none``.
+        comparison: which of the nodes and edges are only green, only red, or both.
+        before: places that the nodes keep, as ``dfg_layout.place`` gave them for an earlier state of the graph.
+        most_activities: of dot, svg and png.
+        most_edges: of dot, svg and png.
+
+    Raises:
+        UnavailableError: ``svg`` or ``png`` without Graphviz; says what to install.
+    """
+    if form == "json":
+        return (graph if comparison is None else comparison).model_dump_json(indent=2).encode() + b"\n"
+    if form == "graphml":
+        return graphml_of(graph, comparison)
+    if form == "html":
+        return page_of(graph, colour=colour, comparison=comparison, before=before).encode(errors="replace")
+    limits = {"most_activities": most_activities, "most_edges": most_edges}
+    scene = scene_of(graph, colour=colour, comparison=comparison, **limits)
+    text = dot_of(scene, None if before is None else place(scene, before))
+    return text.encode() if form == "dot" else drawn(text, form)

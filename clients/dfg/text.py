@@ -1,0 +1,230 @@
+"""The answer of ``iotide dfg``, for people."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TextIO
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ...events.dfg import ActivityStats, Comparison, Graph, GraphReport, Outlier, Timeline
+from ..units import byte_text, duration_text, rate_text
+
+_SHADES: Final = " ▁▂▃▄▅▆▇█"
+_NARROWEST_BAR: Final = 20
+_WIDEST_BAR: Final = 100
+_MOST_CASES: Final = 200
+_WIDE: Final = 120
+_UNBROKEN: Final = 10_000  # a terminal breaks lines; a table that is squeezed loses digits
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_STYLE: Final = {"green": "green", "red": "red", "both": ""}
+
+
+def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
+    """Prints what was read, the activities, the edges, and what was asked for besides.
+
+    Args:
+        report: the answer.
+        stream: where to.
+        top: most rows of a table.
+    """
+    console = Console(file=stream, highlight=False)
+    graph = report.graph
+    names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
+    console.print(
+        f"[bold]{_shown(names)}[/bold]  {report.source}, {graph.events:,} events of {_counted(graph.cases, 'case')} "
+        f"by {graph.case}, {_counted(len(graph.activities), 'activity', 'activities')} by {_shown(graph.mapping)}, "
+        f"over {_time(graph.last_s - graph.first_s)}" + (f", where {_shown(graph.filter)}" if graph.filter else ""),
+        soft_wrap=True,
+    )
+    for line in _left_out(report):
+        console.print(line, soft_wrap=True)
+    if report.timeline is not None:
+        _print_timeline(console, report.timeline, graph)
+        return
+    if report.comparison is None:
+        _show(console, _activities(graph, top, console.width), len(graph.activities) - top)
+        _show(console, _edges(graph, top), len(graph.edges) - top)
+    else:
+        _print_comparison(console, report.comparison, top)
+    if report.outlier is not None:
+        console.print()
+        for line in outlier_lines(report.outlier):
+            console.print(line, soft_wrap=True)
+    if report.problems_total:
+        console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")
+
+
+def outlier_lines(outlier: Outlier) -> Iterator[str]:
+    """Yields what is said of a run and others, line by line, as rich markup."""
+    for name, distance in zip(outlier.names, outlier.distances, strict=True):
+        yield f"distance {distance:.4f} to {_shown(name)}"
+    if outlier.outlier is None:
+        yield "too few others to tell whether this run is usual (three are needed)"
+        return
+    nearest = min(outlier.distances)
+    usual = f"the nearest is at {nearest:.4f}; usual is {outlier.usual:.4f}, the limit {outlier.threshold:.4f}"
+    verdict = "[bold]unlike all of them[/bold]" if outlier.outlier else "[bold]like others[/bold]"
+    yield f"this run is {verdict}: {usual}"
+
+
+def _left_out(report: GraphReport) -> Iterator[str]:
+    graph = report.graph
+    for number, text in (
+        (report.filtered_out, "events were filtered out"),
+        (graph.unmapped, "events have no activity and were dropped before edges were drawn"),
+        (graph.dropped_events, f"events of {graph.dropped_activities} further activities are summed up as (other)"),
+        (graph.dropped_edges, "occurrences of rare edges are left out"),
+        (graph.late_events, "events came too late for the edges"),
+    ):
+        if number:
+            yield f"{number:,} {text}"
+
+
+def _activities(graph: Graph, top: int, width: int) -> Table:
+    wide = width >= _WIDE
+    table = _table("activities", "load", "time", "moved", "rate", "events", "cases", "at once")
+    if wide:
+        table.add_column("median", justify="right")
+        table.add_column("95 %", justify="right")
+    table.add_column("activity", no_wrap=True)
+    for row in sorted(graph.activities, key=lambda row: (-row.load, -row.events, row.name))[:top]:
+        quantiles = (row.duration_p50_s, row.duration_p95_s) if wide else ()
+        durations = ["" if value is None else _time(value) for value in quantiles]
+        table.add_row(
+            f"{row.load:.3f}",
+            _time(row.seconds),
+            byte_text(row.bytes) if row.rate is not None else "",
+            "" if row.rate is None else rate_text(row.rate),
+            f"{row.events:,}",
+            f"{row.cases:,}",
+            f"{row.max_concurrency}" if row.exact else f">= {row.max_concurrency}",
+            *durations,
+            _shown(row.name),
+        )
+    return table
+
+
+def _edges(graph: Graph, top: int) -> Table:
+    table = _table("what follows what", "count", "mean gap")
+    table.add_column("from", no_wrap=True)
+    table.add_column("to", no_wrap=True)
+    for row in graph.edges[:top]:
+        table.add_row(f"{row.count:,}", _time(row.mean_gap_s), _shown(row.source), _shown(row.target))
+    return table
+
+
+def _print_comparison(console: Console, comparison: Comparison, top: int) -> None:
+    green, red = _shown(comparison.green), _shown(comparison.red)
+    console.print(f"[green]green[/green]  {green}\n[red]red[/red]    {red}", soft_wrap=True)
+    console.print(
+        f"distance {comparison.distance:.4f}  (of what follows what; load {comparison.load_distance:.4f}, "
+        f"bytes {comparison.bytes_distance:.4f})",
+        soft_wrap=True,
+    )
+    nodes = _table("activities, largest difference in load first", "side", "load", "", "time", "", "moved", "", "rate")
+    nodes.add_column("activity", no_wrap=True)
+    for row in comparison.nodes[:top]:
+        nodes.add_row(
+            _side(row.side),
+            *_pair(row.green, row.red, lambda stats: f"{stats.load:.3f}"),
+            *_pair(row.green, row.red, lambda stats: _time(stats.seconds)),
+            *_pair(row.green, row.red, lambda stats: "" if stats.rate is None else byte_text(stats.bytes)),
+            "" if row.rate_ratio is None else f"x {row.rate_ratio:.3g}",
+            _shown(row.name),
+        )
+    _show(console, nodes, len(comparison.nodes) - top)
+    edges = _table("edges, largest difference in share first", "side", "green", "red", "share")
+    edges.add_column("from", no_wrap=True)
+    edges.add_column("to", no_wrap=True)
+    for edge in comparison.edges[:top]:
+        edges.add_row(
+            _side(edge.side),
+            f"{edge.green:,}",
+            f"{edge.red:,}",
+            f"{edge.share_difference:+.4f}",
+            _shown(edge.source),
+            _shown(edge.target),
+        )
+    _show(console, edges, len(comparison.edges) - top)
+
+
+def _pair(
+    green: ActivityStats | None, red: ActivityStats | None, text: Callable[[ActivityStats], str]
+) -> tuple[str, str]:
+    return (
+        "" if green is None else f"[green]{text(green)}[/green]",
+        "" if red is None else f"[red]{text(red)}[/red]",
+    )
+
+
+def _print_timeline(console: Console, timeline: Timeline, graph: Graph) -> None:
+    """Prints a bar a case: how much of each column of time the activity was going on."""
+    rows: dict[str, list[tuple[float, float]]] = {}
+    for event in timeline.occurrences:
+        rows.setdefault(event.case, []).append((event.start_s - graph.first_s, event.end_s - graph.first_s))
+    labels = list(rows)[:_MOST_CASES]
+    widest = min(max((len(label) for label in labels), default=0), max(console.width // 2, 1))
+    width = min(max(console.width - widest - 12, _NARROWEST_BAR), _WIDEST_BAR)
+    length = max(graph.last_s - graph.first_s, 1e-9)
+    console.print(f"\n[italic]{_shown(timeline.activity)}[/italic], {_time(length / width)} a column")
+    for label in labels:
+        bar = "".join(_SHADES[level] for level in _levels(rows[label], length, width))
+        text = label if len(label) <= widest else f"...{label[len(label) - widest + 3 :]}"
+        console.print(f"{_shown(text):<{widest}} |{bar}| {len(rows[label]):,}", soft_wrap=True)
+    if len(rows) > len(labels):
+        console.print(f"{len(rows) - len(labels)} more cases")
+    if timeline.left_out:
+        console.print(f"{timeline.left_out:,} later events are left out")
+
+
+def _levels(intervals: Sequence[tuple[float, float]], length: float, width: int) -> list[int]:
+    """Returns the level of each column's character; a column with any event has at least the lowest."""
+    edges = np.array(intervals) / length * width
+    busy, columns = np.zeros(width), np.arange(width)
+    for begin, end in edges.tolist():
+        first = min(int(begin), width - 1)
+        last = min(max(math.ceil(end) - 1, first), width - 1)
+        inside = columns[first : last + 1]
+        share = np.minimum(end, inside + 1) - np.maximum(begin, inside)
+        busy[first : last + 1] += np.maximum(share, 1e-9)
+    levels: list[int] = (
+        np.where(busy > 0, np.clip(np.ceil(busy * (len(_SHADES) - 1)), 1, len(_SHADES) - 1), 0).astype(int).tolist()
+    )
+    return levels
+
+
+def _show(console: Console, table: Table, more: int) -> None:
+    console.print()
+    Console(file=console.file, highlight=False, width=max(console.width, _UNBROKEN)).print(table)
+    if more > 0:
+        console.print(f"{more} more (--top shows more of them)")
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e6:.3g} us" if abs(seconds) < 1e-3 else duration_text(seconds)
+
+
+def _side(side: str) -> str:
+    style = _STYLE[side]
+    return f"[{style}]{side}[/{style}]" if style else side
+
+
+def _shown(name: str) -> str:
+    return escape(_UNPRINTABLE.sub("?", name))
+
+
+def _counted(number: int, one: str, several: str = "") -> str:
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="italic")
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table

@@ -1,0 +1,135 @@
+"""When each case did one activity: the timeline plot of seed 000, with how many did it at once. Needs matplotlib."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events.dfg import Timeline
+from ...events.errors import UnavailableError
+from ..detection.picture_data import READ, SOFT, WRITE, time_unit
+from ..units import byte_text, duration_text
+from .labels import printable, shortened
+
+try:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+except ImportError as error:
+    raise UnavailableError("the timeline needs matplotlib: pip install 'iotide[plot]'") from error
+
+_WIDTH: Final = 11.0
+_DPI: Final = 110
+_MOST_NAMES: Final = 40
+_HIGHEST: Final = 9.0
+_LEAST_SEEN: Final = 1 / 1500  # of the picture's width: a call of no time at all is still a mark
+_MANY: Final = 5_000
+
+Floats = npt.NDArray[np.float64]
+
+
+def draw_timeline(timeline: Timeline, form: Literal["png", "svg"]) -> bytes:
+    """Draws the calls of one activity as bars, a row a case, and above them how many were under way.
+
+    Args:
+        timeline: the activity.
+        form: of the picture; of more than 5,000 bars an SVG holds a bitmap.
+    """
+    rows = timeline.occurrences
+    begin = min((row.start_s for row in rows), default=0.0)
+    start = np.array([row.start_s - begin for row in rows])
+    end = np.array([row.end_s - begin for row in rows])
+    cases = {name: at for at, name in enumerate(sorted({row.case for row in rows}, key=_as_people_sort))}
+    place = np.array([cases[row.case] for row in rows], np.int64)
+    span = float(end.max(initial=0.0)) or 1e-6
+    unit = time_unit(span)
+    height = min(max(0.28 * len(cases), 1.2), _HIGHEST)
+    figure = Figure(figsize=(_WIDTH, height + 2.0), layout="constrained", dpi=_DPI)
+    figure.suptitle(_title(timeline, len(cases)), x=0.01, ha="left", fontsize="medium", parse_math=False)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, height])
+    for axes in (above, below):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize="small")
+    _at_once(above, start / unit.factor, end / unit.factor)
+    _bars(below, start / unit.factor, end / unit.factor, place, span / unit.factor)
+    _name(below, list(cases))
+    below.set_xlim(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
+    below.set_xlabel(
+        f"{unit.name} since the first call; every second call of a case has the other colour", fontsize="small"
+    )
+    out = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for what the font lacks
+        figure.savefig(out, format=form, metadata={"Date": None} if form == "svg" else None)
+    return out.getvalue()
+
+
+def at_once(start: Floats, end: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Returns the times at which the number of calls under way changes, ascending, and that number from there on.
+
+    A call that ends when another starts does not overlap it; one of no duration does not count.
+
+    >>> [column.tolist() for column in at_once(np.array([0.0, 1.0, 2.0]), np.array([2.0, 3.0, 4.0]))]
+    [[0.0, 1.0, 2.0, 3.0, 4.0], [1, 2, 2, 1, 0]]
+    """
+    times, place = np.unique(np.concatenate([start, end]), return_inverse=True)
+    steps = np.bincount(place, np.repeat([1.0, -1.0], len(start)), len(times))
+    return times, np.cumsum(steps).astype(np.int64)
+
+
+def _at_once(axes: Axes, start: Floats, end: Floats) -> None:
+    times, number = at_once(start, end)
+    if len(times) > 1:
+        axes.stairs(number[:-1], times, fill=True, color=WRITE, alpha=0.75, rasterized=len(times) > _MANY)
+    axes.set_ylim(0, max(int(number.max(initial=0)), 1) * 1.15)
+    axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    axes.set_ylabel("at once", fontsize="small")
+
+
+def _bars(axes: Axes, start: Floats, end: Floats, place: npt.NDArray[np.int64], span: float) -> None:
+    shown = np.maximum(end, start + _LEAST_SEEN * span)
+    segments = np.stack([np.stack([start, place], 1), np.stack([shown, place], 1)], 1)
+    rows = int(place.max(initial=0)) + 1
+    width = min(max(250.0 / rows, 1.0), 9.0)
+    colours = [(WRITE, READ)[number % 2] for number in _number_in_case(place).tolist()]
+    lines = LineCollection(list(segments), colors=colours, linewidths=width, capstyle="butt", alpha=0.85)
+    lines.set_rasterized(len(start) > _MANY)
+    axes.add_collection(lines)
+    axes.set_ylim(rows - 0.4, -0.6)
+
+
+def _number_in_case(place: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    order = np.argsort(place, kind="stable")
+    sizes = np.bincount(place)
+    numbers = np.empty(len(place), np.int64)
+    numbers[order] = np.arange(len(place)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return numbers
+
+
+def _as_people_sort(name: str) -> list[tuple[int, str]]:
+    return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _name(axes: Axes, cases: list[str]) -> None:
+    step = -(-len(cases) // _MOST_NAMES) or 1
+    places = range(0, len(cases), step)
+    names = [shortened(printable(cases[at]), 28).replace("$", r"\$") for at in places]
+    axes.set_yticks(list(places), names)
+    if step > 1:
+        axes.set_ylabel(f"every {step}th case is named", fontsize="small", color=SOFT)
+
+
+def _title(timeline: Timeline, cases: int) -> str:
+    rows = timeline.occurrences
+    moved = sum(row.bytes or 0 for row in rows)
+    took = sum(row.end_s - row.start_s for row in rows)
+    name = shortened(printable(timeline.activity), 60)
+    amount = f", {byte_text(moved)}" if any(row.bytes is not None for row in rows) else ""
+    text = f"{name}: {len(rows):,} calls in {cases:,} case{'s' * (cases != 1)}, {duration_text(took)} in all{amount}"
+    return text + (f"; {timeline.left_out:,} later ones are left out" if timeline.left_out else "")

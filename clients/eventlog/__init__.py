@@ -1,0 +1,1 @@
+"""Event logs for other tools."""

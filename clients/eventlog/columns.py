@@ -1,0 +1,38 @@
+"""The columns of event logs that are one table: those of seed 000, and those that process mining tools ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .log import EventLog, LogCase
+
+COLUMNS: Final = (
+    "case:concept:name", "concept:name", "time:timestamp", "cid", "host", "rid", "pid", "tid", "call", "start", "dur",
+    "fp", "size", "clock",
+)  # fmt: skip
+"""start and dur are nanoseconds."""
+
+PIECE: Final = 65_536
+
+
+def pieces(log: EventLog) -> Iterator[tuple[LogCase, npt.NDArray[np.intp]]]:
+    """Yields cases and the rows of their events that have an activity, some at a time."""
+    for case in log.cases:
+        rows = np.flatnonzero(case.activity >= 0)
+        for begin in range(0, len(rows), PIECE):
+            yield case, rows[begin : begin + PIECE]
+
+
+def stamps(start: npt.NDArray[Any]) -> list[str]:
+    """Returns times as ISO 8601 text with nanoseconds."""
+    texts: list[str] = np.datetime_as_string(start.astype("datetime64[ns]"), unit="ns").tolist()
+    return [f"{text}+00:00" for text in texts]
+
+
+def texts(numbers: npt.NDArray[Any], table: Sequence[str]) -> list[str]:
+    """Returns the text of each number."""
+    return [table[number] for number in numbers.tolist()]

@@ -1,0 +1,52 @@
+"""Event logs as CSV that pm4py reads: an event a line."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from .columns import COLUMNS, pieces, stamps, texts
+from .log import EventLog
+
+_ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
+
+
+def write_csv(target: Path, log: EventLog) -> None:
+    """Writes the events that have an activity; one line each, ends of lines within a path as ``\\n``.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    calls, files, activities = (_lines(table) for table in (log.calls, log.files, log.activities))
+    with target.open("w", newline="", encoding="utf-8", errors="backslashreplace") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for case, rows in pieces(log):
+            same = itertools.repeat
+            name, command, host = _lines([case.name, case.command, case.host])
+            writer.writerows(
+                zip(
+                    same(name),
+                    texts(case.activity[rows], activities),
+                    stamps(case.start[rows]),
+                    same(command),
+                    same(host),
+                    case.ranks[rows].tolist(),
+                    case.pid[rows].tolist(),
+                    case.tid[rows].tolist(),
+                    texts(case.call[rows], calls),
+                    case.start[rows].tolist(),
+                    case.duration[rows].tolist(),
+                    texts(case.file[rows], files),
+                    case.size[rows].tolist(),
+                    same("unix" if case.clock else "unknown"),
+                    strict=False,
+                )
+            )
+
+
+def _lines(table: Sequence[str]) -> list[str]:
+    return [text.translate(_ESCAPES) for text in table]

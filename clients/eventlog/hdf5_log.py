@@ -1,0 +1,158 @@
+"""Event logs as HDF5 in the form of seed 000: a group a case, in it the columns pid, call, start, dur, fp, size."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import h5py
+import numpy as np
+import numpy.typing as npt
+
+from .log import EventLog, LogCase
+
+FORMAT: Final = "iotide event log"
+VERSION: Final = 1
+_PIECE: Final = 65_536
+_PIECE_BYTES: Final = 1 << 25
+_NANOSECONDS: Final = ("start", "dur")
+
+
+def write_hdf5(target: Path, log: EventLog) -> None:
+    """Writes a log; all its events, whatever the mapping. Times are int64 nanoseconds.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    calls, files = text_column(log.calls), text_column(log.files)
+    with hdf5_log(target) as out:
+        for case in log.cases:
+            columns = ["pid", "start", "dur", "size"]
+            columns += ["tid"] if (case.tid != case.pid).any() else []
+            columns += ["rank"] if (case.ranks != case.rank).any() else []
+            made = CaseWriter(out, case, columns, calls.dtype, files.dtype)
+            made.append(case, calls, files)
+            made.finish()
+
+
+@contextmanager
+def hdf5_log(target: Path) -> Iterator[h5py.File]:
+    """Makes a new file to write cases to.
+
+    Raises:
+        OSError: it cannot be made or written on.
+    """
+    with target.open("w+b", buffering=0) as file:
+        told = _ErrorsToldLater(file)
+        try:
+            with h5py.File(told, "w", libver="v110") as out:
+                out.attrs["format"], out.attrs["version"] = FORMAT, VERSION
+                yield out
+        finally:
+            told.check()
+
+
+class _ErrorsToldLater(io.RawIOBase):
+    """A file for HDF5, which a full disk can crash: it does not hear of it, and we do when all is closed."""
+
+    def __init__(self, file: io.RawIOBase) -> None:
+        self._file = file
+        self._error: OSError | None = None
+
+    def check(self) -> None:
+        """Raises what went wrong."""
+        if self._error is not None:
+            raise self._error
+
+    def readinto(self, into: Any) -> int:
+        return self._file.readinto(into) or 0
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        try:
+            done = 0
+            while done < len(view) and self._error is None:
+                done += self._file.write(view[done:]) or 0
+        except OSError as error:
+            self._error = error
+        return len(view)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return self._file.truncate(size)
+        except OSError as error:
+            self._error = self._error or error
+            return size or 0
+
+
+class CaseWriter:
+    """Writes a case piece by piece.
+
+    Args:
+        out: of ``create_log``.
+        case: its name, command, host, rank and clock count.
+        columns: those of numbers that it has, of pid, tid, rank, start, dur and size.
+        calls: bytes of fixed width for names of calls.
+        files: and for paths.
+    """
+
+    def __init__(
+        self, out: h5py.File, case: LogCase, columns: Sequence[str], calls: np.dtype[Any], files: np.dtype[Any]
+    ) -> None:
+        group = out.create_group(case.name)
+        group.attrs["cid"], group.attrs["host"], group.attrs["rid"] = case.command, case.host, case.rank
+        group.attrs["clock"] = "unix" if case.clock else "unknown"
+        self._group, self._length = group, 0
+        self._types = {name: np.dtype(np.int64) for name in columns} | {"call": calls, "fp": files}
+        self._made: dict[str, h5py.Dataset] = {}
+
+    def append(self, piece: LogCase, calls: npt.NDArray[np.bytes_], files: npt.NDArray[np.bytes_]) -> None:
+        """Writes further events; ``calls`` and ``files`` are what their numbers mean."""
+        numbers = {
+            "pid": piece.pid, "tid": piece.tid, "rank": piece.ranks, "start": piece.start, "dur": piece.duration,
+            "size": piece.size,
+        }  # fmt: skip
+        begin, self._length = self._length, self._length + len(piece.start)
+        for name in self._types:
+            made = self._dataset(name, len(piece.start))
+            made.resize((self._length,))
+            step = max(1, min(_PIECE, _PIECE_BYTES // self._types[name].itemsize))
+            for at in range(0, len(piece.start), step):
+                part = slice(at, min(at + step, len(piece.start)))
+                if name == "call":
+                    values: npt.NDArray[Any] = calls[piece.call[part]]
+                elif name == "fp":
+                    values = files[piece.file[part]]
+                else:
+                    values = numbers[name][part].astype(np.int64)
+                made[begin + part.start : begin + part.stop] = values
+
+    def finish(self) -> None:
+        """Says what is left to say; a case without events has its columns, too."""
+        for name in self._types:
+            self._dataset(name, 0)
+        for name in _NANOSECONDS:
+            self._group[name].attrs["units"] = "ns"
+
+    def _dataset(self, name: str, events: int) -> h5py.Dataset:
+        if name not in self._made:
+            kind = self._types[name]
+            self._made[name] = self._group.create_dataset(
+                name, (0,), kind, maxshape=(None,), chunks=(max(1, min(events, _PIECE)),), compression=1,
+                shuffle=kind.kind == "i",
+            )  # fmt: skip
+        return self._made[name]
+
+
+def text_column(texts: Sequence[str]) -> npt.NDArray[np.bytes_]:
+    """Returns texts as UTF-8 of fixed width; compression takes the padding out again."""
+    return np.array([text.encode(errors="backslashreplace") for text in texts] or [b""], np.bytes_)

@@ -1,0 +1,184 @@
+"""A report of layers as one HTML file that needs no network: tree and timeline, files, collectives, request sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import jinja2
+
+from ...events.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
+from ..templating import page_template
+from .lanes import COLOURS, WIDTH, Bar, axis_of, lanes_of, ticks_of
+from .words import caller_name, fate_text, layer_name, loss_lines, nesting_text, time_text
+
+MOST_NODES: Final = 80
+MOST_FILES: Final = 40
+_MOST_COLLECTIVES: Final = 8
+_MOST_RANKS: Final = 24
+_LAYERS: Final = {
+    "NETCDF": "#7a4fa3", "PNETCDF": "#9b6bc2", "HDF5": "#b04a6f", "MPIIO": "#0b6e99", "STDIO": "#5f8a3a",
+    "POSIX": "#3c4a57", "KERNEL": "#777f87", "OTHER": "#a08c5b",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A handle and its lane."""
+
+    node: HandleNode
+    bars: list[Bar]
+    above: str
+    """Numbers of the nodes that it lies below, for folding."""
+    folds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What was done to a file in a layer."""
+
+    moving: int
+    bytes: int
+    opens: int
+    others: int
+    callers: str
+
+
+@dataclass(frozen=True, slots=True)
+class SizeLine:
+    """The sizes of requests of one kind."""
+
+    caller: str
+    layer: str
+    way: str
+    calls: int
+    shares: list[float]
+    """By size, relative to the most frequent one."""
+    counts: list[int]
+
+
+def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
+    """Renders the page; names of programs and files are escaped.
+
+    Args:
+        report: what to show.
+        refresh_s: the page asks for itself again after so many seconds.
+    """
+    layers = report.layers
+    start_s, span_s = axis_of(layers)
+    rows = _rows(layers)
+    sizes = _sizes(layers.sizes)
+    several = [row for row in layers.collectives if row.processes > 1]
+    return _template().render(
+        report=report,
+        layers=layers,
+        nesting=nesting_text(layers),
+        losses=list(loss_lines(layers.losses)),
+        colours=COLOURS,
+        layer_colours=_LAYERS,
+        width=WIDTH,
+        rows=rows,
+        rows_left_out=len(layers.handles) - len(rows) + layers.handles_left_out,
+        ticks=ticks_of(span_s),
+        start_s=start_s,
+        span_s=span_s,
+        names=[row.layer for row in layers.layers],
+        files=[(row, _cells(row)) for row in layers.files[:MOST_FILES]],
+        files_left_out=max(0, len(layers.files) - MOST_FILES) + layers.files_left_out,
+        collectives=sorted(several, key=lambda row: (not row.bytes, -row.seconds))[:_MOST_COLLECTIVES],
+        most_ranks=_MOST_RANKS,
+        longest={row.call + row.file: _longest(row) for row in layers.collectives},
+        sizes=sizes,
+        size_names=_size_names(layers.sizes),
+        refresh_s=refresh_s,
+    )
+
+
+@cache
+def _template() -> jinja2.Template:
+    return page_template("layers.html", duration=time_text, layer=layer_name, caller=caller_name, fate=fate_text)
+
+
+def _rows(layers: Layers) -> list[Row]:
+    """Returns the heaviest handles with all that lies above them, each after its parent."""
+    nodes = {row.node: row for row in layers.handles}
+    heaviest = sorted(layers.handles, key=lambda row: -row.seconds)
+    chosen: set[int] = set()
+    for row in heaviest:
+        path = []
+        at: HandleNode | None = row
+        while at is not None and at.node not in chosen:
+            path.append(at.node)
+            at = nodes.get(at.parent)
+        if len(chosen) + len(path) > MOST_NODES:
+            break
+        chosen.update(path)
+    kept = [row for row in layers.handles if row.node in chosen]
+    lanes = lanes_of(layers, [row.node for row in kept])
+    parents = {row.parent for row in kept}
+    made = []
+    for row in kept:
+        above, at_parent = [], row.parent
+        while at_parent in nodes:
+            above.append(f"n{at_parent}")
+            at_parent = nodes[at_parent].parent
+        made.append(Row(row, lanes[row.node], " ".join(above), row.node in parents))
+    return made
+
+
+def _cells(file: FileLayers) -> dict[str, Cell]:
+    made: dict[str, Cell] = {}
+    for name in {access.layer for access in file.accesses}:
+        rows = [access for access in file.accesses if access.layer == name]
+        made[name] = Cell(
+            moving=sum(row.reads + row.writes for row in rows),
+            bytes=sum(row.bytes_read + row.bytes_written for row in rows),
+            opens=sum(row.opens for row in rows),
+            others=sum(row.calls - row.reads - row.writes - row.opens - row.closes for row in rows),
+            callers=", ".join(sorted({caller_name(row.caller) for row in rows})),
+        )
+    return made
+
+
+def _longest(collective: Collective) -> float:
+    return max((row.seconds for row in collective.ranks), default=0.0) or 1.0
+
+
+def _size_names(sizes: Sequence[SizeRow]) -> list[str]:
+    return [_power_text(size) for size in _powers(sizes)]
+
+
+def _powers(sizes: Sequence[SizeRow]) -> list[int]:
+    """Returns the sizes that occur and all between them."""
+    known = sorted({row.from_bytes for row in sizes})
+    if not known:
+        return []
+    powers = [0] if known[0] == 0 else []
+    at = max(1, known[0] or (known[1] if len(known) > 1 else 1))
+    while at <= known[-1]:
+        powers.append(at)
+        at *= 2
+    return powers
+
+
+def _power_text(size: int) -> str:
+    for unit, factor in (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)):
+        if size >= factor:
+            return f"{size // factor}{unit}"
+    return str(size)
+
+
+def _sizes(sizes: Sequence[SizeRow]) -> list[SizeLine]:
+    powers = _powers(sizes)
+    lines: dict[tuple[str, str, str], dict[int, int]] = {}
+    for row in sizes:
+        lines.setdefault((row.caller, row.layer, row.way), {})[row.from_bytes] = row.calls
+    made = []
+    for (caller, layer, way), counts in lines.items():
+        most = max(counts.values())
+        there = [counts.get(power, 0) for power in powers]
+        made.append(SizeLine(caller, layer, way, sum(there), [count / most for count in there], there))
+    order = {name: at for at, name in enumerate(_LAYERS)}
+    return sorted(made, key=lambda line: (order.get(line.layer, 9), line.way, line.caller))

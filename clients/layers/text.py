@@ -1,0 +1,248 @@
+"""The answer of ``iotide layers``, for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ...events.layers import Account, FileLayers, HandleNode, Layers, LayersReport
+from ..units import byte_text
+from .words import caller_name, fate_text, layer_name, loss_lines, nesting_text, time_text
+
+_UNBROKEN: Final = 10_000  # a terminal breaks lines; a table that is squeezed loses digits
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
+    """Prints what stands out, then the tables.
+
+    Args:
+        report: the answer.
+        stream: where to.
+        top: most rows of a table.
+    """
+    console = Console(file=stream, highlight=False)
+    layers = report.layers
+    names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
+    console.print(
+        f"[bold]{_shown(names)}[/bold]  {report.source}, {layers.events:,} calls of {layers.processes:,} processes "
+        f"over {time_text(layers.last_s - layers.first_s)}; {nesting_text(layers)}",
+        soft_wrap=True,
+    )
+    for line in _left_out(report):
+        console.print(line, soft_wrap=True)
+    if not layers.events:
+        return
+    if layers.findings:
+        console.print()
+        for finding in layers.findings[:top]:
+            console.print(f"[bold]-[/bold] {_shown(finding.text)}", soft_wrap=True)
+        _more(console, len(layers.findings) - top, "findings")
+    _show(console, _layers(layers), 0, "")
+    if layers.accounts:
+        _show(console, _accounts(layers.accounts), 0, "")
+        _show(console, _fates(layers), 0, "")
+    _show(console, _steps(layers, top), len(layers.steps) - top, "steps")
+    if layers.collectives:
+        _show(console, _collectives(layers, top), len(layers.collectives) - top, "collective calls")
+    if layers.own_files:
+        _show(console, _own_files(layers), 0, "")
+    _show(console, _handles(layers.handles, top), len(layers.handles) - top + layers.handles_left_out, "handles")
+    _show(console, _files(layers.files, top), len(layers.files) - top + layers.files_left_out, "files")
+    _show(console, _mounts(layers, top), len(layers.mounts) - top, "file systems")
+    if report.problems_total:
+        console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")
+
+
+def _left_out(report: LayersReport) -> Iterator[str]:
+    if report.filtered_out:
+        yield f"{report.filtered_out:,} events were filtered out"
+    if report.layers.waiting:
+        yield f"{report.layers.waiting:,} calls were made in ones that have not ended: they count as the program's yet"
+    yield from loss_lines(report.layers.losses)
+
+
+def _layers(layers: Layers) -> Table:
+    table = _table("layers", "own time", "share", "with below", "data calls", "other calls", "read", "written", "procs")
+    table.add_column("layer")
+    for row in layers.layers:
+        share = row.exclusive_seconds / layers.threads_seconds if layers.threads_seconds else 0.0
+        table.add_row(
+            time_text(row.exclusive_seconds),
+            f"{share:.1%}",
+            time_text(row.seconds),
+            f"{row.reads + row.writes:,}",
+            f"{row.opens + row.closes + row.others:,}",
+            byte_text(row.bytes_read),
+            byte_text(row.bytes_written),
+            f"{row.processes:,}",
+            layer_name(row.layer),
+        )
+    table.add_section()
+    table.add_row(time_text(layers.threads_seconds), "100.0%", "", "", "", "", "", "", "all that the program called")
+    return table
+
+
+def _accounts(accounts: Sequence[Account]) -> Table:
+    table = _table("bytes through layers", "in", "calls", "out", "calls", "out by others", "calls", "ratio")
+    table.add_column("layer")
+    for row in accounts:
+        out = row.below_bytes + row.other_bytes
+        table.add_row(
+            byte_text(row.bytes),
+            f"{row.calls:,}",
+            byte_text(row.below_bytes),
+            f"{row.below_calls:,}",
+            byte_text(row.other_bytes),
+            f"{row.other_calls:,}",
+            f"{out / row.bytes:.3f}" if row.bytes else "",
+            f"{layer_name(row.layer)} {row.way}",
+        )
+    return table
+
+
+def _fates(layers: Layers) -> Table:
+    table = _table("requests one layer down", "calls", "asked", "calls below", "moved below", "time")
+    table.add_column("what became of them")
+    for row in layers.fates:
+        table.add_row(
+            f"{row.calls:,}",
+            byte_text(row.bytes),
+            f"{row.below:,}",
+            byte_text(row.below_bytes),
+            time_text(row.seconds),
+            f"{layer_name(row.layer)} {row.way}: {fate_text(row.fate)}",
+        )
+    return table
+
+
+def _steps(layers: Layers, top: int) -> Table:
+    table = _table("who calls whom", "time", "calls", "moved")
+    table.add_column("caller")
+    table.add_column("calls")
+    for row in layers.steps[:top]:
+        table.add_row(
+            time_text(row.seconds),
+            f"{row.calls:,}",
+            byte_text(row.bytes) if row.way != "other" else "",
+            f"{caller_name(row.caller)}{f' {row.caller_way}' if row.caller else ''}",
+            f"{layer_name(row.layer)} {row.way}",
+        )
+    return table
+
+
+def _collectives(layers: Layers, top: int) -> Table:
+    table = _table("collective calls", "time", "moving", "others wait", "movers", "of", "bytes", "calls")
+    table.add_column("call", no_wrap=True)
+    for row in layers.collectives[:top]:
+        table.add_row(
+            time_text(row.seconds),
+            time_text(row.moving_seconds),
+            time_text(row.waiting_seconds),
+            f"{row.movers:,}",
+            f"{row.processes:,}",
+            byte_text(row.moved_bytes),
+            f"{row.calls:,}",
+            _shown(f"{row.call} {row.file}"),
+        )
+    return table
+
+
+def _own_files(layers: Layers) -> Table:
+    table = _table("files of a layer's own", "time", "calls", "files")
+    table.add_column("layer")
+    table.add_column("such as", no_wrap=True)
+    for row in layers.own_files:
+        who = f"{layer_name(row.layer)} in {layer_name(row.below)}"
+        table.add_row(
+            time_text(row.seconds), f"{row.calls:,}", f"{row.files:,}", who, _shown(", ".join(row.examples[:2]))
+        )
+    return table
+
+
+def _handles(nodes: Sequence[HandleNode], top: int) -> Table:
+    table = _table("handles", "time", "own time", "reads", "writes", "read", "written", "opens", "procs")
+    table.add_column("handle", no_wrap=True)
+    for row in nodes[:top]:
+        table.add_row(
+            time_text(row.seconds),
+            time_text(row.exclusive_seconds),
+            f"{row.reads:,}",
+            f"{row.writes:,}",
+            byte_text(row.bytes_read),
+            byte_text(row.bytes_written),
+            f"{row.opens:,}",
+            f"{row.processes:,}",
+            f"{'  ' * row.depth}[bold]{layer_name(row.layer)}[/bold] {_shown(row.call or '')}"
+            f"{' ' if row.call else ''}{_shown(row.file or '(no file)')}",
+        )
+    return table
+
+
+def _files(files: Sequence[FileLayers], top: int) -> Table:
+    table = _table("files on their way down", "own time", "reads", "writes", "read", "written", "opens")
+    table.add_column("layer")
+    table.add_column("for")
+    table.add_column("file", no_wrap=True)
+    for row in files[:top]:
+        path = f"{_shown(row.path)}{f' on {_shown(row.host)}' if row.host else ''}"
+        for access in row.accesses:
+            table.add_row(
+                time_text(access.exclusive_seconds),
+                f"{access.reads:,}",
+                f"{access.writes:,}",
+                byte_text(access.bytes_read),
+                byte_text(access.bytes_written),
+                f"{access.opens:,}",
+                layer_name(access.layer),
+                caller_name(access.caller),
+                path,
+            )
+            path = ""
+        table.add_section()
+    return table
+
+
+def _mounts(layers: Layers, top: int) -> Table:
+    table = _table("file systems", "read", "written", "time", "calls", "files")
+    table.add_column("of")
+    table.add_column("mounted on", no_wrap=True)
+    for row in layers.mounts[:top]:
+        scope = {"local": f"{row.hosts} node{'s' * (row.hosts != 1)}", "shared": "all nodes", "unknown": ""}[row.scope]
+        table.add_row(
+            byte_text(row.bytes_read),
+            byte_text(row.bytes_written),
+            time_text(row.seconds),
+            f"{row.calls:,}",
+            f"{row.files:,}",
+            scope,
+            _shown(f"{row.mount_point} ({row.filesystem})") if row.mount_point else "(not known)",
+        )
+    return table
+
+
+def _table(title: str, *numbers: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="italic")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _show(console: Console, table: Table, beyond: int, what: str) -> None:
+    console.print()
+    Console(file=console.file, highlight=False, width=max(console.width, _UNBROKEN)).print(table)
+    _more(console, beyond, what)
+
+
+def _more(console: Console, beyond: int, what: str) -> None:
+    if beyond > 0:
+        console.print(f"[dim]and {beyond:,} more {what} (--top, --json)[/dim]")
+
+
+def _shown(text: str) -> str:
+    return escape(_UNPRINTABLE.sub("?", text))

@@ -1,0 +1,71 @@
+"""Words for what a report of layers holds, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ...events.layers import Fate, Layers
+from ..units import duration_text
+
+_LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF", "OTHER": "other"}
+_FATES: Final[dict[Fate, str]] = {
+    "absorbed": "no data moved directly below",
+    "passed": "passed on in one call of the same size",
+    "changed": "one call of another size",
+    "split": "several calls",
+}
+_NESTING: Final = {
+    "recorded": "which call was made in which is recorded",
+    "time": "which call was made in which is told by thread and time",
+    "flat": "no call is known to be made in another",
+}
+_LOSSES: Final = {
+    "processes": "processes are summed up as other",
+    "files": "calls are on files beyond the bound, summed up as one",
+    "file_rows": "calls are on files whose way down found no room, summed up as one",
+    "nodes": "calls are through handles beyond the bound, summed up by layer",
+    "process_nodes": "calls are through handles that are not told apart by process",
+    "handles": "handles were forgotten while they may still be in use",
+    "collectives": "collective calls are not told apart by process",
+    "calls": "calls are not told apart by name",
+    "orphans": "calls were made in ones that the trace lacks: they count as the program's",
+    "unenclosed": "calls were made in ones that were not seen to end: they count as the program's",
+    "clipped": "calls have a duration or size beyond belief, which was cut",
+}
+
+
+def time_text(seconds: float) -> str:
+    """Writes a duration, those below a millisecond in microseconds.
+
+    >>> time_text(0.0000153), time_text(0.0), time_text(1.5)
+    ('15.3 us', '0 ms', '1.5 s')
+    """
+    return f"{seconds * 1e6:.3g} us" if 0 < abs(seconds) < 1e-3 else duration_text(seconds)
+
+
+def layer_name(layer: str) -> str:
+    """Returns what people call a layer."""
+    return _LAYERS.get(layer, layer)
+
+
+def caller_name(layer: str) -> str:
+    """Returns what people call who calls."""
+    return layer_name(layer) if layer else "program"
+
+
+def fate_text(fate: Fate) -> str:
+    """Returns what became of a request, in words."""
+    return _FATES[fate]
+
+
+def nesting_text(layers: Layers) -> str:
+    """Returns how well the tree of handles is known, in words."""
+    handles = "" if layers.handles_known else ", handles are not: the tree is one of files"
+    return _NESTING[layers.nesting] + handles
+
+
+def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:
+    """Yields what the report lacks, a line a reason."""
+    for reason, number in losses.items():
+        yield f"{number:,} {_LOSSES.get(reason, reason)}"

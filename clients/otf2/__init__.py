@@ -1,0 +1,1 @@
+"""OTF2 traces, through its own library."""

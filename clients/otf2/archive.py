@@ -1,0 +1,130 @@
+"""An OTF2 archive that is written: its files, and the writers of its locations."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import shutil
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from .check import check_written
+from .library import EventFunctions, load
+
+_EVENT_CHUNK: Final = 256 * 1024
+"""Bytes that a location holds: the fewest that OTF2 allows."""
+_DEFINITION_CHUNK: Final = 4 * 1024 * 1024
+_FEW_BYTES: Final = 2 * _DEFINITION_CHUNK
+
+
+class Otf2Archive:
+    """A context manager: the archive is open within, and whole after it.
+
+    Args:
+        folder: where; must exist and have room.
+        name: of the archive within.
+
+    Raises:
+        UnavailableError: the otf2 package is missing.
+        OSError: also by what is done within: OTF2 cannot write.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.library: Any = load()
+        self._folder, self._name = folder, name
+        self._counts: dict[int, int] = {}
+
+    def __enter__(self) -> Otf2Archive:
+        library = self.library
+        self._error_callback = _silence(library)
+        self.events = EventFunctions(library)
+        with self._told():
+            self.handle = library.Archive_Open(
+                str(self._folder), self._name, library.FILEMODE_WRITE, _EVENT_CHUNK, _DEFINITION_CHUNK,
+                library.SUBSTRATE_POSIX, library.COMPRESSION_NONE,
+            )  # fmt: skip
+            self._flush = library.FlushCallbacks(pre_flush=lambda *_: library.FLUSH, post_flush=None)
+            library.Archive_SetFlushCallbacks(self.handle, self._flush, None)
+            library.Archive_SetSerialCollectiveCallbacks(self.handle)
+            library.Archive_OpenDefFiles(self.handle)
+            library.Archive_OpenEvtFiles(self.handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        library = self.library
+        try:
+            if error is None:
+                with self._told():
+                    library.Archive_CloseEvtFiles(self.handle)
+                    library.Archive_CloseDefFiles(self.handle)
+                    library.Archive_Close(self.handle)
+                    self._check()
+            else:
+                with contextlib.suppress(library.Error):
+                    library.Archive_Close(self.handle)
+        finally:
+            self.events.close()
+        if isinstance(error, library.Error | OSError):
+            raise self._as_os_error(error) from None
+
+    def describe(self, job: dict[str, str]) -> None:
+        """Says where the trace comes from."""
+        with self._told():
+            self.library.Archive_SetCreator(self.handle, "iotide")
+            self.library.Archive_SetDescription(self.handle, job.get("job", ""))
+
+    def open_location(self, number: int) -> Any:
+        """Returns the writer of a location's events."""
+        library = self.library
+        library.Archive_CloseDefWriter(self.handle, library.Archive_GetDefWriter(self.handle, number))
+        return ctypes.cast(library.Archive_GetEvtWriter(self.handle, number), ctypes.c_void_p)
+
+    def close_location(self, number: int, writer: Any) -> int:
+        """Writes what is held of a location; returns how many events it has."""
+        typed = ctypes.cast(writer, ctypes.POINTER(self.library.EvtWriter))
+        count: int = self.library.EvtWriter_GetNumberOfEvents(typed, ctypes.c_uint64())
+        self.library.Archive_CloseEvtWriter(self.handle, typed)
+        self._counts[number] = count
+        return count
+
+    def _check(self) -> None:
+        counts = [self._counts.get(number, 0) for number in range(max(self._counts, default=-1) + 1)]
+        check_written(self.library, self._folder / f"{self._name}.otf2", counts)
+
+    @contextlib.contextmanager
+    def _told(self) -> Any:
+        try:
+            yield
+        except (OSError, self.library.Error) as error:
+            raise self._as_os_error(error) from None
+
+    def _as_os_error(self, error: BaseException) -> OSError:
+        """OTF2 names the step that failed, seldom the reason."""
+        if shutil.disk_usage(self._folder).free < _FEW_BYTES:
+            return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if isinstance(error, OSError) and error.errno:
+            return error
+        return OSError(errno.EIO, f"OTF2: {error.strerror if isinstance(error, OSError) else error}")
+
+
+def _silence(library: Any) -> Any:
+    """Keeps OTF2 from writing its own lines on standard error; what fails is raised."""
+    kind = ctypes.CFUNCTYPE(
+        ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int,
+        ctypes.c_char_p, ctypes.c_void_p,
+    )  # fmt: skip
+    callback = kind(lambda *arguments: int(arguments[4]))
+    register = library.Config.conf.lib.OTF2_Error_RegisterCallback
+    register.restype, register.argtypes = ctypes.c_void_p, [kind, ctypes.c_void_p]
+    register(callback, None)
+    _kept.append(callback)
+    return callback
+
+
+_kept: list[Any] = []
+"""OTF2 may call it until the process ends."""

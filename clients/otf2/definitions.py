@@ -1,0 +1,282 @@
+"""The definitions of an OTF2 trace: what can be is written as it is met, the rest at the end."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...events import FileInfo, FileType, Layer, StreamInfo
+from .calls import Opened
+from .library import IO_FILE, IO_HANDLE, NONE_32, STRING, UINT64
+
+PARADIGMS: Final[dict[Layer, tuple[str, str, bool, bool]]] = {
+    Layer.OTHER: ("OTHER", "other I/O library", False, False),
+    Layer.POSIX: ("POSIX", "POSIX I/O", False, True),
+    Layer.STDIO: ("ISOC", "ISO C I/O", False, False),
+    Layer.MPIIO: ("MPI-IO", "MPI-IO", True, False),
+    Layer.HDF5: ("HDF5", "HDF5", True, False),
+    Layer.NETCDF: ("NetCDF", "NetCDF", True, False),
+    Layer.PNETCDF: ("PnetCDF", "PnetCDF", True, False),
+    Layer.KERNEL: ("KERNEL", "kernel I/O", False, True),
+}
+"""Layer -> identification, name, whether it is parallel, whether it is the operating system's."""
+ATTRIBUTES: Final = {
+    "signature": (STRING, "the call with its parameters"),
+    "file": (IO_FILE, "file that the call is about"),
+    "handle": (IO_HANDLE, "handle that the call is about"),
+    "parent": (IO_HANDLE, "handle of the call around it, where that is not the handle's parent"),
+    "offset": (UINT64, "where in the file"),
+    "requested": (UINT64, "bytes asked for"),
+    "bytes": (UINT64, "bytes moved"),
+    "errno": (UINT64, "error of a failed call"),
+    "flags": (UINT64, "1 blocking, 2 collective, 4 failed, 8 append, 16 a summary of many calls"),
+}
+"""Attributes of events, numbered in this order: type and description."""
+_TEXTS_KEPT: Final = 1 << 18
+_MACHINE: Final = 0
+_ALL_RANKS: Final = 0
+
+
+@dataclass(slots=True)
+class Location:
+    """A thread, or further calls of it that overlap others."""
+
+    name: str
+    group: int
+    events: int = 0
+
+
+@dataclass(slots=True)
+class LocationGroup:
+    """A process."""
+
+    name: str
+    info: StreamInfo
+    rank: int
+    main: int
+    """Its first location."""
+    pid: int = 0
+
+
+class TraceDefinitions:
+    """Gives everything that events refer to its number, and writes what that is.
+
+    Strings, files and regions are written as they are met; in memory stay a number for each file, 48 bytes for each
+    handle and what processes and threads are called.
+
+    Args:
+        library: OTF2's lower module.
+        archive: opened for writing.
+        hosts: of all streams; "" for those that do not say.
+    """
+
+    def __init__(self, library: Any, archive: Any, hosts: Iterable[str]) -> None:
+        self.groups: list[LocationGroup] = []
+        self.locations: list[Location] = []
+        self.collective: set[int] = set()
+        """Handles that operations of several ranks were made with."""
+        self._library = library
+        self._archive = archive
+        self._writer = library.Archive_GetGlobalDefWriter(archive)
+        self._texts: dict[str, int] = {}
+        self._strings = 0
+        self._files: dict[tuple[str, int], int] = {}
+        self._regions: dict[tuple[str, int], int] = {}
+        self._handles = array("Q")
+        self._states: list[tuple[int, Opened]] = []
+        self._members: dict[int, set[int]] = {}
+        self.string("")
+        self._begin(sorted(set(hosts)))
+
+    @property
+    def handle_count(self) -> int:
+        """Handles that were defined."""
+        return len(self._handles) // 6
+
+    def string(self, text: str) -> int:
+        """Returns the number of a text."""
+        number = self._texts.get(text)
+        if number is None:
+            if len(self._texts) >= _TEXTS_KEPT:
+                self._texts.clear()
+            number = self._texts[text] = self._strings
+            self._strings += 1
+            clean = text.replace("\0", "\\0").encode(errors="backslashreplace").decode()
+            self._library.GlobalDefWriter_WriteString(self._writer, number, clean)
+        return number
+
+    def file(self, info: FileInfo, host: str) -> int:
+        """Returns the number of a file: on a shared file system one for the machine, else one a host."""
+        scope = _MACHINE if info.shared else self._nodes[host]
+        number = self._files.get((info.path, scope))
+        if number is None:
+            number = self._files[info.path, scope] = len(self._files)
+            kind = "Directory" if info.type == FileType.DIRECTORY else "RegularFile"
+            write = getattr(self._library, f"GlobalDefWriter_WriteIo{kind}")
+            write(self._writer, number, self.string(info.path), scope)
+            self._describe_file(number, info)
+        return number
+
+    def region(self, call: str, layer: Layer, *, moves: bool) -> int:
+        """Returns the number of a function; ``moves``: it reads or writes."""
+        number = self._regions.get((call, layer))
+        if number is None:
+            number = self._regions[call, layer] = len(self._regions)
+            library, name = self._library, self.string(call or "call")
+            library.GlobalDefWriter_WriteRegion(
+                self._writer, number, name, name, self.string(PARADIGMS[layer][0]),
+                library.REGION_ROLE_FILE_IO if moves else library.REGION_ROLE_FILE_IO_METADATA,
+                library.PARADIGM_MPI if layer is Layer.MPIIO else library.PARADIGM_NONE,
+                library.REGION_FLAG_NONE, 0, 0, 0,
+            )  # fmt: skip
+        return number
+
+    def handle(
+        self, file: int, layer: Layer, parent: int, *, name: str = "", state: Opened | None = None, group: int = 0
+    ) -> int:
+        """Returns the number of a new handle.
+
+        Args:
+            file: its file, or NONE_32.
+            layer: of the library that made it.
+            parent: handle of the layer above that it was made for, or NONE_32.
+            name: what it is called.
+            state: how it was open from the start; None where an event creates it.
+            group: number that the ranks which made it together share.
+        """
+        number = self.handle_count
+        self._handles.extend((self.string(name), file, layer, state is not None, group, parent))
+        if state is not None:
+            self._states.append((number, state))
+        return number
+
+    def member(self, group: int, rank: int) -> None:
+        """Says that a rank is one of those that made a handle together."""
+        self._members.setdefault(group, set()).add(rank)
+
+    def finish(self, first_ns: int, length_ns: int, unix_ns: int | None) -> None:
+        """Writes what is left; ``unix_ns``: Unix time of the first event, None where that is not known."""
+        library = self._library
+        library.GlobalDefWriter_WriteClockProperties(
+            self._writer, 10**9, first_ns, length_ns, library.UNDEFINED_TIMESTAMP.value if unix_ns is None else unix_ns
+        )
+        self._write_processes()
+        self._write_handles(self._write_communicators())
+        library.Archive_CloseGlobalDefWriter(self._archive, self._writer)
+
+    def _begin(self, hosts: list[str]) -> None:
+        library, writer = self._library, self._writer
+        name, machine, node = self.string("machine"), self.string("machine"), self.string("node")
+        library.GlobalDefWriter_WriteSystemTreeNode(writer, _MACHINE, name, machine, NONE_32)
+        library.GlobalDefWriter_WriteSystemTreeNodeDomain(writer, _MACHINE, library.SYSTEM_TREE_DOMAIN_MACHINE)
+        self._nodes = {"": _MACHINE}
+        for host in hosts:
+            if host:
+                self._nodes[host] = number = len(self._nodes)
+                library.GlobalDefWriter_WriteSystemTreeNode(writer, number, self.string(host), node, _MACHINE)
+                domain = library.SYSTEM_TREE_DOMAIN_SHARED_MEMORY
+                library.GlobalDefWriter_WriteSystemTreeNodeDomain(writer, number, domain)
+        for number, (word, (kind, text)) in enumerate(ATTRIBUTES.items()):
+            library.GlobalDefWriter_WriteAttribute(
+                writer, number, self.string(word), self.string(text), library.Type(kind)
+            )
+        for layer, (word, title, parallel, system) in PARADIGMS.items():
+            library.GlobalDefWriter_WriteIoParadigm(
+                writer, int(layer), self.string(word), self.string(title),
+                library.IO_PARADIGM_CLASS_PARALLEL if parallel else library.IO_PARADIGM_CLASS_SERIAL,
+                library.IO_PARADIGM_FLAG_OS if system else library.IO_PARADIGM_FLAG_NONE, [], [], [],
+            )  # fmt: skip
+
+    def _describe_file(self, number: int, info: FileInfo) -> None:
+        properties = {
+            "Mount Point": info.mount_point,
+            "File System": info.filesystem,
+            "Shared": "" if info.shared is None else "yes" if info.shared else "no",
+            "File Type": info.type.name if info.type != FileType.UNKNOWN else "",
+            "Stripes": str(info.stripes) if info.stripes else "",
+            "Stripe Size": str(info.stripe_bytes) if info.stripe_bytes else "",
+            "Pool": info.pool,
+        }
+        for name, text in properties.items():
+            if text:
+                self._library.GlobalDefWriter_WriteIoFileProperty(
+                    self._writer, number, self.string(name), self._library.TYPE_STRING, self._text(text)
+                )
+
+    def _text(self, text: str) -> Any:
+        value = self._library.AttributeValue()
+        value.stringRef = self.string(text)
+        return value
+
+    def _write_processes(self) -> None:
+        library, by_pid = self._library, dict[tuple[str, int], int]()
+        for number, group in enumerate(self.groups):
+            info = group.info
+            library.GlobalDefWriter_WriteLocationGroup(
+                self._writer, number, self.string(group.name), library.LOCATION_GROUP_TYPE_PROCESS,
+                self._nodes[info.host], by_pid.get((info.host, info.parent_pid), NONE_32),
+            )  # fmt: skip
+            by_pid[info.host, group.pid] = number
+            described = {
+                "pid": group.pid, "parent pid": info.parent_pid, "command": info.command, "user": info.user,
+                "job": info.job, "step": info.step, "source": info.source,
+                "rank": group.rank if group.rank >= 0 else "",
+            }  # fmt: skip
+            for name, value in described.items():
+                if value not in ("", 0) or (name == "rank" and value == 0):
+                    library.GlobalDefWriter_WriteLocationGroupProperty(
+                        self._writer, number, self.string(name), library.TYPE_STRING, self._text(str(value))
+                    )
+        for number, location in enumerate(self.locations):
+            library.GlobalDefWriter_WriteLocation(
+                self._writer, number, self.string(location.name), library.LOCATION_TYPE_CPU_THREAD, location.events,
+                location.group,
+            )  # fmt: skip
+
+    def _write_communicators(self) -> dict[int, int]:
+        """Returns the communicator of each group number; that of all ranks under 0."""
+        library = self._library
+        mains: dict[int, int] = {}
+        for group in self.groups:
+            if group.rank >= 0:
+                mains.setdefault(group.rank, group.main)
+        if not mains:
+            return {}
+        ranks = sorted(mains)
+        place = {rank: at for at, rank in enumerate(ranks)}
+        sets: dict[frozenset[int], int] = {}
+        found: dict[int, int] = {}
+        self._group("MPI ranks", library.GROUP_TYPE_COMM_LOCATIONS, 0, [mains[rank] for rank in ranks])
+        for number, members in [(_ALL_RANKS, set(ranks)), *self._members.items()]:
+            known = frozenset(place[rank] for rank in members if rank in place)
+            if known not in sets:
+                sets[known] = comm = len(sets)
+                name = "all ranks" if len(known) == len(ranks) else f"{len(known)} ranks"
+                self._group(name, library.GROUP_TYPE_COMM_GROUP, comm + 1, sorted(known))
+                library.GlobalDefWriter_WriteComm(
+                    self._writer, comm, self.string(name), comm + 1, NONE_32, library.COMM_FLAG_NONE
+                )
+            found[number] = sets[known]
+        return found
+
+    def _group(self, name: str, kind: Any, number: int, members: list[int]) -> None:
+        library = self._library
+        library.GlobalDefWriter_WriteGroup(
+            self._writer, number, self.string(name), kind, library.PARADIGM_MPI, library.GROUP_FLAG_NONE, members
+        )
+
+    def _write_handles(self, communicators: dict[int, int]) -> None:
+        library = self._library
+        for number in range(self.handle_count):
+            name, file, layer, pre_created, group, parent = self._handles[number * 6 : number * 6 + 6]
+            comm = communicators.get(group, NONE_32) if group or number in self.collective else NONE_32
+            library.GlobalDefWriter_WriteIoHandle(
+                self._writer, number, name, file, layer,
+                library.IO_HANDLE_FLAG_PRE_CREATED if pre_created else library.IO_HANDLE_FLAG_NONE, comm, parent,
+            )  # fmt: skip
+        for number, state in self._states:
+            library.GlobalDefWriter_WriteIoPreCreatedHandleState(
+                self._writer, number, library.IoAccessMode(state.access), library.IoStatusFlag(state.status)
+            )

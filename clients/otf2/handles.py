@@ -1,0 +1,96 @@
+"""One stream's I/O handles, as OTF2 defines them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...events import FileInfo, Layer
+from ...events.archive.archived import ArchivedStream
+from .calls import Opened, group_of, opened_as, pre_created_as
+from .definitions import TraceDefinitions
+from .library import NONE_32
+
+_NOTHING = FileInfo("")
+_UNKNOWN = Opened()
+
+
+class Handles:
+    """Numbers a stream's handles; each is defined when it is met, parents ahead of what was opened for them.
+
+    Args:
+        definitions: of the trace.
+        stream: whose files and inherited handles are known.
+        lost: takes what handles do not tell.
+    """
+
+    def __init__(self, definitions: TraceDefinitions, stream: ArchivedStream, lost: Counter[str]) -> None:
+        self._definitions, self._stream, self._lost = definitions, stream, lost
+        self.numbers: dict[int, int] = {}
+        """Of handles that were met: the stream's number -> the trace's."""
+        self.parents: dict[int, int] = {}
+        """Of those the parents, in the trace's numbers; NONE_32 where there is none."""
+        self._assumed: dict[tuple[int, int], int] = {}
+
+    def file(self, number: int) -> int:
+        """Returns the trace's number of a file; NONE_32 where a call has none."""
+        info = self._stream.files.get(number, _NOTHING)
+        return self._definitions.file(info, self._stream.info.host) if info.path else NONE_32
+
+    def created(self, handle: int, file: int, layer: Layer, parent: int, signature: str, rank: int) -> int:
+        """Returns the number of a handle that a call makes."""
+        group = group_of(signature)
+        if group and rank >= 0:
+            self._definitions.member(group, rank)
+        upper = self.upper(parent)
+        self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper, group=group)
+        self.parents[made] = upper
+        if not opened_as(signature).known:
+            self._lost["access modes of handles (the calls that make them do not tell; given as read and write)"] += 1
+        return made
+
+    def duplicated(self, handle: int, of: int, file: int, layer: Layer) -> tuple[int, int]:
+        """Returns the numbers of a handle and of its duplicate, which belongs to what the first one belongs to."""
+        old = self.of(of, file, layer)
+        upper = self.parents.get(old, NONE_32)
+        self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper)
+        self.parents[made] = upper
+        return old, made
+
+    def of(self, handle: int, file: int, layer: Layer) -> int:
+        """Returns the number of the handle that a call is about.
+
+        A handle whose making is not in the trace was there before. Where a trace has no handles, one stands for all of
+        a stream that access a file through a layer.
+        """
+        if handle:
+            known = self.numbers.get(handle)
+            return self._inherited(handle, file, layer) if known is None else known
+        key = file, int(layer)
+        assumed = self._assumed.get(key)
+        if assumed is None:
+            assumed = self._definitions.handle(self.file(file), layer, NONE_32, state=_UNKNOWN)
+            self._assumed[key] = assumed
+        return assumed
+
+    def upper(self, parent: int) -> int:
+        """Returns the number of the handle of an enclosing call; NONE_32 where there is none."""
+        if not parent:
+            return NONE_32
+        known = self.numbers.get(parent)
+        return self._inherited(parent, 0, Layer.OTHER) if known is None else known
+
+    def _inherited(self, handle: int, file: int, layer: Layer, depth: int = 0) -> int:
+        info = self._stream.handles.get(handle)
+        if info is None:
+            number = self._definitions.handle(self.file(file), layer, NONE_32, state=_UNKNOWN)
+        else:
+            upper = NONE_32
+            if info.parent and depth < 8:
+                known = self.numbers.get(info.parent)
+                upper = self._inherited(info.parent, 0, Layer.OTHER, depth + 1) if known is None else known
+            number = self._definitions.handle(
+                self.file(info.file or file), info.layer, upper, name=info.origin, state=pre_created_as(info.flags)
+            )
+            self.parents[number] = upper
+        self.numbers[handle] = number
+        return number

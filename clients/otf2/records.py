@@ -1,0 +1,208 @@
+"""Which I/O record of OTF2 says what a call does, and what of it becomes attributes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from ...events import Flag, Kind, Layer
+from .calls import opened_as, operation_of, sought, status_set
+from .definitions import PARADIGMS, TraceDefinitions
+from .handles import Handles
+from .library import NONE_32, NONE_64
+
+MODES: Final = {int(Kind.READ): 0, int(Kind.WRITE): 1, int(Kind.SYNC): 2}
+"""Kind of a call -> mode of an operation."""
+_NON_BLOCKING: Final = 1
+_COLLECTIVE: Final = 2
+_KINDS: Final = {int(kind): kind for kind in Kind}
+_LAYERS: Final = {int(layer): layer for layer in Layer}
+_BLOCKING: Final = int(Flag.BLOCKING)
+_FAILED: Final = int(Flag.FAILED)
+_TOGETHER: Final = int(Flag.COLLECTIVE)
+_NOT_SAID: Final = ~int(Flag.BLOCKING | Flag.COLLECTIVE | Flag.FAILED)
+"""Flags that the records of operations do not have."""
+_MAKE_OR_END: Final = (Kind.CREATE, Kind.DESTROY, Kind.DUPLICATE)
+
+_TELLS_PARENT: Final = ("IoCreateHandle", "IoDuplicateHandle")
+
+Event = tuple[str, tuple[int, ...]]
+"""Name, and fields after the time."""
+
+
+class Row(NamedTuple):
+    """A call in its stream's numbers; fields as the columns of a batch."""
+
+    start: int
+    duration: int
+    call: int
+    layer: int
+    kind: int
+    rank: int
+    pid: int
+    tid: int
+    file: int
+    handle: int
+    parent: int
+    depth: int
+    offset: int
+    requested: int
+    bytes: int
+    errno: int
+    flags: int
+    signature: int
+
+
+class Shape(NamedTuple):
+    """What calls of one name, layer, kind, signature and flags have in common.
+
+    Attributes:
+        mode: of the operation that they are when nothing else is to be said of them; else -1.
+        flags: of that operation.
+    """
+
+    region: int
+    signature: str
+    text: int
+    kind: Kind
+    layer: Layer
+    mode: int
+    flags: int
+
+
+@dataclass(slots=True)
+class Process:
+    """A process of the trace, with the operations that it has begun."""
+
+    group: int
+    under_way: dict[tuple[Layer, int], int] = field(default_factory=dict)
+    """Layer and number of a non-blocking operation -> matching id."""
+    operations: int = 0
+    """How many there were; they are numbered from 1."""
+
+
+class Records:
+    """Tells the records of one stream's calls.
+
+    Args:
+        definitions: of the trace.
+        handles: of the stream.
+        rank: of the stream.
+        lost: takes what could not be carried over, and of how many calls.
+    """
+
+    def __init__(self, definitions: TraceDefinitions, handles: Handles, rank: int, lost: Counter[str]) -> None:
+        self._definitions, self._handles, self._rank, self._lost = definitions, handles, rank, lost
+
+    def shape(self, row: Row, name: str, signature: str) -> Shape:
+        """Returns what is common to calls like this one."""
+        kind, layer = _KINDS.get(row.kind, Kind.OTHER), _LAYERS.get(row.layer, Layer.OTHER)
+        region = self._definitions.region(name, layer, moves=kind in (Kind.READ, Kind.WRITE))
+        text = self._definitions.string(signature) if signature else 0
+        told = not row.flags & (_NOT_SAID | _TOGETHER) and not operation_of(signature)
+        mode = MODES.get(kind, -1) if told else -1
+        return Shape(region, signature, text, kind, layer, mode, 0)
+
+    def of(
+        self, row: Row, shape: Shape, process: Process, attributes: dict[str, int]
+    ) -> tuple[Event | None, Event | None]:
+        """Returns the records at a call's start and end; what they have no room for is added to the attributes."""
+        first, last = self._records(row, shape, process, attributes)
+        if last is None or last[0] not in _TELLS_PARENT:
+            handle = self._handles.numbers.get(row.handle, NONE_32)
+            upper = self._handles.upper(row.parent)
+            if upper != self._handles.parents.get(handle, NONE_32):
+                attributes["parent"] = upper
+        return first, last
+
+    def _records(
+        self, row: Row, shape: Shape, process: Process, attributes: dict[str, int]
+    ) -> tuple[Event | None, Event | None]:
+        kind = shape.kind
+        if (kind in (Kind.READ, Kind.WRITE) and (row.handle or row.file)) or (kind is Kind.SYNC and row.handle):
+            return self._operation(row, shape, process, attributes)
+        if row.flags & ~_FAILED != _BLOCKING:
+            attributes["flags"] = row.flags
+        if row.requested:
+            attributes["requested"] = row.requested
+        if row.bytes:
+            attributes["bytes"] = row.bytes
+        record = None if row.errno else self._of_handle(row, shape)
+        if row.offset >= 0 and (record is None or record[0] != "IoSeek"):
+            attributes["offset"] = row.offset
+        if record is None:
+            if row.handle:
+                attributes["handle"] = self._handles.of(row.handle, row.file, shape.layer)
+            elif (file := self._handles.file(row.file)) != NONE_32:
+                attributes["file"] = file
+        return None, record
+
+    def _operation(
+        self, row: Row, shape: Shape, process: Process, attributes: dict[str, int]
+    ) -> tuple[Event | None, Event | None]:
+        handle = self._handles.of(row.handle, row.file, shape.layer)
+        if not row.handle:
+            self._lost["handles of reads and writes (the trace has none; one a file stands for them)"] += 1
+        if row.flags & _NOT_SAID:
+            attributes["flags"] = row.flags
+        number = operation_of(shape.signature)
+        key = shape.layer, number
+        begun = process.under_way.pop(key, None) if number else None
+        if begun is not None:
+            if row.requested:
+                attributes["requested"] = row.requested
+            if row.offset >= 0:
+                attributes["offset"] = row.offset
+            if "cancel" in shape.signature.partition("(")[0].lower():
+                return None, ("IoOperationCancelled", (handle, begun))
+            return None, ("IoOperationComplete", (handle, row.bytes, begun))
+        flags = self._together(row, shape, handle, attributes) if row.flags & _TOGETHER else 0
+        process.operations = matching = process.operations + 1
+        mode = MODES[shape.kind]
+        asked = row.requested if row.requested or not row.bytes else NONE_64  # it moved some, and does not say
+        if number and not row.errno:
+            process.under_way[key] = matching
+            asked = asked or NONE_64
+            begin = "IoOperationBegin", (handle, mode, flags | _NON_BLOCKING, asked, matching)
+            return begin, ("IoOperationIssued", (handle, matching))
+        begin = "IoOperationBegin", (handle, mode, flags, asked, matching)
+        return begin, ("IoOperationComplete", (handle, row.bytes, matching))
+
+    def _together(self, row: Row, shape: Shape, handle: int, attributes: dict[str, int]) -> int:
+        """Returns the flag of a collective operation, which OTF2 has only where a handle has a communicator."""
+        if PARADIGMS[shape.layer][2] and max(row.rank, self._rank) >= 0:
+            self._definitions.collective.add(handle)
+            return _COLLECTIVE
+        attributes["flags"] = row.flags
+        return 0
+
+    def _of_handle(self, row: Row, shape: Shape) -> Event | None:
+        """Returns what a call does to its handle or file, where it does something that OTF2 has a record for."""
+        handles, kind = self._handles, shape.kind
+        if kind is Kind.DELETE:
+            file = handles.file(row.file)
+            return None if file == NONE_32 else ("IoDeleteFile", (int(shape.layer), file))
+        if not row.handle:
+            if kind in _MAKE_OR_END and row.file:
+                self._lost["opened and closed handles (the trace has no handles; the calls are regions)"] += 1
+            return None
+        if kind is Kind.CREATE:
+            opened, rank = opened_as(shape.signature), max(row.rank, self._rank)
+            made = handles.created(row.handle, row.file, shape.layer, row.parent, shape.signature, rank)
+            return "IoCreateHandle", (made, opened.access, opened.creation, opened.status)
+        if kind is Kind.DUPLICATE and row.parent and row.handle != row.parent:
+            old, made = handles.duplicated(row.handle, row.parent, row.file, shape.layer)
+            return "IoDuplicateHandle", (old, made, opened_as(shape.signature).status)
+        handle = handles.of(row.handle, row.file, shape.layer)
+        if kind is Kind.DESTROY:
+            return "IoDestroyHandle", (handle,)
+        if kind is Kind.SEEK:
+            by, whence = sought(shape.signature)
+            if by is None or whence is None:
+                self._lost["how far seeks were to go (given as what they came to)"] += 1
+                by, whence = max(row.offset, 0), 0
+            return "IoSeek", (handle, by, whence, row.offset if row.offset >= 0 else NONE_64)
+        if kind is Kind.CHANGE_FLAGS and (status := status_set(shape.signature)) is not None:
+            return "IoChangeStatusFlags", (handle, status)
+        return None

@@ -1,0 +1,214 @@
+"""One stream's calls as events of OTF2."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from ...events import DefinitionTable, EventBatch
+from ...events.archive.archived import ArchivedStream
+from ..traces.lanes import Lanes
+from .archive import Otf2Archive
+from .definitions import ATTRIBUTES, Location, LocationGroup, TraceDefinitions
+from .handles import Handles
+from .library import NONE_32, NONE_64
+from .records import Process, Records, Row, Shape
+
+MOST_OPEN: Final = 512
+"""Locations that are written at a time, 256 KiB each; a thread that comes back after others is on a further one."""
+_PIECE: Final = 16_384
+_LATEST: Final = NONE_64 - 1
+_PLACES: Final = {name: (at, kind) for at, (name, (kind, _)) in enumerate(ATTRIBUTES.items())}
+_SIGNATURE: Final = _PLACES["signature"]
+_OFFSET: Final = _PLACES["offset"]
+_PARENT: Final = _PLACES["parent"]
+
+_Open = tuple[int, int, Callable[..., int] | None, tuple[int, ...]]
+"""A call that has not ended: region, errno, and what writes the record at its end, with that one's fields."""
+
+
+@dataclass(slots=True)
+class _Thread:
+    process: Process
+    lanes: Lanes[_Open]
+    name: str
+    writers: list[Any]
+    """By lane."""
+    locations: list[int] = field(default_factory=list)
+    """The same."""
+    used: int = 0
+    """Number of its last call."""
+
+
+class StreamWriter:
+    """Writes a stream's calls, which come by start; see ``calls_in_order``.
+
+    Args:
+        archive: open.
+        definitions: of the trace.
+        stream: whose calls they are.
+        shift_ns: taken from all times.
+        lost: takes what could not be carried over, and of how many calls.
+    """
+
+    def __init__(
+        self, archive: Otf2Archive, definitions: TraceDefinitions, stream: ArchivedStream, shift_ns: int,
+        lost: Counter[str],
+    ) -> None:  # fmt: skip
+        self._archive, self._definitions, self._stream, self._lost = archive, definitions, stream, lost
+        self._shift_ns = shift_ns
+        self._events = archive.events
+        self._handles = Handles(definitions, stream, lost)
+        self._records = Records(definitions, self._handles, stream.info.rank, lost)
+        self._processes: dict[tuple[int, int], Process] = {}
+        self._threads: dict[tuple[int, int, int], _Thread] = {}
+        self._parts: Counter[tuple[int, int, int]] = Counter()
+        """How often a thread was ended."""
+        self._open = self._count = 0
+
+    def write(self, batch: EventBatch, table: DefinitionTable) -> Iterator[int]:
+        """Writes calls; yields how many were written, some at a time.
+
+        Raises:
+            OSError: OTF2 cannot write.
+        """
+        shapes: dict[tuple[int, int, int, int, int], Shape] = {}
+        numbers, count = self._handles.numbers, self._count
+        for begin in range(0, len(batch), _PIECE):
+            part = batch.select(slice(begin, begin + _PIECE))
+            for values in zip(*(column.tolist() for column in part.columns().values()), strict=True):
+                _, _, call, layer, kind, rank, pid, tid, _, handle, parent, *_, flags, signature = values
+                thread = self._threads.get((pid, rank, tid))
+                if thread is None:
+                    thread = self._thread(pid, rank, tid)
+                count += 1
+                thread.used = count
+                key = call, layer, kind, flags, signature
+                shape = shapes.get(key)
+                if shape is None:
+                    shape = self._records.shape(Row(*values), table.string(call), table.signature(signature))
+                    shapes[key] = shape
+                known = numbers.get(handle) if shape.mode >= 0 else None
+                upper = numbers.get(parent) if parent else NONE_32
+                if known is None or upper is None:
+                    self._call(thread, Row(*values), shape)
+                else:
+                    self._plain(thread, values, shape, known, upper)
+            self._count = count
+            yield len(part)
+
+    def close(self) -> None:
+        """Ends all that is open; a process without calls has a location, too."""
+        if not self._threads:
+            info = self._stream.info
+            thread = self._thread(info.pid, info.rank, info.pid)
+            thread.writers.append(self._new_location(thread, 0))
+        self._end(list(self._threads))
+
+    def _end(self, keys: list[tuple[int, int, int]]) -> None:
+        """Ends all that is open of some threads; what they do later is on further locations."""
+        for key in keys:
+            thread = self._threads.pop(key)
+            thread.lanes.finish()
+            for location, writer in zip(thread.locations, thread.writers, strict=True):
+                self._definitions.locations[location].events = self._archive.close_location(location, writer)
+            self._open -= len(thread.writers)
+            self._parts[key] += 1
+
+    def _plain(self, thread: _Thread, values: tuple[int, ...], shape: Shape, handle: int, upper: int) -> None:
+        """Writes an operation of which nothing else is to be said: most calls."""
+        start, duration, *_, offset, requested, moved, errno, _, _ = values
+        events, process = self._events, thread.process
+        process.operations = matching = process.operations + 1
+        completes = handle, moved, matching
+        start -= self._shift_ns
+        writer = self._entered(thread, start, duration, (shape.region, errno, events.complete, completes))
+        add, attributes = events.add, events.attributes
+        if shape.text:
+            add(attributes, *_SIGNATURE, shape.text)
+        if upper != self._handles.parents.get(handle, NONE_32):
+            add(attributes, *_PARENT, upper)
+        failed = events.enter(writer, attributes, start, shape.region)
+        if offset >= 0:
+            add(attributes, *_OFFSET, offset)
+        asked = requested if requested or not moved else NONE_64
+        failed = failed or events.begin(writer, attributes, start, handle, shape.mode, 0, asked, matching)
+        if failed:
+            raise events.refused(failed)
+
+    def _call(self, thread: _Thread, row: Row, shape: Shape) -> None:
+        attributes = {"signature": shape.text} if shape.text else {}
+        first, last = self._records.of(row, shape, thread.process, attributes)
+        start = row.start - self._shift_ns
+        functions = self._events.write
+        ends = (functions[last[0]], last[1]) if last else (None, ())
+        writer = self._entered(thread, start, row.duration, (shape.region, row.errno, *ends))
+        self._add(attributes)
+        failed = functions["Enter"](writer, self._events.attributes, start, shape.region)
+        if first is not None and not failed:
+            self._add({"offset": row.offset} if row.offset >= 0 else {})
+            failed = functions[first[0]](writer, self._events.attributes, start, *first[1])
+        if failed:
+            raise self._events.refused(failed)
+
+    def _entered(self, thread: _Thread, start: int, duration: int, call: _Open) -> Any:
+        """Opens a call; returns what writes the events of its location."""
+        lane = thread.lanes.place(start, min(start + max(duration, 0), _LATEST), call)
+        if lane == len(thread.writers):
+            thread.writers.append(self._new_location(thread, lane))
+        return thread.writers[lane]
+
+    def _leave(self, writers: list[Any], lane: int, time: int, call: _Open) -> None:
+        region, errno, function, fields = call
+        writer, events = writers[lane], self._events
+        failed = function(writer, None, time, *fields) if function is not None else 0
+        if errno:
+            self._add({"errno": errno})
+        failed = failed or events.leave(writer, events.attributes, time, region)
+        if failed:
+            raise events.refused(failed)
+
+    def _thread(self, pid: int, rank: int, tid: int) -> _Thread:
+        found = self._threads.get((pid, rank, tid))
+        if found is None:
+            if self._open >= MOST_OPEN:
+                by_use = sorted(self._threads, key=lambda key: self._threads[key].used)
+                self._end(by_use[: len(by_use) // 2 + 1])
+            writers: list[Any] = []
+            lanes = Lanes[_Open](partial(self._leave, writers), self._count_cut)
+            name = f"thread {tid}" if tid else "all threads"
+            if part := self._parts[pid, rank, tid]:
+                name += f", part {part + 1}"
+            found = self._threads[pid, rank, tid] = _Thread(self._process(pid, rank), lanes, name, writers)
+        return found
+
+    def _process(self, pid: int, rank: int) -> Process:
+        found = self._processes.get((pid, rank))
+        if found is None:
+            info, groups = self._stream.info, self._definitions.groups
+            shown_rank, shown_pid = rank if rank >= 0 else info.rank, pid or info.pid
+            words = [f"rank {shown_rank}"] if shown_rank >= 0 else []
+            words += [info.command or info.source, *([f"pid {shown_pid}"] if shown_pid else [])]
+            found = self._processes[pid, rank] = Process(len(groups))
+            main = len(self._definitions.locations)
+            groups.append(LocationGroup(" ".join(words), info, shown_rank, main, shown_pid))
+        return found
+
+    def _new_location(self, thread: _Thread, lane: int) -> Any:
+        locations = self._definitions.locations
+        name = thread.name if not lane else f"{thread.name}, overlapping calls {lane}"
+        locations.append(Location(name, thread.process.group))
+        writer = self._archive.open_location(len(locations) - 1)
+        thread.locations.append(len(locations) - 1)
+        self._open += 1
+        return writer
+
+    def _count_cut(self) -> None:
+        self._lost["ends of calls that reach into the next call of their thread (cut there)"] += 1
+
+    def _add(self, attributes: dict[str, int]) -> None:
+        for name, value in attributes.items():
+            self._events.add(self._events.attributes, *_PLACES[name], value)

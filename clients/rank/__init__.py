@@ -1,0 +1,1 @@
+"""How who interacts with whom is shown."""

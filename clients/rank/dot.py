@@ -1,0 +1,182 @@
+"""Interaction graphs as Graphviz text (DOT): who matters in darker colours, files as ellipses between processes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ...events.interaction import Actor, Component, Interaction, Ranking, SharedFile
+from ..dfg.dot import quoted
+from ..units import byte_text
+from .text import who
+
+MOST_ACTORS: Final = 40
+MOST_FILES: Final = 40
+MOST_EDGES: Final = 120
+_MOST_FORKS: Final = 30
+MOST_COMPONENTS: Final = 8
+_FONT: Final = "Helvetica,Arial,sans-serif"
+_COLOURS: Final = {
+    "wakeup": "#4a5568",
+    "lock": "#c0392b",
+    "guest": "#8e44ad",
+    "fork": "#a0aec0",
+    "file": "#1f77b4",
+    "pipe": "#2a9d8f",
+    "socket": "#e07a1f",
+    "collective": "#6b4fbb",
+}
+_LONGEST: Final = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What of a ranking is drawn.
+
+    Attributes:
+        components: with their leaders and those next in rank.
+        left_out: actors of the ranking that are not drawn.
+    """
+
+    components: list[tuple[Component, list[Actor], list[SharedFile]]]
+    edges: list[Interaction]
+    left_out: int
+
+
+def shown_of(ranking: Ranking, top: int) -> Shown:
+    """Chooses what is drawn: the leaders of the largest components first, then as many others as there is room for."""
+    components = ranking.components[:MOST_COMPONENTS]
+    room = max(top, MOST_ACTORS // max(len(components), 1))
+    parts = []
+    actors: set[int] = set()
+    files: set[int] = set()
+    for component in components:
+        mine = [actor for actor in ranking.actors if actor.component == component.number][:room]
+        between = [file for file in ranking.files if file.component == component.number]
+        between = between[: max(3, MOST_FILES // len(components))]
+        parts.append((component, mine, between))
+        actors |= {actor.id for actor in mine}
+        files |= {file.id for file in between}
+    edges = [
+        edge
+        for edge in ranking.edges
+        if edge.source in (files if edge.source_is_file else actors)
+        and edge.target in (files if edge.target_is_file else actors)
+    ]
+    forks = [edge for edge in edges if edge.kind == "fork"][:_MOST_FORKS]
+    others = [edge for edge in edges if edge.kind != "fork"]
+    return Shown(parts, _clearest(others) + forks, len(ranking.actors) - len(actors))
+
+
+def _clearest(edges: list[Interaction]) -> list[Interaction]:
+    """Returns the strongest edges, and of those beyond the number that is drawn the strongest of each vertex."""
+    met: set[tuple[int, bool]] = set()
+    chosen: list[Interaction] = []
+    for edge in edges:
+        ends = set(_ends(edge))
+        if len(chosen) < MOST_EDGES or ends - met:
+            chosen.append(edge)
+            met |= ends
+    return chosen
+
+
+def dot_of(ranking: Ranking, top: int) -> str:
+    """Writes a ranking as DOT, a cluster for each component.
+
+    Args:
+        ranking: what was found.
+        top: leaders drawn of each component at least.
+    """
+    return "\n".join(_lines(ranking, shown_of(ranking, top))) + "\n"
+
+
+def shade(rank: float, highest: float) -> str:
+    """Returns the colour of a vertex: the higher its rank in its component, the darker."""
+    share = math.sqrt(rank / highest) if highest > 0 else 0.0
+    light, dark = (235, 243, 251), (49, 119, 184)
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(light, dark, strict=True))
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def edge_colour(edge: Interaction) -> str:
+    """Returns the colour of a kind of interaction."""
+    return _COLOURS[edge.kind]
+
+
+def _lines(ranking: Ranking, shown: Shown) -> Iterator[str]:
+    yield "digraph interactions {"
+    yield (
+        f'  graph [rankdir=LR nodesep=0.25 ranksep=0.7 bgcolor=white fontname="{_FONT}" fontsize=12 labelloc=b '
+        f"label={quoted(_legend(ranking, shown))}];"
+    )
+    yield f'  node [fontname="{_FONT}" fontsize=11 margin="0.12,0.06"];'
+    yield f'  edge [fontname="{_FONT}" fontsize=9 arrowsize=0.7];'
+    for component, actors, files in shown.components:
+        highest = max((actor.rank_once for actor in actors), default=0.0)
+        yield f"  subgraph cluster_{component.number} {{"
+        yield (
+            f'    style="rounded,dashed" color="#a0aec0" fontcolor="#4a5568" label='
+            f"{quoted(f'component {component.number}: {component.actors} interact, {component.share:.0%} of all')};"
+        )
+        for actor in actors:
+            yield f"    {_actor(actor, highest, leads=actor.id in component.leaders)}"
+        for file in files:
+            yield f"    {_file(file)}"
+        yield "  }"
+    most = max((edge.count for edge in shown.edges), default=1)
+    for edge in shown.edges:
+        yield f"  {_edge(edge, most)}"
+    yield "}"
+
+
+def _actor(actor: Actor, highest: float, *, leads: bool) -> str:
+    share = actor.rank_once / highest if highest else 0.0
+    text = f"{_cut(who(actor))}\n{actor.rank_once:.3f} ({actor.rank_converged:.3f})"
+    return (
+        f'a{actor.id} [shape=box style="filled,rounded" fillcolor="{shade(actor.rank_once, highest)}" '
+        f'fontcolor="{"white" if share > 0.45 else "#1a202c"}" color="#2c5282" penwidth={2.2 if leads else 0.8} '
+        f"label={quoted(text)} tooltip={quoted(_facts(actor))}];"
+    )
+
+
+def _file(file: SharedFile) -> str:
+    return (
+        f'f{file.id} [shape=ellipse style=filled fillcolor="#fffbea" color="{_COLOURS[file.kind]}" fontsize=10 '
+        f"label={quoted(_cut(file.path))} tooltip={quoted(file.path)}];"
+    )
+
+
+def _edge(edge: Interaction, most: int) -> str:
+    ends = [f"{'f' if is_file else 'a'}{number}" for number, is_file in _ends(edge)]
+    width = 0.6 + 3.4 * math.log1p(edge.count) / math.log1p(max(most, 1))
+    label = f"{edge.count:,}" + (f" / {byte_text(edge.bytes)}" if edge.bytes else "")
+    style = " style=dashed constraint=false" if edge.kind == "fork" else ""
+    colour = edge_colour(edge)
+    return (
+        f'{ends[0]} -> {ends[1]} [color="{colour}" fontcolor="{colour}" penwidth={width:.2f} label={quoted(label)} '
+        f"tooltip={quoted(f'{edge.kind}: {label}')}{style}];"
+    )
+
+
+def _ends(edge: Interaction) -> tuple[tuple[int, bool], tuple[int, bool]]:
+    return (edge.source, edge.source_is_file), (edge.target, edge.target_is_file)
+
+
+def _legend(ranking: Ranking, shown: Shown) -> str:
+    kinds = ", ".join(sorted({edge.kind for edge in shown.edges}))
+    text = f"darker: higher rank in its component (one iteration; converged in brackets); edges: {kinds}"
+    return text + (f"; {shown.left_out:,} of lower rank are not drawn" if shown.left_out else "")
+
+
+def _facts(actor: Actor) -> str:
+    return (
+        f"{who(actor)}\nrank {actor.rank_once:.4f}, converged {actor.rank_converged:.4f}\n"
+        f"{actor.interactions:,} interactions, community {actor.community}\n"
+        f"CPU {actor.cpu_s:.3f} s, read {byte_text(actor.bytes_read)}, written {byte_text(actor.bytes_written)}"
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else "…" + text[-_LONGEST:]

@@ -1,0 +1,45 @@
+"""A ranking as one HTML file that needs no network: the graph, components, leaders and interactions."""
+
+from __future__ import annotations
+
+from ...events.errors import UnavailableError
+from ...events.interaction import RankReport
+from ..dfg.graphviz import drawn
+from ..templating import page_template
+from .dot import dot_of
+from .text import who
+
+_MOST_ROWS = 200
+
+
+def page_of(report: RankReport, top: int) -> str:
+    """Renders the page; names of programs and files are escaped.
+
+    Args:
+        report: what was found.
+        top: leaders drawn of each component.
+    """
+    ranking = report.ranking
+    try:
+        svg = drawn(dot_of(ranking, top), "svg").decode()
+        picture, missing = svg[svg.index("<svg") :], ""
+    except UnavailableError as error:
+        picture, missing = "", str(error)
+    actors = {actor.id: actor for actor in ranking.actors}
+    files = {file.id: file.path for file in ranking.files}
+
+    def end(number: int, is_file: bool) -> str:
+        return files[number] if is_file else who(actors[number])
+
+    return page_template("rank.html", who=who).render(
+        report=report,
+        ranking=ranking,
+        picture=picture,
+        missing=missing,
+        actors=ranking.actors[:_MOST_ROWS],
+        leaders={number for component in ranking.components for number in component.leaders},
+        edges=[
+            (edge, end(edge.source, edge.source_is_file), end(edge.target, edge.target_is_file))
+            for edge in ranking.edges[:_MOST_ROWS]
+        ],
+    )

@@ -1,0 +1,25 @@
+"""Pictures of interaction graphs: DOT, SVG and PNG by Graphviz, and a page."""
+
+from __future__ import annotations
+
+from ...events.interaction import RankReport
+from ..dfg.graphviz import drawn
+from .dot import dot_of
+from .page import page_of
+
+
+def draw(report: RankReport, form: str, top: int) -> bytes:
+    """Draws a ranking.
+
+    Args:
+        report: what was found.
+        form: dot, svg, png or html.
+        top: leaders drawn of each component.
+
+    Raises:
+        UnavailableError: Graphviz is missing or failed.
+    """
+    if form == "html":
+        return page_of(report, top).encode()
+    text = dot_of(report.ranking, top)
+    return text.encode() if form == "dot" else drawn(text, "png" if form == "png" else "svg")

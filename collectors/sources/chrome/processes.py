@@ -1,0 +1,147 @@
+"""The processes of a Chrome trace: what is said of them, and the batches of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import COLUMNS, EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
+from ...numbering import Numbering
+from ...parser import Input
+from .._nesting import nesting_depths
+from .calls import NO_ARGUMENTS, Arguments, Event, Meaning, is_unix, numbers, paths, times
+
+_LATEST_NS: Final = 2**62
+_LARGEST_ID: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Where a trace's stamps count from."""
+
+    zero_ns: int
+    unix: bool
+    ours: bool
+    """The trace was written by iotide."""
+
+    @classmethod
+    def of(cls, head: dict[str, Any], first: Event) -> Clock:
+        """Tells it from what stands before the events, else from the first of them."""
+        other = head.get("otherData")
+        begin = other.get("begin_unix_ns") if isinstance(other, dict) else None
+        if isinstance(begin, str) and begin.isascii() and begin.isdigit() and int(begin[:20]) < _LATEST_NS:
+            return cls(int(begin[:20]), True, True)
+        return cls(0, is_unix(first.ts), False)
+
+
+@dataclass(slots=True)
+class Process:
+    """One process, and its stream once it has made a call."""
+
+    pid: Any
+    stream: str = ""
+    says: Arguments = field(default_factory=Arguments)
+    """Arguments of its ``process_name``."""
+    interner: Interner = field(default_factory=Interner)
+    _files: Numbering[str] = field(init=False)
+    _signatures: Numbering[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._files = Numbering(self.interner.file)
+        self._signatures = Numbering(lambda text: self.interner.new_signature(text) if text else 0)
+
+    def info(self, about: Input, clock: Clock) -> StreamInfo:
+        """Returns what is known of its stream."""
+        origin, says = about.origin, self.says
+        return StreamInfo(
+            job=_text(says.job) or origin.job,
+            source="chrome",
+            host=_text(says.host) or origin.host,
+            user=_text(says.user) or origin.user,
+            command=_text(says.command) or ("" if clock.ours else _text(says.name)),
+            rank=_id(says.rank),
+            pid=self._own_pid(clock),
+            origin=about.name,
+            clock_offset_ns=0 if clock.unix and says.clock != "own" else None,
+        )
+
+    def batch(
+        self, events: Sequence[Event], meanings: Sequence[Meaning | None], clock: Clock
+    ) -> tuple[EventBatch, npt.NDArray[np.bool_]]:
+        """Makes a batch of calls, and the mask of those whose numbers cannot be; these are to be left out."""
+        arguments = [event.args or NO_ARGUMENTS for event in events]
+        call, layer, kind = self._called(meanings)
+        start, duration = times([event.ts for event in events]), times([event.dur for event in events])
+        bad = (start < 0) | (duration < 0) | (start > _LATEST_NS - clock.zero_ns)
+        columns: dict[str, npt.NDArray[Any]] = dict(numbers(arguments, kind, ours=clock.ours))
+        columns |= self._who(columns, _threads(events), clock)
+        if not clock.ours:
+            if "depth" not in columns:
+                columns["depth"] = nesting_depths(start, duration, columns["tid"], layer)
+            columns |= _moved(columns, kind)
+        for name, column in columns.items():
+            limits = np.iinfo(COLUMNS[name][0])
+            bad |= (column < limits.min) | (column > limits.max)
+        columns = {name: np.where(bad, 0, column) for name, column in columns.items()}
+        columns["start"], columns["duration"] = np.where(bad, 0, start + clock.zero_ns), np.where(bad, 0, duration)
+        columns["call"], columns["layer"], columns["kind"] = call, layer, kind
+        columns["file"] = self._files.of(paths(arguments, ours=clock.ours))
+        signatures = [each.signature if type(each.signature) is str else "" for each in arguments]
+        columns["signature"] = self._signatures.of(signatures)
+        return make_batch(len(events), columns), bad
+
+    def _called(self, meanings: Sequence[Meaning | None]) -> tuple[npt.NDArray[Any], ...]:
+        """Returns number, layer and kind of each call."""
+        places: dict[Meaning | None, int] = {}
+        codes = [places.setdefault(meaning, len(places)) for meaning in meanings]
+        rows = [(self.interner.string(each.call), each.layer, each.kind) for each in places if each is not None]
+        table = np.array(rows, np.int64)[codes]
+        return table[:, 0], table[:, 1], table[:, 2]
+
+    def _who(self, columns: dict[str, npt.NDArray[Any]], tid: npt.NDArray[np.int64], clock: Clock) -> dict[str, Any]:
+        """Fills in who made each call where that is not said call by call."""
+        unsaid = np.full(len(tid), -1)
+        pid = columns.get("pid", unsaid)
+        pid = np.where(pid < 0, self._own_pid(clock), pid)
+        rank = columns.get("rank", unsaid)
+        return {
+            "pid": pid,
+            "tid": np.where(tid < 0, pid, tid),
+            "rank": np.where(rank < 0, _id(self.says.rank), rank),
+        }
+
+    def _own_pid(self, clock: Clock) -> int:
+        return max(_id(self.says.pid if clock.ours else self.pid), 0)
+
+
+def hashable(value: Any) -> Any:
+    """Returns what a process or thread is called, as a key."""
+    return value if type(value) in (int, str) else str(value)
+
+
+def _moved(columns: dict[str, npt.NDArray[Any]], kind: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    """What a call returned is bytes only if it moves some, and did not fail."""
+    if "bytes" not in columns:
+        return {}
+    failed = columns["bytes"] < 0
+    moves = (kind == Kind.READ) | (kind == Kind.WRITE)
+    return {
+        "bytes": np.where(moves & ~failed, columns["bytes"], 0),
+        "flags": np.where(failed, int(Flag.FAILED), 0),
+    }
+
+
+def _threads(events: Sequence[Event]) -> npt.NDArray[np.int64]:
+    return np.array([tid if type(tid := event.tid) is int and 0 <= tid <= _LARGEST_ID else -1 for event in events])
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else ""
+
+
+def _id(value: Any) -> int:
+    return value if type(value) is int and 0 <= value <= _LARGEST_ID else -1

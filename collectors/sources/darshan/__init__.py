@@ -1,0 +1,1 @@
+"""Darshan's logs."""

@@ -1,0 +1,255 @@
+"""Darshan's logs: the reads and writes that DXT traced, and sums of those of layers that it did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path, PurePath
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from ....events import Definitions, InputError, Interner, Kind, StreamInfo, UnavailableError, make_batch
+from ....events.definitions import FileInfo
+from ....events.schema import FileType, file_type_of
+from ....events.wire import MAX_BATCH_EVENTS
+from ...parser import Input
+from ...source import Chunk, Closed, Opened, SourceItem
+from .events import CALLS, LAYERS, ROW, TRACED, Rows, in_order, moved, row_of_counters, rows_of_segments
+from .pipe import EXPECTED, messages
+
+MAGIC: Final = 6567223
+MAGIC_PLACE: Final = 8
+"""After the version, as 64 bits in the writing machine's byte order."""
+MOST_HELD: Final = 1 << 22
+"""Rows that are put in order together, some 150 MB."""
+MOST_STREAMS: Final = 100_000
+MOST_FILES: Final = 1_000_000
+_OTHER_CALLS: Final = {
+    "POSIX": ("OPENS", "SEEKS", "STATS", "FSYNCS", "FDSYNCS", "MMAPS"),
+    "MPI-IO": ("INDEP_OPENS", "COLL_OPENS", "SYNCS", "VIEWS"),
+    "STDIO": ("OPENS", "SEEKS", "FLUSHES"),
+}
+_MOVING_CALLS: Final = {
+    "POSIX": ("READS", "WRITES"),
+    "MPI-IO": tuple(f"{how}_{what}" for how in ("INDEP", "COLL", "SPLIT", "NB") for what in ("READS", "WRITES")),
+    "STDIO": ("READS", "WRITES"),
+}
+_STANDARD: Final = ("<STDIN>", "<STDOUT>", "<STDERR>")
+
+
+def read_darshan(path: Path, about: Input) -> Iterator[list[SourceItem]]:
+    """Yields the events of a log, a stream for each rank.
+
+    Raises:
+        UnavailableError: PyDarshan is missing.
+        InputError: the log cannot be read to its end.
+    """
+    if find_spec("darshan") is None:
+        raise UnavailableError("logs of Darshan need its library: pip install 'iotide[darshan]'")
+    about.counters["bytes_read"] += path.stat().st_size
+    log = _Log(about)
+    try:
+        for message, raw in messages(path):
+            log.take(message, raw)
+            if log.held >= MOST_HELD:
+                yield from log.hand_out()
+    except InputError:
+        log.tell()
+        yield from log.hand_out()
+        raise
+    log.tell()
+    yield from log.hand_out()
+    if not about.counters["events"]:
+        raise InputError(str(path), None, "the log has no reads or writes", f"{EXPECTED}, with DXT or counters of I/O")
+    yield log.close()
+
+
+class _Log:
+    """What was read of a log so far."""
+
+    def __init__(self, about: Input) -> None:
+        self.held = 0
+        self._about = about
+        self._begin_ns = 0
+        self._modules: Mapping[str, Any] = {}
+        self._info = StreamInfo(job=about.origin.job, source="darshan", origin=about.name)
+        self._mounts: list[tuple[str, str]] = []
+        self._names: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._paths: list[str] = []
+        self._hosts: dict[int, str] = {}
+        self._rows: list[Rows] = []
+        self._through_mpi: set[int] = set()
+        self._streams: dict[int, _Stream] = {}
+        self._segments: dict[str, int] = {}
+        self._counted: dict[str, int] = {}
+
+    def take(self, message: dict[str, Any], raw: bytes) -> None:
+        """Takes in one message of the child."""
+        what = message["what"]
+        if what == "job":
+            self._take_job(message)
+        elif what == "mounts":
+            self._mounts = sorted(
+                ((str(at), str(kind)) for at, kind in message["mounts"]), key=lambda row: -len(row[0])
+            )
+        elif what == "names":
+            self._names.update((number, name) for number, name in message["names"][: MOST_FILES - len(self._names)])
+        elif what == "segments":
+            self._take_segments(message, raw)
+        elif what == "counters":
+            self._take_counters(message)
+
+    def tell(self) -> None:
+        """Says what of the log was not carried over."""
+        omissions = self._about.omissions
+        segments = sum(self._segments.values())
+        omissions.add("names of functions: of reads and writes DXT tells only the direction", segments)
+        for module, count in self._counted.items():
+            if module in self._segments:
+                lost = count - self._segments[module]
+                omissions.add(f"reads and writes of {module} that DXT did not trace", lost)
+        for module, facts in self._modules.items():
+            if facts.get("partial_flag"):
+                omissions.add(f"parts of {module} that Darshan had no memory for: its log says that it is partial")
+        others = sorted(set(self._modules) - set(LAYERS) - set(TRACED))
+        omissions.add(f"modules that only count ({', '.join(others)[:200]})", len(others))
+
+    def hand_out(self) -> Iterator[list[SourceItem]]:
+        """Yields the events of the rows that are held, in order for each rank."""
+        if not self._rows:
+            return
+        rows = in_order(np.concatenate(self._rows), self._through_mpi)
+        self._rows, self.held = [], 0
+        edges = np.flatnonzero(np.diff(rows["rank"])) + 1
+        for mine in np.split(rows, edges):
+            items: list[SourceItem] = []
+            stream = self._stream(int(mine["rank"][0]), items)
+            if stream is None:
+                self._about.counters["events_dropped:too_many_streams"] += len(mine)
+                continue
+            parts = (mine[begin : begin + MAX_BATCH_EVENTS] for begin in range(0, len(mine), MAX_BATCH_EVENTS))
+            items += [stream.chunk(part, self._file) for part in parts]
+            self._about.counters["events"] += len(mine)
+            yield items
+
+    def close(self) -> list[SourceItem]:
+        """Ends all streams."""
+        return [Closed(stream.name) for stream in self._streams.values()]
+
+    def _take_job(self, job: dict[str, Any]) -> None:
+        self._begin_ns = min(max(job["start_time_sec"], 0), 2**32) * 10**9 + min(max(job["start_time_nsec"], 0), 10**9)
+        self._modules = job["modules"]
+        words = str(job["exe"]).split()
+        self._info = msgspec.structs.replace(
+            self._info,
+            job=str(job["jobid"]) if job["jobid"] else self._info.job,
+            user=self._about.origin.user or str(job["uid"]),
+            command=PurePath(words[0]).name if words else "",
+            ranks=max(int(job["nprocs"]), 0),
+        )
+
+    def _take_segments(self, message: dict[str, Any], raw: bytes) -> None:
+        module, rank = TRACED[message["module"]], int(message["rank"])
+        if not 0 <= rank < 2**31:
+            self._about.malformed(None, f"a record of {message['module']} is of rank {rank}", "ranks from 0 on")
+            return
+        self._hosts.setdefault(rank, message["host"])
+        file = self._number(message["file"])
+        if module == "MPI-IO":
+            self._through_mpi.add(file)
+        rows, wrong = rows_of_segments(raw, message["writes"], LAYERS[module], file, rank, self._begin_ns)
+        if wrong:
+            told = f"{wrong} segments of {message['module']} of rank {rank} have times or lengths that cannot be"
+            self._about.malformed(None, told, "a start, an end not before it, a length from 0 on")
+        self._segments[module] = self._segments.get(module, 0) + len(rows) + wrong
+        self._hold(rows)
+
+    def _take_counters(self, message: dict[str, Any]) -> None:
+        """Sums what was counted; where DXT did not trace the layer, the counters become events."""
+        module, values = message["module"], message["values"]
+        self._counted[module] = self._counted.get(module, 0) + _sum(values, _MOVING_CALLS[module])
+        others = _sum(values, _OTHER_CALLS[module])
+        self._about.omissions.add(f"other calls of {module} (opens, seeks ...), which Darshan only counts", others)
+        if f"DXT_{module.replace('-', '')}" in self._modules:
+            return
+        rank = int(message["rank"]) if 0 <= message["rank"] < 2**31 else -1
+        for direction, kind in (("READ", Kind.READ), ("WRITE", Kind.WRITE)):
+            sums = moved(values, direction)
+            if sums is not None:
+                file = self._number(message["file"])
+                if module == "MPI-IO":
+                    self._through_mpi.add(file)
+                self._hold(row_of_counters(sums, LAYERS[module], kind, file, rank, self._begin_ns))
+        told = f"reads and writes of {module} as single calls: the log has only sums for each file"
+        self._about.omissions.add(told, _sum(values, _MOVING_CALLS[module]))
+
+    def _hold(self, rows: Rows) -> None:
+        self._rows.append(rows)
+        self.held += len(rows)
+
+    def _number(self, identity: str) -> int:
+        number = self._numbers.get(identity)
+        if number is None and len(self._paths) < MOST_FILES:
+            number = self._numbers[identity] = len(self._paths)
+            self._paths.append(self._names.get(identity) or f"file {identity}")
+        return len(self._paths) if number is None else number
+
+    def _file(self, number: int) -> tuple[str, FileInfo]:
+        path = self._paths[number] if number < len(self._paths) else "further files"
+        kind = FileType.PIPE if path in _STANDARD else file_type_of(path)
+        mount, system = next((row for row in self._mounts if _under(path, row[0])), ("", ""))
+        return path, FileInfo(path[:4096], kind, mount_point=mount, filesystem=system)
+
+    def _stream(self, rank: int, items: list[SourceItem]) -> _Stream | None:
+        stream = self._streams.get(rank)
+        if stream is None and len(self._streams) < MOST_STREAMS:
+            name = self._about.stream("darshan", f"rank{rank}" if rank >= 0 else "all")
+            stream = self._streams[rank] = _Stream(name)
+            host = self._hosts.get(rank, "") or self._about.origin.host
+            items.append(Opened(name, msgspec.structs.replace(self._info, rank=rank, host=host)))
+        return stream
+
+
+class _Stream:
+    """The numbers given out in the stream of one rank."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._interner = Interner()
+        self._calls = np.zeros((256, 256), np.uint32)
+
+    def chunk(self, rows: Rows, file_of: Any) -> Chunk:
+        """Makes a batch of rows."""
+        for layer, kind in np.unique(rows[["layer", "kind"]]).tolist():
+            self._calls[layer, kind] = self._interner.string(CALLS[layer, kind])
+        files, which = np.unique(rows["file"], return_inverse=True)
+        numbers = np.array([self._interner.file(*file_of(number)) for number in files.tolist()], np.uint32)
+        columns = {name: rows[name] for name in ROW.names or () if name != "file"}
+        batch = make_batch(
+            len(rows),
+            {
+                **columns,
+                "call": self._calls[rows["layer"], rows["kind"]],
+                "file": numbers[which],
+                "requested": rows["bytes"],
+            },
+        )
+        fresh: Definitions = self._interner.take_fresh()
+        return Chunk(self.name, batch, fresh)
+
+
+def _sum(values: Mapping[str, Any], names: tuple[str, ...]) -> int:
+    return sum(max(int(values.get(name, 0)), 0) for name in names)
+
+
+def _under(path: str, mount: str) -> bool:
+    return path == mount or path.startswith(mount if mount.endswith("/") else mount + "/")
+
+
+def looks_like_darshan(head: bytes) -> bool:
+    """Tells a log from its first bytes, of either byte order."""
+    place = head[MAGIC_PLACE : MAGIC_PLACE + 8]
+    return len(place) == 8 and MAGIC in (int.from_bytes(place, "little"), int.from_bytes(place, "big"))

@@ -1,0 +1,187 @@
+"""dftracer's traces (``.pfw``, ``.pfw.gz``): JSON lines, one event a line, with names of files given as hashes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ...lines import Block, LineBuffer
+from ...parser import Input
+from ...source import Changed, Chunk, Closed, Opened, SourceItem
+from .process import Process
+from .records import AGGREGATED, COMPLETE, METADATA, Arguments, Record, decode, decode_line, meanings
+
+MAX_LINE_BYTES: Final = 1 << 20
+MOST_STREAMS: Final = 16_384
+MOST_NAMES: Final = 1_000_000
+ProcessKey: TypeAlias = tuple[int, Any]
+"""Number of the process, hash of its node."""
+_EXPECTED: Final = "a record of dftracer with name, pid, ph, and ts and dur from 0 on"
+_FRAME: Final = frozenset((b"", b"[", b"]"))
+_LIKE: Final = re.compile(
+    rb'\{"id":"?\d+"?,"name":"[^"]*","cat":"[^"]*",(?:"type":\d+,)?"pid":|\{"name":"[^"]*","cat":"dftracer",'
+)
+"""The keys of a call, in the order of all versions, or of what stands before the first."""
+
+
+class DftracerParser:
+    """Parses a trace into one stream for each process.
+
+    Records of calls are complete events of POSIX, STDIO, MPI-IO and HDF5; aggregated ones become AGGREGATE events. The
+    hashes of files, hosts and texts are defined by metadata records, which come before their first use.
+    """
+
+    def __init__(self, about: Input) -> None:
+        self.problems, self.counters = about.problems, about.counters
+        self._about = about
+        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._names: dict[str, str] = {}
+        self._processes: dict[ProcessKey, Process] = {}
+        self._nodes: dict[int, ProcessKey] = {}
+
+    def feed(self, data: bytes) -> list[SourceItem]:
+        """Takes the next bytes, split anywhere, and returns the calls whose lines are complete."""
+        return self._parse(self._lines.feed(data))
+
+    def finish(self) -> list[SourceItem]:
+        """Parses a last line without its end and closes all streams."""
+        items = self._parse(self._lines.finish())
+        items += [Closed(process.stream) for process in self._processes.values() if process.stream]
+        self._processes.clear()
+        return items
+
+    def _parse(self, block: Block) -> list[SourceItem]:
+        for line in self._lines.take_cut():
+            self._about.malformed(line, "the line is too long", f"a record in at most {MAX_LINE_BYTES} bytes")
+        if not block.data:
+            return []
+        records = decode(block.data)
+        lines: Sequence[int] = range(block.first_line, block.first_line + len(records or ()))
+        if records is None:
+            pairs = list(self._singly(block))
+            lines, records = [line for line, _ in pairs], [record for _, record in pairs]
+        items: list[SourceItem] = []
+        table = meanings(records)
+        phases = table[:, 0]
+        for row in np.flatnonzero(phases == METADATA).tolist():
+            record = records[row]
+            if record.args is not None:
+                self._learn(record, record.args)
+        is_call = table[:, 1] != 0
+        for row in np.flatnonzero(~is_call & (phases != METADATA)).tolist():
+            self._other(records[row], int(phases[row]), items)
+        rows = np.flatnonzero(is_call)
+        calls = records if len(rows) == len(records) else [records[row] for row in rows.tolist()]
+        for key, mine in _by_process(calls).items():
+            at = rows if mine is None else rows[mine]
+            self._calls(key, calls if mine is None else [calls[row] for row in mine], table[at], lines, at, items)
+        return items
+
+    def _singly(self, block: Block) -> Iterator[tuple[int, Record]]:
+        """Decodes a block of which some line is no record: keeps the others and says which it is."""
+        for line, text in enumerate(block.data.split(b"\n"), block.first_line):
+            stripped = text.strip().rstrip(b",")
+            if stripped.startswith(b"[{"):
+                stripped = stripped[1:]
+            if stripped in _FRAME:
+                continue
+            record = decode_line(stripped)
+            if isinstance(record, str):
+                self._about.malformed(line, record, _EXPECTED)
+            else:
+                yield line, record
+
+    def _learn(self, record: Record, says: Arguments) -> None:
+        """Takes in a metadata record: a name of a hash, or a fact of a process."""
+        if record.name in ("FH", "HH", "SH"):
+            if type(says.name) is str and type(says.value) in (str, int):
+                if len(self._names) < MOST_NAMES:
+                    self._names[str(says.value)] = says.name
+                else:
+                    self.counters["names_dropped"] += 1
+        elif says.name == "time_metric" or says.name == "rank":
+            for process in self._of_pid(record, says):
+                process.learn(str(says.name), says.value)
+        elif record.name not in ("thread_name", "process_name"):
+            self._about.omissions.add("metadata records of processes, such as where they were bound to")
+
+    def _of_pid(self, record: Record, says: Arguments) -> list[Process]:
+        process = self._process((record.pid, says.hhash if type(says.hhash) in (str, int) else None))
+        return [process] if process is not None else []
+
+    def _other(self, record: Record, kind: int, items: list[SourceItem]) -> None:
+        """Takes in a record that is no call: what it says of its process, and that it is lost."""
+        says = record.args
+        if kind == COMPLETE and record.cat == "dftracer" and record.name in ("start", "end"):
+            if says is not None and record.name == "start":
+                for process in self._of_pid(record, says):
+                    process.started(self._named(says.exec_hash), self._named(says.cmd_hash), says.ppid)
+                    if process.stream:
+                        items.append(Changed(process.stream, process.info(self._about, self._named(says.hhash))))
+        elif kind in (COMPLETE, AGGREGATED):
+            self._about.omissions.add(f"events of {record.cat[:40] or 'no category'} that are no I/O calls")
+        else:
+            self._about.omissions.add("records of counters" if kind else "records of unknown kind")
+
+    def _calls(
+        self,
+        key: ProcessKey,
+        records: Sequence[Record],
+        table: npt.NDArray[np.int64],
+        lines: Sequence[int],
+        rows: npt.NDArray[np.intp],
+        items: list[SourceItem],
+    ) -> None:
+        process = self._process(key)
+        if process is None:
+            self.counters["events_dropped:too_many_streams"] += len(records)
+            return
+        if not process.stream:
+            name = str(key[0]) if key[1] is None else f"{key[0]}@{key[1]}"
+            process.begin(self._about.stream("dftracer", name), records[0])
+            items.append(Opened(process.stream, process.info(self._about, self._named(key[1]))))
+        batch, bad = process.batch(records, table, self._about.omissions)
+        for row in bad:
+            told = f"{records[row].name[:40]!r} with ts {records[row].ts} and dur {records[row].dur}"
+            self._about.malformed(lines[int(rows[row])], told, _EXPECTED)
+        if len(batch):
+            self.counters["events"] += len(batch)
+            items.append(Chunk(process.stream, batch, process.interner.take_fresh()))
+
+    def _process(self, key: ProcessKey) -> Process | None:
+        if key[1] is None:  # a record without arguments: of the only node that has a process of this number
+            key = self._nodes.get(key[0], key)
+        process = self._processes.get(key)
+        if process is None and len(self._processes) < MOST_STREAMS:
+            process = self._processes[key] = Process(key[0], self._named)
+            self._nodes.setdefault(key[0], key)
+        return process
+
+    def _named(self, value: Any) -> str:
+        return self._names.get(str(value), "") if value is not None else ""
+
+
+def _by_process(calls: Sequence[Record]) -> dict[ProcessKey, list[int] | None]:
+    """Returns the rows of each process; None for all of them."""
+    hosts = [None if record.args is None else record.args.hhash for record in calls]
+    pids = [record.pid for record in calls]
+    try:
+        found = set(zip(pids, hosts, strict=True))
+    except TypeError:  # a hash that is a list or an object
+        hosts = [host if type(host) in (str, int) else None for host in hosts]
+        found = set(zip(pids, hosts, strict=True))
+    if len(found) == 1:
+        return {next(iter(found)): None}
+    rows: dict[ProcessKey, list[int]] = {key: [] for key in sorted(found, key=lambda key: key[1] is None)}
+    for row, key in enumerate(zip(pids, hosts, strict=True)):
+        rows[key].append(row)
+    return dict(rows)
+
+
+def looks_like_dftracer(head: bytes) -> bool:
+    """Tells a trace from its first bytes: keys in the order in which dftracer writes them, one object a line."""
+    return bool(_LIKE.match(head.lstrip(b"[ \t\r\n")))

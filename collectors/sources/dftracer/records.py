@@ -1,0 +1,186 @@
+"""The lines of a dftracer trace: how they are decoded, and what the records of calls say as columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ....events import Kind, Layer
+from ...calls import CALLS, classify
+
+MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+LATEST_NS: Final = 2**62
+LARGEST_ID: Final = 2**31 - 1
+
+COMPLETE, COUNTER, AGGREGATED, METADATA = 1, 2, 3, 4
+_PHASES: Final = {"X": COMPLETE, "C": COUNTER, "A": AGGREGATED, "M": METADATA}
+_LAYERS: Final = {
+    "POSIX": Layer.POSIX,
+    "STDIO": Layer.STDIO,
+    "MPIIO": Layer.MPIIO,
+    "MPI-IO": Layer.MPIIO,
+    "HDF5": Layer.HDF5,
+}
+_NO_IO: Final = re.compile(r"v?fork|wait(pid|id|3|4)?|exec\w+|f(try|un)?lockfile")
+_VECTORS: Final = ("readv", "writev", "preadv", "pwritev")
+_ITEMS: Final = frozenset(("fread", "fwrite", "fread_unlocked", "fwrite_unlocked"))
+
+
+class Arguments(msgspec.Struct, gc=False):
+    """What ``args`` may say; what is missing is None. Versions before hashes wrote ``fname`` and ``hostname``."""
+
+    hhash: Any = None
+    fhash: Any = None
+    ret: Any = None
+    count: Any = None
+    offset: Any = None
+    size: Any = None
+    flags: Any = None
+    mode: Any = None
+    whence: Any = None
+    name: Any = None
+    value: Any = None
+    fname: Any = None
+    hostname: Any = None
+    ppid: Any = None
+    exec_hash: Any = None
+    cmd_hash: Any = None
+    dft_cnt: Any = None
+    ret_sum: Any = None
+
+
+class Record(msgspec.Struct, gc=False):
+    """One line."""
+
+    name: str
+    pid: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_ID)]
+    ph: int | str
+    cat: str = ""
+    tid: int = 0
+    ts: int | float = -1
+    dur: int | float = 0
+    args: Arguments | None = None
+
+
+NOTHING: Final = Arguments()
+_decoder = msgspec.json.Decoder(Record)
+
+
+def decode(text: bytes) -> list[Record] | None:
+    """Decodes whole lines, or returns None when one of them is no record."""
+    try:
+        return _decoder.decode_lines(text)
+    except MALFORMED:
+        return None
+
+
+def decode_line(line: bytes) -> Record | str:
+    """Decodes one line; returns what is wrong with it if it is no record."""
+    try:
+        return _decoder.decode(line)
+    except MALFORMED as error:
+        return str(error)[:200]
+
+
+class Meaning(NamedTuple):
+    """What a record is, all numbers, so that many make a table."""
+
+    phase: int
+    """COMPLETE and so on; 0 for unknown ones. Versions before 4 wrote Chrome's letters."""
+    call: bool
+    """It stands for one I/O call, or for many."""
+    layer: int = Layer.OTHER
+    kind: int = Kind.OTHER
+    items: bool = False
+    """What it moves is counted in items of some size."""
+    vectors: bool = False
+    """Its count is one of buffers, not of bytes."""
+
+
+def meanings(records: Sequence[Record]) -> npt.NDArray[np.int64]:
+    """Returns a row for each record and a column for each field of ``Meaning``."""
+    names, categories = [record.name for record in records], [record.cat for record in records]
+    said = list(zip(names, categories, [record.ph for record in records], strict=True))
+    places = {each: place for place, each in enumerate(set(said))}
+    codes = np.fromiter(map(places.__getitem__, said), np.int64, len(said))
+    return np.array([meaning(*place) for place in places], np.int64).reshape(-1, len(Meaning._fields))[codes]
+
+
+@lru_cache(maxsize=65_536)
+def meaning(name: str, category: str, phase: int | str) -> Meaning:
+    """Tells what a record is by its name, category and phase.
+
+    >>> meaning("pwrite64", "POSIX", 1).kind == Kind.WRITE, meaning("waitpid", "POSIX", 1).call
+    (True, False)
+    """
+    number = phase if isinstance(phase, int) else _PHASES.get(phase, 0)
+    number = number if COMPLETE <= number <= METADATA else 0
+    layer = _LAYERS.get(category.upper())
+    in_mpi = category.upper() == "MPI" and name.startswith("MPI_File_")
+    if number not in (COMPLETE, AGGREGATED) or (layer is None and not in_mpi):
+        return Meaning(number, call=False)
+    if _NO_IO.fullmatch(name) or (layer == Layer.HDF5 and not name.startswith("H5")):
+        return Meaning(number, call=False)
+    known, kind = classify(name)
+    layer = known if name in CALLS or layer is None else layer
+    return Meaning(number, True, layer, kind, name in _ITEMS, name.startswith(_VECTORS))
+
+
+def integers(values: list[Any], unknown: int) -> npt.NDArray[np.int64]:
+    """Makes a column, int64; what is missing, no number or beyond the column becomes ``unknown``."""
+    if values.count(None) == len(values):
+        return np.full(len(values), unknown, np.int64)
+    try:
+        made = np.array([unknown if value is None else value for value in values])
+        if made.ndim == 1 and made.dtype.kind == "i":
+            return made.astype(np.int64)
+    except (ValueError, OverflowError):  # lists of several lengths, or more digits than any integer has
+        pass
+    usable = (value if type(value) is int and abs(value) < LATEST_NS else unknown for value in values)
+    return np.fromiter(usable, np.int64, len(values))
+
+
+def nanoseconds(values: list[int | float], unit_ns: int) -> npt.NDArray[np.int64]:
+    """Makes times, int64 ns; -1 where a number cannot be one."""
+    made = np.array(values)
+    if made.dtype.kind not in "iuf":  # more digits than any column has
+        made = np.array([value if 0 <= value <= LATEST_NS else -1 for value in values])
+    highest = LATEST_NS // unit_ns
+    good = (made >= 0) & (made <= highest)
+    safe = np.where(good, made, 0)
+    exact = safe.astype(np.int64) * unit_ns if made.dtype.kind in "iu" else np.rint(safe * unit_ns).astype(np.int64)
+    return np.where(good, exact, -1)
+
+
+def moved(
+    arguments: Sequence[Arguments], table: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Returns bytes, bytes asked for, int64, and whether each call failed.
+
+    Calls of stdio return items of some size; vectors are counted, not measured. An aggregated record has the sum of
+    what its calls returned, or what each of them did.
+    """
+    phase, _, _, kind, items, vectors = table.T
+    summed = phase == AGGREGATED
+    returned = integers([each.ret for each in arguments], 0)
+    failed = (returned < 0) & ~summed
+    if summed.any():
+        calls = np.clip(integers([each.dft_cnt for each in arguments], 1), 1, 2**31)
+        each_alike = np.where(returned <= LATEST_NS // calls, returned, 0) * calls
+        returned = np.where(summed, integers([each.ret_sum for each in arguments], -1), returned)
+        returned = np.where(summed & (returned < 0), each_alike, returned)
+    asked = integers([each.count for each in arguments], 0)
+    size = np.ones(len(arguments), np.int64)
+    if items.any():
+        size = np.where(items, np.clip(integers([each.size for each in arguments], 0), 0, 2**31), 1)
+    moves = (kind == Kind.READ) | (kind == Kind.WRITE)
+    room = LATEST_NS // np.maximum(size, 1)
+    volume = np.where(moves & (returned > 0) & (returned <= room), returned, 0) * size
+    requested = np.where(moves & (vectors == 0) & ~summed & (asked > 0) & (asked <= room), asked, 0) * size
+    return volume, requested, failed

@@ -1,0 +1,1 @@
+"""Event logs of the directly-follows graph."""

@@ -1,0 +1,170 @@
+"""From the columns of an event log to the streams and batches of its cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import EventBatch, Flag, InputError, Interner, Kind, StreamInfo, make_batch
+from ....events.wire import MAX_BATCH_EVENTS
+from ...calls import classify
+from ...numbering import Numbering
+from ...parser import Input
+from ...source import Chunk, Closed, Opened, SourceItem
+from ..strace.parser import name_parts
+
+LATEST_NS: Final = 2**62
+MOST_STREAMS: Final = 100_000
+NUMBERS: Final[tuple[str, ...]] = ("pid", "tid", "rank", "start", "dur", "size")
+_IDS: Final = ("pid", "tid", "rank")
+_LARGEST_ID: Final = 2**31 - 1
+
+Columns = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseInfo:
+    """What a log says of a case."""
+
+    name: str
+    command: str = ""
+    host: str = ""
+    rank: int = -1
+    clock: bool = True
+
+    @classmethod
+    def of_name(cls, name: str) -> CaseInfo:
+        """Takes what a name ``cid_host_rid`` says, as that of a trace file does."""
+        command, host, rank = name_parts(f"{name}.st")
+        return cls(name, command, host, rank)
+
+
+class _Case:
+    """The numbers given out in one stream, with layer and kind by number of the call."""
+
+    def __init__(self, stream: str) -> None:
+        self.stream = stream
+        self.interner = Interner()
+        self.layers = np.zeros(64, np.uint8)
+        self.kinds = np.zeros(64, np.uint8)
+        self.calls = Numbering[str](self._call)
+        self.files = Numbering[str](self.interner.file)
+
+    def _call(self, call: str) -> int:
+        number = self.interner.string(call)
+        if number >= len(self.kinds):
+            self.layers = np.concatenate((self.layers, np.zeros_like(self.layers)))
+            self.kinds = np.concatenate((self.kinds, np.zeros_like(self.kinds)))
+        if number:
+            self.layers[number], self.kinds[number] = classify(call)
+        return number
+
+
+class CaseStreams:
+    """One stream for each case of a log."""
+
+    def __init__(self, about: Input, source: str) -> None:
+        self._about = about
+        self._source = source
+        self._cases: dict[str, _Case] = {}
+
+    def take(
+        self,
+        info: CaseInfo,
+        numbers: Columns,
+        calls: Sequence[str],
+        files: Sequence[str],
+        places: npt.NDArray[np.int64],
+    ) -> list[SourceItem]:
+        """Makes events of rows of one case.
+
+        Args:
+            info: the case.
+            numbers: columns by name: start and dur (ns), and of pid, tid, rank and size those that there are.
+            calls: name of each row's call.
+            files: path of each row's file, "" where there is none.
+            places: number of each row in the log, for messages.
+        """
+        items: list[SourceItem] = []
+        case = self._cases.get(info.name)
+        if case is None:
+            if len(self._cases) >= MOST_STREAMS:
+                self._about.counters["events_dropped:too_many_streams"] += len(calls)
+                return items
+            self._cases[info.name] = case = _Case(self._about.stream(self._source, info.name))
+            items.append(Opened(case.stream, self._info(info)))
+        keep = self._sane(numbers, calls, places)
+        batch = _batch(case, info, numbers, calls, files)
+        if not keep.all():
+            batch = batch.select(keep)
+        self._about.counters["events"] += len(batch)
+        for begin in range(0, len(batch), MAX_BATCH_EVENTS):
+            part = batch.select(slice(begin, begin + MAX_BATCH_EVENTS))
+            items.append(Chunk(case.stream, part, case.interner.take_fresh()))
+        return items
+
+    def close(self) -> list[SourceItem]:
+        """Ends all streams, and says what is missing."""
+        dropped = self._about.counters["events_dropped:too_many_streams"]
+        if dropped:
+            problem, expected = f"{dropped:,} events of further cases are left out", f"at most {MOST_STREAMS:,} cases"
+            self._about.problems.add(InputError(self._about.name, None, problem, expected))
+        items: list[SourceItem] = [Closed(case.stream) for case in self._cases.values()]
+        self._cases.clear()
+        return items
+
+    def _info(self, info: CaseInfo) -> StreamInfo:
+        origin = self._about.origin
+        return StreamInfo(
+            job=origin.job,
+            source=self._source,
+            host=info.host or origin.host,
+            user=origin.user,
+            command=info.command,
+            rank=info.rank,
+            origin=self._about.name,
+            clock_offset_ns=0 if info.clock else None,
+        )
+
+    def _sane(self, numbers: Columns, calls: Sequence[str], places: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        start, duration = numbers["start"], numbers["dur"]
+        keep: npt.NDArray[np.bool_] = (
+            (start >= 0) & (start <= LATEST_NS) & (duration >= 0) & (duration <= LATEST_NS) & np.array(calls, np.bool_)
+        )
+        if "size" in numbers:
+            keep &= numbers["size"] <= LATEST_NS
+        for name in _IDS:
+            if name in numbers:
+                keep &= (numbers[name] >= -1) & (numbers[name] <= _LARGEST_ID)
+        for row in np.flatnonzero(~keep).tolist():
+            values = ", ".join(f"{name} {column[row]}" for name, column in numbers.items())
+            self._about.malformed(
+                int(places[row]), f"call {calls[row][:40]!r}, {values}", "a call, and times from 0 on in nanoseconds"
+            )
+        return keep
+
+
+def _batch(case: _Case, info: CaseInfo, numbers: Columns, calls: Sequence[str], files: Sequence[str]) -> EventBatch:
+    call = case.calls.of(calls)
+    kind = case.kinds[call]
+    moves = (kind == Kind.READ) | (kind == Kind.WRITE)
+    size = np.asarray(numbers.get("size", np.zeros(len(calls), np.int64)))
+    pid = numbers.get("pid", np.zeros(len(calls), np.int64))
+    columns: dict[str, npt.NDArray[Any]] = {
+        "start": numbers["start"],
+        "duration": numbers["dur"],
+        "call": call,
+        "layer": case.layers[call],
+        "kind": kind,
+        "pid": pid,
+        "tid": numbers.get("tid", pid),
+        "rank": numbers.get("rank", np.full(len(calls), info.rank)),
+        "file": case.files.of(files),
+        "bytes": np.where(moves, np.maximum(size, 0), 0),
+        "flags": np.where(moves & (size < 0), int(Flag.FAILED), 0),
+    }
+    return make_batch(len(calls), columns)

@@ -1,0 +1,67 @@
+"""Formats that only make sense as a whole: their bytes are held until the file has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Final, Protocol
+
+from ...parser import Input
+from ...source import SourceItem
+from .cases import CaseStreams
+
+LARGEST_DOCUMENT: Final = 1 << 31
+
+
+class Reader(Protocol):
+    """Reads a whole document."""
+
+    def __call__(self, document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:
+        """Yields the events, some at a time; what it cannot read it reports to ``about``."""
+        ...
+
+
+class DocumentParser:
+    """Parses a file when it has ended.
+
+    Args:
+        about: the input.
+        source: what its streams say they come from.
+        reader: what reads the document.
+        expected: for messages.
+    """
+
+    def __init__(self, about: Input, source: str, reader: Reader, expected: str) -> None:
+        self.problems, self.counters = about.problems, about.counters
+        self._about = about
+        self._streams = CaseStreams(about, source)
+        self._reader = reader
+        self._expected = expected
+        self._pieces: list[bytes] = []
+        self._held = 0
+
+    def feed(self, data: bytes) -> list[SourceItem]:
+        """Holds the bytes; past LARGEST_DOCUMENT the document is given up and its bytes are counted."""
+        self._held += len(data)
+        if self._held > LARGEST_DOCUMENT:
+            if self._pieces:
+                self._about.malformed(None, "the document is too large", f"at most {LARGEST_DOCUMENT} bytes")
+            self.counters["bytes_dropped:too_large"] += len(data) + sum(map(len, self._pieces))
+            self._pieces = []
+        else:
+            self._pieces.append(data)
+        return []
+
+    def finish(self) -> list[SourceItem]:
+        """Reads the document and closes its streams."""
+        items: list[SourceItem] = []
+        document = BytesIO(b"".join(self._pieces))
+        self._pieces = []
+        if document.getbuffer().nbytes:
+            try:
+                for more in self._reader(document, self._about, self._streams):
+                    items += more
+            except (OSError, ValueError, RuntimeError, KeyError, TypeError, MemoryError, OverflowError) as error:
+                text = " ".join(str(error).split())[:200]
+                self._about.malformed(None, f"the document cannot be read ({text})", self._expected)
+        return items + self._streams.close()

@@ -1,0 +1,126 @@
+"""Event logs in HDF5 as seed 000 keeps them: a group a case, in it the columns pid, call, start, dur, fp and size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import UnavailableError
+from ...parser import Input
+from ...source import SourceItem
+from .cases import LATEST_NS, NUMBERS, CaseInfo, CaseStreams
+from .document import DocumentParser
+
+MAGIC: Final = b"\x89HDF\r\n\x1a\n"
+EXPECTED: Final = "an HDF5 file with a group for each case and in it columns call, start and dur (and pid, fp, size)"
+_PIECE_BYTES: Final = 1 << 25
+_PIECE_ROWS: Final = 65_536
+_MOST_ROWS: Final = 10**9
+_WIDEST: Final = 1 << 20
+
+
+def parse_hdf5(about: Input) -> DocumentParser:
+    """Makes the parser; each group becomes a stream. Times are ns where an attribute ``units`` says so, else seconds.
+
+    Raises:
+        UnavailableError: h5py is missing.
+    """
+    try:
+        import h5py  # noqa: F401
+    except ImportError:
+        raise UnavailableError("event logs in HDF5 need h5py: pip install 'iotide[hdf5]'") from None
+    return DocumentParser(about, "hdf5", _read, EXPECTED)
+
+
+def _read(document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:
+    import h5py
+
+    first = 1
+    with h5py.File(document, "r") as log:
+        for name in log:
+            group = log.get(name)
+            columns = _columns(group)
+            if columns is None:
+                about.malformed(None, f"{name[:100]!r} is no case", EXPECTED)
+                continue
+            try:
+                for items, rows in _case(group, name, columns, streams, first):
+                    first += rows
+                    yield items
+            except (OSError, ValueError, RuntimeError, TypeError, OverflowError) as error:
+                text = " ".join(str(error).split())[:200]
+                about.malformed(None, f"case {name[:100]!r} cannot be read ({text})", EXPECTED)
+
+
+def _columns(group: Any) -> dict[str, Any] | None:
+    """Returns the columns of a group, each a dataset or a field of the one table in it; None where it has none."""
+    import h5py
+
+    if not isinstance(group, h5py.Group):
+        return None
+    datasets = {name: item for name in group if isinstance(item := group.get(name), h5py.Dataset)}
+    if len(datasets) == 1 and (table := next(iter(datasets.values()))).dtype.names:
+        datasets = {name: table.fields(name) for name in table.dtype.names}
+        lengths = {len(table)} if table.ndim == 1 else set()
+    else:
+        lengths = {len(item) if item.ndim == 1 else -1 for item in datasets.values()}
+    usable = (
+        {"call", "start", "dur"} <= datasets.keys() and len(lengths) == 1 and 0 <= next(iter(lengths)) <= _MOST_ROWS
+    )
+    return datasets if usable else None
+
+
+def _case(
+    group: Any, name: str, columns: dict[str, Any], streams: CaseStreams, first: int
+) -> Iterator[tuple[list[SourceItem], int]]:
+    info = _info(group, name)
+    length = len(columns["start"])
+    width = sum(min(max(column.dtype.itemsize, 1), _WIDEST) for column in columns.values() if hasattr(column, "dtype"))
+    step = max(1, min(_PIECE_ROWS, _PIECE_BYTES // max(width, 1)))
+    for begin in range(0, max(length, 1), step):
+        rows = slice(begin, min(begin + step, length))
+        numbers = {
+            key: _times(columns[key], rows) if key in ("start", "dur") else np.asarray(columns[key][rows], np.int64)
+            for key in NUMBERS
+            if key in columns
+        }
+        calls = _texts(columns["call"][rows])
+        files = _texts(columns["fp"][rows]) if "fp" in columns else [""] * len(calls)
+        places = np.arange(first + begin, first + begin + len(calls))
+        yield streams.take(info, numbers, calls, files, places), len(calls)
+
+
+def _info(group: Any, name: str) -> CaseInfo:
+    guessed = CaseInfo.of_name(name)
+    attributes = group.attrs
+    rank = attributes.get("rid", guessed.rank)
+    return CaseInfo(
+        name,
+        _text(attributes.get("cid", guessed.command)),
+        _text(attributes.get("host", guessed.host)),
+        int(rank) if isinstance(rank, int | np.integer) and -1 <= rank < 2**31 else -1,
+        _text(attributes.get("clock", "unix")) == "unix",
+    )
+
+
+def _times(column: Any, rows: slice) -> npt.NDArray[np.int64]:
+    values = np.asarray(column[rows])
+    attributes = getattr(column, "attrs", {})
+    if _text(attributes.get("units", "")) == "ns" or values.dtype.kind in "iu":
+        return values.astype(np.int64)
+    if values.dtype.kind != "f":
+        raise ValueError(f"times of type {values.dtype}")
+    wrong = ~((values >= 0) & (values < LATEST_NS / 1e9))
+    return np.where(wrong, -1, np.rint(np.where(wrong, 0, values) * 1e9)).astype(np.int64)
+
+
+def _texts(values: Any) -> list[str]:
+    return [_text(value) for value in np.asarray(values).tolist()]
+
+
+def _text(value: Any) -> str:
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)

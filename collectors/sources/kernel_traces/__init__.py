@@ -1,0 +1,1 @@
+"""Traces of the kernel's own events."""

@@ -1,0 +1,38 @@
+"""Output of bpftrace scripts that print as perf does (docs/examples/interactions.bt), as text or with -f json."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ...parser import Input
+from .dialect import KERNEL_FORMATS, Dialect
+from .perf_sched import EXPECTED, HEADER
+from .text import KernelTextParser
+
+_JSON: Final = rb'(?:\{"type": "printf", "data": ")?'
+_FIRST: Final = re.compile(rb'\s*(?:(?:Attaching|Attached) \d+ probe|\{"type": "(?:attached_probes|printf)")')
+
+DIALECT: Final = Dialect(
+    name="bpftrace",
+    line=re.compile(rb"^(?:" + _JSON + HEADER + rb'(?P<payload>[^\n]*?)(?:\\n"\})?|(?P<rest>[^\n]*))\n', re.MULTILINE),
+    payloads=KERNEL_FORMATS,
+    call_in=(b"sys_enter_",),
+    call_out=(b"sys_exit_",),
+    ignored=re.compile(
+        rb'\s*(?:(?:Attaching|Attached) \d+ probes?.*|Lost \d+ events|\{"type": "(?:attached_probes|lost_events)".*)?$'
+    ),
+    expected=EXPECTED + ", after `Attaching 6 probes...`",
+)
+
+
+class BpftraceParser(KernelTextParser):
+    """Parses what bpftrace prints for such a script."""
+
+    def __init__(self, about: Input) -> None:
+        super().__init__(about, DIALECT)
+
+
+def looks_like_bpftrace(head: bytes) -> bool:
+    """Tells bpftrace's output from its first line."""
+    return bool(_FIRST.match(head))

@@ -1,0 +1,1 @@
+"""What the preload library leaves in the memory that it shares with us."""

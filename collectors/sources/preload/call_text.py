@@ -1,0 +1,153 @@
+"""The text of a call with its parameters: ``open(flags=O_WRONLY|O_CREAT, mode=0644) = 3``."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from .specification import ARRAY, NOT_SHOWN, Parameter, Specification
+
+MOST_ELEMENTS: Final = 16
+"""Of an array, that are recorded."""
+UNKNOWN: Final = "?"
+"""In place of a string or file that is not defined."""
+
+_CUT_SHORT: Final = 1 << 63
+_PLAIN: Final = re.compile(r"[^\s\"'(),=\\\x00-\x1f\x7f]+")
+_LARGE_FILE: Final = 0o100000
+_ACCESS: Final = ("O_RDONLY", "O_WRONLY", "O_RDWR")
+# Flags of several bits stand before those that are a part of them.
+_OPEN_FLAGS: Final = tuple(
+    (name, getattr(os, name))
+    for name in (
+        "O_CREAT", "O_EXCL", "O_NOCTTY", "O_TRUNC", "O_APPEND", "O_NONBLOCK", "O_SYNC", "O_DSYNC", "O_ASYNC",
+        "O_DIRECT", "O_TMPFILE", "O_DIRECTORY", "O_NOFOLLOW", "O_NOATIME", "O_CLOEXEC", "O_PATH",
+    )
+    if hasattr(os, name)
+)  # fmt: skip
+
+Lookup: TypeAlias = Callable[[int], str | None]
+
+
+class Writer:
+    """Writes the texts of one process's calls.
+
+    Args:
+        string: text of a string by the process's number, None where there is none.
+        path: the same of a file.
+    """
+
+    def __init__(self, string: Lookup, path: Lookup) -> None:
+        self._string = string
+        self._path = path
+
+    def text(
+        self, call: Specification, descriptor: int, requested: int, words: Sequence[int], *, sized: bool = True
+    ) -> str | None:
+        """Returns the text of a call, or None when the words are not those that its specification announces.
+
+        Args:
+            call: its specification.
+            descriptor: the record's.
+            requested: bytes asked for, the record's.
+            words: its words, unsigned.
+            sized: show parameters that are the bytes asked for.
+        """
+        shown: list[str] = []
+        at = 0
+        result = "" if call.result is None else "="
+        for each in (*call.parameters, call.result) if call.result is not None else call.parameters:
+            if each.code in NOT_SHOWN:
+                continue
+            if each.code == "d":
+                value = str(descriptor)
+            elif each.code == "n":
+                if not sized:
+                    continue
+                value = str(requested)
+            elif each.code == ARRAY:
+                if at >= len(words):
+                    return None
+                count = min(words[at] & ~_CUT_SHORT, MOST_ELEMENTS)
+                elements = words[at + 1 : at + 1 + count]
+                if len(elements) < count:
+                    return None
+                value = _array(words[at], elements)
+                at += 1 + count
+            else:
+                if at >= len(words):
+                    return None
+                value = self._value(each, words[at])
+                at += 1
+            if each is call.result:
+                result = f" = {value}"
+            else:
+                shown.append(f"{each.name}={value}")
+        if at != len(words):
+            return None
+        return f"{call.name}({', '.join(shown)}){result if result != '=' else ''}"
+
+    def _value(self, parameter: Parameter, word: int) -> str:
+        match parameter.code:
+            case "i":
+                return str(_signed(word))
+            case "x":
+                return hex(word)
+            case "m":
+                return f"0{word:o}" if word else "0"
+            case "O":
+                return open_flags(word)
+            case "g":
+                return repr(struct.unpack("<d", word.to_bytes(8, "little"))[0])
+            case "s":
+                return _quoted(self._string(word))
+            case "p":
+                return _quoted(self._path(word))
+            case "h":
+                return f"#{word}"
+            case "k":
+                return f"@{word:x}"
+            case "e":
+                return (parameter.choices[word] if word < len(parameter.choices) else "") or str(_signed(word))
+            case _:
+                return str(word)
+
+
+def open_flags(word: int) -> str:
+    """Spells the flags of open(2), as this machine numbers them.
+
+    >>> open_flags(os.O_WRONLY | os.O_CREAT | os.O_SYNC)
+    'O_WRONLY|O_CREAT|O_SYNC'
+    """
+    flags = word & 0xFFFFFFFF
+    access = flags & os.O_ACCMODE
+    names = [_ACCESS[access] if access < len(_ACCESS) else str(access)]
+    left = flags & ~os.O_ACCMODE & ~_LARGE_FILE
+    for name, bits in _OPEN_FLAGS:
+        if bits and left & bits == bits:
+            names.append(name)
+            left &= ~bits
+    if left:
+        names.append(hex(left))
+    return "|".join(names)
+
+
+def _array(head: int, elements: Sequence[int]) -> str:
+    cut = bool(head & _CUT_SHORT) or head > MOST_ELEMENTS
+    return f"[{', '.join([*(str(_signed(each)) for each in elements), *(['...'] if cut else [])])}]"
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word
+
+
+def _quoted(text: str | None) -> str:
+    if text is None:
+        return UNKNOWN
+    if _PLAIN.fullmatch(text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in escaped) + '"'

@@ -1,0 +1,68 @@
+"""Records and the words that belong to them, told apart in the lines of a ring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .ring_layout import LINE_BYTES, LINE_WORDS, MARK_WORDS, MOST_WORDS, RECORD, WORDS_A_LINE
+
+Lines: TypeAlias = npt.NDArray[np.uint64]
+"""Lines of a ring, shape (n, 8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records with their words.
+
+    Attributes:
+        rows: records, dtype RECORD; ``rows["words"]`` says how many words each has.
+        words: all words, uint64; a record's stand together.
+        at: where a record's words begin in ``words``, int64.
+        line: place of each record among the lines that it came from, int64; None where each line is a record.
+    """
+
+    rows: npt.NDArray[Any]
+    words: npt.NDArray[np.uint64]
+    at: npt.NDArray[np.int64]
+    line: npt.NDArray[np.int64] | None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def of_lines(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Returns each record's value of what was given for each line."""
+        return values if self.line is None else values[self.line]
+
+
+def marks(lines: Lines) -> npt.NDArray[np.uint8]:
+    """Returns the last byte of each line."""
+    return lines.view(np.uint8).reshape(-1, LINE_BYTES)[:, -1]
+
+
+def split(lines: Lines) -> tuple[Records, int]:
+    """Tells records and words apart.
+
+    Returns:
+        The records that have as many lines of words after them as they say, and the number of those that have not.
+    """
+    is_words = marks(lines) == MARK_WORDS
+    rows = lines.view(RECORD).reshape(-1)
+    if not is_words.any() and not rows["words"].any():
+        return Records(rows, np.zeros(0, np.uint64), np.zeros(len(rows), np.int64), None), 0
+    line = np.flatnonzero(~is_words)
+    following = np.diff(line, append=len(lines)) - 1
+    rows = lines[line].view(RECORD).reshape(-1)
+    count = rows["words"].astype(np.int64)
+    good = (following == -(-count // WORDS_A_LINE)) & (count <= MOST_WORDS)
+    words = lines[is_words][:, : LINE_WORDS - 1].reshape(-1)
+    at = (line - np.arange(len(line))) * WORDS_A_LINE
+    if len(line):
+        at -= line[0] * WORDS_A_LINE  # words without a record before the first
+        words = words[line[0] * WORDS_A_LINE :]
+    if good.all():
+        return Records(rows, words, at, line), 0
+    return Records(rows[good], words, at[good], line[good]), len(good) - int(np.count_nonzero(good))

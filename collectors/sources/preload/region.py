@@ -1,0 +1,198 @@
+"""The collector's view of a traced process's shared memory.
+
+The producer publishes a ring's head with a release store after the lines, and we read heads before lines.
+Everything read from the region may have been written by a hostile process: each number is checked before use.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from ....events import ProtocolError
+from .definition_log import DefinitionLog
+from .lines import Lines, marks
+from .ring_layout import (
+    ENTRY,
+    HEADER,
+    HEADER_BYTES,
+    LAYOUT,
+    LINE_BYTES,
+    LINE_WORDS,
+    MAGIC,
+    MARK_WORDS,
+    MOST,
+    MOST_WORD_LINES,
+    SLOT,
+)
+
+_ENOUGH: Final = 16
+"""The part of a ring, 1 / 16, that does not wait to be read."""
+
+
+class Region:
+    """One mapped region: its header's facts, its rings and its definitions log.
+
+    Attributes:
+        counters: what broke the layout, since the region was mapped.
+
+    Raises:
+        ProtocolError: the memory is not a region of this layout, or can still shrink under us.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        size = os.fstat(descriptor).st_size
+        if size < HEADER_BYTES or not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK:
+            raise ProtocolError("a region is a memfd sealed against shrinking, with a header")
+        self._memory = mmap.mmap(descriptor, size, mmap.MAP_SHARED)
+        self._header = np.frombuffer(self._memory, HEADER, count=1)
+        facts = self._header[0].copy()
+        _check(facts, size)
+        self.extent = int(facts["extent"])
+        self.token = int(facts["token"])
+        self.pid = int(facts["pid"])
+        self.ppid = int(facts["ppid"])
+        self.mount_namespace = int(facts["mount_namespace"])
+        self.clock_offset_ns = int(facts["clock_offset_ns"])
+        self.job = bytes(facts["job"]).decode(errors="replace")
+        self.command = bytes(facts["command"]).decode(errors="replace").strip()
+        self.counters: Counter[str] = Counter()
+        self._lines = int(facts["ring_lines"])
+        self._enough = self._lines // _ENOUGH
+        slots = int(facts["slot_count"])
+        self._slots = np.frombuffer(self._memory, SLOT, slots, int(facts["slots_offset"]))
+        words = np.frombuffer(self._memory, "<u8", slots * self._lines * LINE_WORDS, int(facts["rings_offset"]))
+        self._rings = words.reshape(-1, LINE_WORDS)
+        self._heads, self._shown_tails = self._slots["head"], self._slots["tail"]
+        self._taken = self._slots["taken"]
+        self._tails = self._shown_tails.copy()
+        self._next = 0
+        self._rank, self._ranks = self._header["rank"], self._header["ranks"]
+        self._seen = self._header["collector_seen_ns"]
+        self.log = DefinitionLog(self._memory, self._header, int(facts["log_offset"]), int(facts["log_bytes"]))
+
+    @property
+    def rank(self) -> int:
+        """The process's rank as it says now; -1 for none."""
+        return max(int(self._rank[0]), -1)
+
+    @property
+    def ranks(self) -> int:
+        """Size of the process's communicator as it says now; 0 where it does not know."""
+        return max(int(self._ranks[0]), 0)
+
+    def seen(self, now_ns: int) -> None:
+        """Tells the process that it is being read (CLOCK_MONOTONIC)."""
+        self._seen[0] = now_ns
+
+    @property
+    def is_filling(self) -> bool:
+        """True when it should be read soon, so that it does not overflow."""
+        return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling
+
+    def drain(self, most: int) -> Iterator[tuple[int, Lines]]:
+        """Yields (tid, lines copied out of one ring) and frees what it yields, about ``most`` lines in all.
+
+        Each copy begins with a record, and never ends between a record and its words. Touches only rings with news;
+        begins after the ring that it came to last, so that none is starved.
+        """
+        heads = self._heads.copy()
+        news = (heads != self._tails).nonzero()[0].tolist()
+        first = bisect_left(news, self._next)
+        for slot in news[first:] + news[:first]:
+            if most <= 0:
+                return
+            self._next = slot + 1
+            tail, head = int(self._tails[slot]), int(heads[slot])
+            if not 0 < head - tail <= self._lines:
+                # Only a producer that breaks the layout gets here; its ring starts anew at its own head.
+                self.counters["rings_malformed"] += 1
+                self._taken[slot] = self._slots["made"][slot]
+                self._tails[slot] = self._shown_tails[slot] = head
+                continue
+            tid = int(self._slots["tid"][slot])
+            taken = self._copy(slot, tail, min(head, tail + most + MOST_WORD_LINES))
+            taken = taken[: _end_of_records(taken, most)]
+            head = tail + len(taken)
+            records = (marks(taken) != MARK_WORDS).nonzero()[0]
+            if not len(records) or records[0]:  # words of no record
+                self.counters["events_dropped:malformed"] += 1
+                taken = taken[records[0] :] if len(records) else taken[:0]
+            self._taken[slot] += np.uint64(len(records))
+            self._tails[slot] = self._shown_tails[slot] = head
+            most -= len(taken)
+            if len(taken):
+                yield tid, taken
+
+    @property
+    def drained(self) -> bool:
+        """True when no ring holds a record."""
+        return bool((self._heads == self._tails).all())
+
+    def counts(self) -> dict[str, int]:
+        """Returns what the process could not or should not record, by reason, cumulative."""
+        header = self._header[0]
+        return {
+            "events_dropped:ring_full": int(self._slots["dropped_full"].sum()),
+            "events_dropped:no_slot": int(header["dropped_no_slot"]),
+            "events_dropped:reentrant": int(header["dropped_reentrant"]),
+            "events_dropped:collector_gone": int(header["lost_before"]),
+            "events_left_out": int(header["left_out"]),
+            "events_sampled_out": int(self._slots["sampled_out"].sum()),
+            "bytes_sampled_out": int(self._slots["sampled_out_bytes"].sum()),
+            "definitions_dropped": int(header["definitions_dropped"]),
+        }
+
+    def close(self) -> None:
+        """Unmaps the region."""
+        if hasattr(self, "log"):
+            self.log.close()
+        views = ("_header", "_slots", "_rings", "_heads", "_shown_tails", "_taken", "_rank", "_ranks", "_seen")
+        for name in views:
+            if hasattr(self, name):
+                delattr(self, name)
+        self._memory.close()
+
+    def _copy(self, slot: int, tail: int, head: int) -> Lines:
+        base, first = slot * self._lines, tail & (self._lines - 1)
+        until = min(first + head - tail, self._lines)
+        taken = self._rings[base + first : base + until]
+        rest = head - tail - len(taken)
+        return np.concatenate([taken, self._rings[base : base + rest]]) if rest else taken.copy()
+
+
+def _end_of_records(lines: Lines, most: int) -> int:
+    """Returns how many lines to take so that the last record of about ``most`` lines has its words with it."""
+    if len(lines) <= most:
+        return len(lines)
+    records = np.flatnonzero(marks(lines[most:]) != MARK_WORDS)
+    return most + int(records[0]) if len(records) else len(lines)
+
+
+def _check(facts: Any, size: int) -> None:
+    if int(facts["magic"]) != MAGIC or int(facts["layout"]) != LAYOUT or int(facts["region_bytes"]) != size:
+        raise ProtocolError(f"a region starts with its magic, layout {LAYOUT} and its true size")
+    for name, most in MOST.items():
+        if not 0 < int(facts[name]) <= most:
+            raise ProtocolError(f"{name} is 1 to {most}, not {int(facts[name])}")
+    lines = int(facts["ring_lines"])
+    if lines & (lines - 1):
+        raise ProtocolError(f"ring_lines is a power of two, not {lines}")
+    if int(facts["log_bytes"]) % ENTRY.size or int(facts["log_tail"]) % ENTRY.size:
+        raise ProtocolError(f"the log consists of pieces of {ENTRY.size} bytes")
+    slots = int(facts["slot_count"])
+    for start, length in (
+        ("slots_offset", slots * SLOT.itemsize),
+        ("log_offset", int(facts["log_bytes"])),
+        ("rings_offset", slots * lines * LINE_BYTES),
+    ):
+        at = int(facts[start])
+        if at % 8 or at < HEADER_BYTES or at + length > size:
+            raise ProtocolError(f"{start} lies outside the region")

@@ -1,0 +1,206 @@
+"""The files that Recorder 2.3 to 2.5 leaves behind, as its source describes them: facts, signatures, grammars."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import InputError
+
+MOST_RANKS: Final = 1 << 20
+MOST_BYTES: Final = 1 << 30
+"""Of a table of signatures or a grammar."""
+_FACTS: Final = struct.Struct("<i4xddii")
+_MERGED: Final = struct.Struct("<i")
+_NAMES: Final = re.compile(rb"(?:\w{1,63}\n)+")
+_NAMES_AT: Final = (32, 40, 1024)
+"""Names of functions follow the facts, which grew."""
+_VERSION: Final = re.compile(r"\s*(\d{1,4})\.(\d{1,4})")
+_KEY: Final = struct.Struct("<QBBBi")
+_READABLE: Final = "a trace of Recorder 2.3, 2.4 or 2.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What ``recorder.mt`` and ``VERSION`` say of a trace."""
+
+    version: tuple[int, int]
+    ranks: int
+    start_s: float
+    tick_s: float
+    merged: bool
+    """One table of signatures for all ranks, and each distinct grammar once."""
+    functions: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One call with its parameters, as texts."""
+
+    thread: int
+    function: int
+    level: int
+    arguments: list[str]
+
+
+def is_recorder(folder: Path) -> bool:
+    """Tells a trace by its file of facts."""
+    return (folder / "recorder.mt").is_file()
+
+
+def read_facts(folder: Path) -> Facts:
+    """Reads what is said of the whole trace.
+
+    Raises:
+        InputError: it is of a version whose files are other ones, or makes no sense.
+    """
+    version = _version(folder)
+    where = str(folder / "recorder.mt")
+    data = bounded(folder / "recorder.mt")
+    if version is None or version < (2, 3):
+        found = (
+            "its files are those of Recorder before 2.3" if version is None else f"it is of Recorder {_text(version)}"
+        )
+        raise InputError(str(folder), None, found, _READABLE)
+    if version >= (3, 0):
+        problem = f"it is of Recorder {_text(version)}, which packs all ranks into files of its own kind"
+        raise InputError(str(folder), None, problem, _READABLE)
+    at = next((place for place in _NAMES_AT if _NAMES.fullmatch(data, place)), None)
+    if at is None or len(data) < _FACTS.size:
+        raise InputError(where, None, "no names of functions follow the facts", _READABLE)
+    ranks, start_s, tick_s, _, packing = _FACTS.unpack_from(data)
+    if not (0 < ranks <= MOST_RANKS and 0 <= start_s < 4e9 and 0 < tick_s <= 1):
+        told = f"it says {ranks} ranks, a start at {start_s:g} s and ticks of {tick_s:g} s"
+        raise InputError(where, None, told, f"1 to {MOST_RANKS} ranks, and a start and ticks in seconds")
+    if packing:
+        raise InputError(where, None, f"its times are packed (kind {packing})", "times as they are")
+    merged = at > _NAMES_AT[0] and bool(_MERGED.unpack_from(data, _FACTS.size)[0])
+    return Facts(version, ranks, start_s, tick_s, merged, data[at:].decode("ascii").splitlines())
+
+
+def read_grammar_numbers(folder: Path, ranks: int) -> npt.NDArray[np.int32]:
+    """Reads which grammar each rank of a merged trace has, int32[ranks].
+
+    Raises:
+        InputError: there are too few.
+    """
+    data = bounded(folder / "ug.mt")
+    if len(data) < 4 * ranks:
+        raise InputError(
+            str(folder / "ug.mt"), None, f"it ends after {len(data)} bytes", f"4 bytes for each of {ranks} ranks"
+        )
+    return np.frombuffer(data, "<i4", ranks)
+
+
+def read_signatures(path: Path, version: tuple[int, int]) -> list[Signature | None]:
+    """Reads a table of signatures, by number; a number that no entry has is None.
+
+    Up to 2.3 an entry is number, length and key; later there are the rank that met it first, and how often it came.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    data = bounded(path)
+    problem = ""
+    for extended in (version > (2, 3), version <= (2, 3)):
+        try:
+            return _signatures(data, extended)
+        except (ValueError, struct.error) as error:
+            problem = problem or str(error)
+    raise InputError(
+        str(path), None, f"the table of signatures is damaged: {problem}", "what Recorder wrote at a job's end"
+    )
+
+
+def read_grammar(path: Path) -> dict[int, npt.NDArray[np.int32]]:
+    """Reads a grammar: the body of each rule, pairs of symbol and how often it comes, int32[n, 2].
+
+    Raises:
+        InputError: it is damaged.
+    """
+    data = bounded(path)
+    words = np.frombuffer(data[: len(data) // 4 * 4], "<i4")
+    rules: dict[int, npt.NDArray[np.int32]] = {}
+    at, count = 1, int(words[0]) if len(words) else -1
+    for _ in range(count):
+        if at + 2 > len(words):
+            break
+        rule, symbols = int(words[at]), int(words[at + 1])
+        end = at + 2 + 2 * symbols
+        if symbols < 0 or end > len(words) or rule >= 0 or rule in rules:
+            break
+        rules[rule] = words[at + 2 : end].reshape(-1, 2)
+        at = end
+    if count < 0 or len(rules) != count:
+        told = f"the grammar is damaged: {len(rules)} of {count} rules can be read, up to byte {4 * at}"
+        raise InputError(str(path), None, told, "what Recorder wrote at a job's end")
+    return rules
+
+
+def bounded(path: Path) -> bytes:
+    """Reads a whole file that is to be small.
+
+    Raises:
+        InputError: it is missing, or not small.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise InputError(str(path), None, f"it has {size} bytes", f"at most {MOST_BYTES}")
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(str(path), None, f"cannot be read ({error.strerror})", "a file of the trace") from None
+
+
+def _signatures(data: bytes, extended: bool) -> list[Signature | None]:
+    entry = struct.Struct("<iiiI" if extended else "<ii")
+    (count,) = _MERGED.unpack_from(data)
+    if not 0 <= count <= len(data) // (entry.size + _KEY.size):
+        raise ValueError(f"{count} entries in {len(data)} bytes")
+    table: list[Signature | None] = [None] * count
+    at = _MERGED.size
+    for _ in range(count):
+        fields = entry.unpack_from(data, at)
+        number, length = fields[0], fields[2] if extended else fields[1]
+        begin = at = at + entry.size
+        if not 0 <= number < count or not _KEY.size <= length <= len(data) - at:
+            raise ValueError(f"an entry of number {number} and {length} bytes, of {count}, at byte {at}")
+        thread, function, level, arguments, size = _KEY.unpack_from(data, at)
+        at += length
+        if size != length - _KEY.size:
+            raise ValueError(f"parameters of {size} bytes in a key of {length}, at byte {begin}")
+        words = data[begin + _KEY.size : at].decode(errors="replace").split(" ")[:-1]
+        if len(words) != arguments:
+            raise ValueError(f"{len(words)} parameters, not {arguments}, at byte {begin}")
+        table[number] = Signature(thread, function, level, words)
+    if at != len(data):
+        raise ValueError(f"{len(data) - at} bytes after the last entry")
+    return table
+
+
+def _version(folder: Path) -> tuple[int, int] | None:
+    path = folder / "VERSION"
+    found = _VERSION.match(path.read_text(errors="replace")[:100]) if path.is_file() else None
+    return None if found is None else (int(found[1]), int(found[2]))
+
+
+def _text(version: tuple[int, int]) -> str:
+    return f"{version[0]}.{version[1]}"
+
+
+def read_ticks(path: Path, pairs: int) -> Iterator[npt.NDArray[np.uint32]]:
+    """Yields the times of calls, so many at once: ticks from the call before's start to start and to end, uint32[n, 2].
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        while len(data := file.read(8 * pairs)) >= 8:
+            yield np.frombuffer(data[: len(data) // 8 * 8], "<u4").reshape(-1, 2)

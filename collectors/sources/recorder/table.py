@@ -1,0 +1,122 @@
+"""The table of a rank's signatures as columns, so that many calls are made by looking up their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import EventBatch, Interner, Kind, Layer, make_batch
+from ...source import Omissions
+from .._inherited import bytes_with_those_below
+from .calls import UNMEASURED, Said, is_io, said
+from .files import Signature
+
+USER_FUNCTION = 255
+_COLUMNS = ("call", "layer", "kind", "tid", "file", "depth", "offset", "requested", "signature")
+
+
+class Table:
+    """Columns of one value for each signature.
+
+    Args:
+        signatures: by number; None where there is none of it.
+        functions: names by number.
+        rank: of all calls.
+        used: the numbers that calls have.
+    """
+
+    def __init__(
+        self, signatures: Sequence[Signature | None], functions: Sequence[str], rank: int, used: Sequence[int]
+    ) -> None:
+        self.interner = Interner()
+        self._rank = rank
+        self._functions = functions
+        self._threads: dict[int, int] = {}
+        self._texts: dict[str, int] = {}
+        self._lost: dict[int, str] = {}
+        self._columns = {name: np.zeros(len(signatures), np.int64) for name in _COLUMNS}
+        self._unmeasured = np.zeros(len(signatures), np.bool_)
+        self._is_call = np.zeros(len(signatures), np.bool_)
+        meanings = [self._said(signatures[number]) for number in used]
+        files = self._files_by_handle(meanings)
+        for number, meaning in zip(used, meanings, strict=True):
+            signature = signatures[number]
+            if signature is None or meaning is None:
+                self._lost[number] = self._reason(signature)
+            else:
+                self._is_call[number] = True
+                self._fill(number, signature, meaning, files)
+
+    def batch(
+        self, terminals: npt.NDArray[np.int32], start: npt.NDArray[np.int64], duration: npt.NDArray[np.int64]
+    ) -> tuple[EventBatch, npt.NDArray[np.bool_]]:
+        """Makes events of calls, and the mask of those that are I/O; the others are left out of the batch."""
+        kept = self._is_call[terminals]
+        rows = terminals[kept]
+        columns: dict[str, npt.ArrayLike] = {name: column[rows] for name, column in self._columns.items()}
+        moved: dict[str, npt.ArrayLike] = {"rank": self._rank}
+        moved["bytes"] = bytes_with_those_below(
+            self._columns["depth"][rows], self._columns["kind"][rows], self._columns["requested"][rows],
+            self._unmeasured[rows],
+        )  # fmt: skip
+        return make_batch(len(rows), {**columns, **moved, "start": start[kept], "duration": duration[kept]}), kept
+
+    def tell(self, counts: npt.NDArray[np.int64], omissions: Omissions) -> None:
+        """Says what is not carried over of calls; ``counts``: how often each signature came."""
+        for number, reason in self._lost.items():
+            omissions.add(reason, int(counts[number]))
+        moving = self._is_call & (self._columns["requested"] > 0)
+        omissions.add(
+            "results of calls, which Recorder does not keep: bytes are those asked for", int(counts[moving].sum())
+        )
+        told = (
+            "sizes of calls of HDF5, or of MPI types that are not the standard's: bytes are those of calls within them"
+        )
+        omissions.add(told, int(counts[self._unmeasured].sum()))
+
+    def _said(self, signature: Signature | None) -> Said | None:
+        if signature is None or signature.function >= len(self._functions):
+            return None
+        function = self._functions[signature.function]
+        return said(function, signature.arguments) if is_io(function) else None
+
+    def _reason(self, signature: Signature | None) -> str:
+        if signature is not None and signature.function == USER_FUNCTION:
+            return "functions of the program's own"
+        if signature is None or signature.function >= len(self._functions):
+            return "calls of functions that the trace does not name"
+        return "calls of MPI that are no I/O"
+
+    def _files_by_handle(self, meanings: Sequence[Said | None]) -> dict[str, int]:
+        """Returns the file of each MPI handle; 0 for one that stood for several."""
+        files: dict[str, int] = {}
+        for each in meanings:
+            if each is not None and each.layer == Layer.MPIIO and each.kind == Kind.CREATE and each.handle:
+                number = self.interner.file(each.path)
+                files[each.handle] = number if files.get(each.handle, number) == number else 0
+        return files
+
+    def _fill(self, number: int, signature: Signature, says: Said, files: dict[str, int]) -> None:
+        function = self._functions[signature.function]
+        self._unmeasured[number] = says.bytes == UNMEASURED
+        values = (
+            self.interner.string(function),
+            int(says.layer),
+            int(says.kind),
+            self._threads.setdefault(signature.thread, len(self._threads)) if signature.thread else 0,
+            self.interner.file(says.path) if says.path else files.get(says.handle, 0),
+            signature.level,
+            says.offset,
+            max(says.bytes, 0),
+            self._text(f"{function}({', '.join(says.rest)})") if says.rest else 0,
+        )
+        for name, value in zip(_COLUMNS, values, strict=True):
+            self._columns[name][number] = value
+
+    def _text(self, text: str) -> int:
+        number = self._texts.get(text)
+        if number is None:
+            number = self._texts[text] = self.interner.new_signature(text)
+        return number

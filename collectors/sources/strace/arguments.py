@@ -1,0 +1,98 @@
+"""What the arguments of calls say: the file that each is about, and the numbers that stand last."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .calls import Numbers, PathIn
+from .kernel_library import kernel
+from .line import ANNOTATION, ANNOTATION_END, Extent
+from .scan import Lines
+
+ARGUMENT: Final = np.dtype([("requested", np.int64), ("offset", np.int64), ("path", np.uint32, (2, 2))])
+"""Bytes asked for, 0 where the call has none; offset given, -1 where the call has none; extents of a folder, or of a
+whole path in an annotation, and of a name in it, of which either may be empty. kernel/strace.h has the same layout."""
+
+Arguments: TypeAlias = npt.NDArray[Any]
+"""One ``ARGUMENT`` a call."""
+
+MOST_SEARCHED: Final = 32_768
+"""Bytes among which the last descriptor is sought: two paths of PATH_MAX bytes with each byte escaped."""
+
+_STRING = re.compile(
+    rb"(?:, )?+(?:(?:AT_FDCWD|\d{1,20}+)(?:<" + ANNOTATION + rb'>(?=(?:\(deleted\))?+, ")(?:\(deleted\))?+)?+, (?="))?+'
+    rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
+)
+_DESCRIPTOR = re.compile(rb"\d+<" + ANNOTATION + ANNOTATION_END)
+_ANY_DESCRIPTOR = re.compile(rb"\b\d+<" + ANNOTATION + ANNOTATION_END)
+
+
+def arguments_of(data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], numbers: npt.NDArray[np.uint8]) -> Arguments:
+    """Looks into the arguments of calls.
+
+    Args:
+        data: what the extents in ``calls`` are of.
+        calls: lines that are calls.
+        paths: of each call a ``PathIn``.
+        numbers: of each call a ``Numbers``.
+    """
+    library = kernel()
+    if library is None:
+        return arguments_twin(data, calls, paths, numbers)
+    calls, found = np.ascontiguousarray(calls), np.empty(len(calls), ARGUMENT)
+    library.strace_arguments(
+        data, calls.ctypes.data, len(calls), paths.ctypes.data, numbers.ctypes.data, found.ctypes.data
+    )
+    return found
+
+
+def arguments_twin(
+    data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], numbers: npt.NDArray[np.uint8]
+) -> Arguments:
+    """Does the same with regular expressions, which say what the kernel has to do."""
+    rows = []
+    for (begin, end), annotation, returned, path, number in zip(
+        *(calls[name].tolist() for name in ("arguments", "annotation", "returned")),
+        paths.tolist(),
+        numbers.tolist(),
+        strict=True,
+    ):
+        values, rest = {"requested": 0, "offset": -1}, data[begin:end]
+        for name in _COLUMNS_OF[number]:
+            rest, _, last = rest.rpartition(b", ")
+            values[name] = int(last) if last.isdigit() and len(last) < 19 else -1
+        rows.append((*values.values(), _path(data, (begin, end), annotation, returned, path)))
+    return np.array(rows, ARGUMENT)
+
+
+_COLUMNS_OF: Final = {
+    Numbers.NONE: (),
+    Numbers.COUNT: ("requested",),
+    Numbers.OFFSET: ("offset",),
+    Numbers.COUNT_AND_OFFSET: ("offset", "requested"),
+}
+
+
+def _path(data: bytes, arguments: Extent, annotation: Extent, returned: Extent, way: int) -> tuple[Extent, Extent]:
+    begin, end = arguments
+    if way == PathIn.RESULT and _size(returned):
+        return returned, (0, 0)
+    if way in (PathIn.RESULT, PathIn.ARGUMENT) and (string := _STRING.match(data, begin, end)):
+        folder = string.span(1) if string[1] is not None else (0, 0)
+        return annotation if _size(annotation) else folder, string.span(2)
+    if way == PathIn.DESCRIPTOR and not _size(annotation) and (own := _DESCRIPTOR.match(data, begin, end)):
+        return own.span(1), (0, 0)
+    if way == PathIn.LAST_DESCRIPTOR:
+        part = data[begin : min(end, begin + MOST_SEARCHED)]
+        found = [descriptor.span(1) for descriptor in _ANY_DESCRIPTOR.finditer(part)]
+        if found and _size(found[-1]):
+            return (begin + found[-1][0], begin + found[-1][1]), (0, 0)
+    return annotation, (0, 0)
+
+
+def _size(extent: Extent) -> int:
+    return extent[1] - extent[0]

@@ -1,0 +1,89 @@
+"""What strace's lines say of each system call, as columns indexed by the call's code."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import Interner
+from ...calls import CALLS, classify
+
+MAX_CALLS = 4096
+
+
+class PathIn(IntEnum):
+    """Where a line names the file that its call is about."""
+
+    DESCRIPTOR = 0
+    """In the annotation of the first argument."""
+    RESULT = 1
+    """In the annotation of the returned descriptor, else as for ARGUMENT."""
+    ARGUMENT = 2
+    """In the first string among the arguments."""
+    LAST_DESCRIPTOR = 3
+    """In the last annotation among the arguments."""
+
+
+class Numbers(IntEnum):
+    """Which numbers stand last among a call's arguments."""
+
+    NONE = 0
+    COUNT = 1
+    OFFSET = 2
+    COUNT_AND_OFFSET = 3
+
+
+_RETURNS_PATH: Final = "open open64 openat openat64 openat2 creat memfd_create socket accept accept4"
+_TAKES_PATH: Final = (
+    "unlink unlinkat rmdir stat stat64 lstat lstat64 newfstatat fstatat64 statx statfs statfs64 access faccessat "
+    "faccessat2 mkdir mkdirat mknod mknodat rename renameat renameat2 link linkat symlink symlinkat readlink "
+    "readlinkat chmod fchmodat chown fchownat lchown utime utimes utimensat futimesat truncate truncate64 chdir "
+    "getxattr lgetxattr setxattr lsetxattr listxattr llistxattr removexattr execve execveat mount umount2 "
+    "inotify_add_watch"
+)
+_PATH_IN: Final = {
+    **dict.fromkeys(_RETURNS_PATH.split(), PathIn.RESULT),
+    **dict.fromkeys(_TAKES_PATH.split(), PathIn.ARGUMENT),
+    **dict.fromkeys(("mmap", "mmap2", "copy_file_range", "splice"), PathIn.LAST_DESCRIPTOR),
+}
+_NUMBERS: Final = {
+    **dict.fromkeys(("read", "write"), Numbers.COUNT),
+    **dict.fromkeys(("pread64", "pwrite64", "pread", "pwrite"), Numbers.COUNT_AND_OFFSET),
+    **dict.fromkeys(("preadv", "pwritev"), Numbers.OFFSET),
+}
+
+
+class CallTable:
+    """Gives each call name a code from 1 and keeps what is known of it in columns; code 0 is any further name."""
+
+    def __init__(self, interner: Interner) -> None:
+        self._interner = interner
+        self._names = [""]
+        self._strings = np.zeros(MAX_CALLS + 1, np.uint32)
+        self.kind = np.zeros(MAX_CALLS + 1, np.uint8)
+        self.layer = np.zeros(MAX_CALLS + 1, np.uint8)
+        self.is_io = np.zeros(MAX_CALLS + 1, np.bool_)
+        self.path_in = np.zeros(MAX_CALLS + 1, np.uint8)
+        self.numbers = np.zeros(MAX_CALLS + 1, np.uint8)
+
+    def add(self, call: bytes) -> int:
+        """Returns the code of a name that has none yet, 0 when the table is full."""
+        if len(self._names) > MAX_CALLS:
+            return 0
+        name, code = call.decode("ascii", "replace"), len(self._names)
+        self._names.append(name)
+        self.layer[code], self.kind[code] = classify(name)
+        self.is_io[code] = name in CALLS
+        self.path_in[code] = _PATH_IN.get(name, PathIn.DESCRIPTOR)
+        self.numbers[code] = _NUMBERS.get(name, Numbers.NONE)
+        return code
+
+    def strings(self, codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        """Returns the stream's string number of each code; a name is defined when an event first uses it."""
+        for code in np.flatnonzero(np.bincount(codes, minlength=1)):
+            if not self._strings[code] and code:
+                self._strings[code] = self._interner.string(self._names[code])
+        return self._strings[codes]

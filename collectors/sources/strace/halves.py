@@ -1,0 +1,180 @@
+"""Makes whole calls of strace's lines: joins halves by pid, and leaves out what is no completed call."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...parser import Input
+from .events import EXPECTED, is_summary, reason_to_ignore
+from .join import STAMP, Places, join
+from .line import LINE, UNFINISHED, What
+from .scan import Lines, scan
+from .time import Times
+
+MAX_HALVES: Final = 65_536
+MAX_HALVES_BYTES: Final = 64 << 20
+
+_EXTENTS: Final = [name for name in LINE.names or () if LINE[name].shape == (2,)]
+_EVENTS: Final = (What.EVENT, What.UNFINISHED, What.RESUMED)
+_WHOLE: Final = (What.CALL, What.NO_RESULT, What.INTERRUPTED)
+_NO_PID: Final = 0xFFFFFFFF
+
+
+class Half(NamedTuple):
+    """A call during which strace had to write another process's line."""
+
+    start_ns: int
+    text: bytes
+
+
+class Joined(NamedTuple):
+    """A call whose halves were joined, in the place of its second half."""
+
+    place: int
+    start_ns: int
+    line: bytes
+
+
+class CallAssembler:
+    """Looks at the lines that are not plainly a completed call; counts those that it leaves out."""
+
+    def __init__(self, about: Input) -> None:
+        self._about = about
+        self._halves: dict[int, Half] = {}
+        """By pid; those of one piece of trace that are joined there never get here."""
+        self._held = 0
+        """Bytes of their texts."""
+
+    def completed(self, data: bytes, first_line: int, lines: Lines, starts: Times) -> tuple[bytes, Lines, Times]:
+        """Keeps the completed calls, halves joined, with the times when they began.
+
+        Args:
+            data: what the extents in ``lines`` are of.
+            first_line: 1-based number of the first line, for messages.
+            lines: all lines of a piece; joined calls are written into them.
+            starts: the times in their stamps, ns; -1 for a stamp that could not be read. Joined calls' begin earlier.
+
+        Returns:
+            The data that the calls' extents are of, the calls and their times.
+        """
+        what = lines["what"].copy()
+        if starts.min(initial=0) < 0:
+            self._leave_out(data, first_line, lines, np.flatnonzero((starts < 0) & (what != What.UNSTAMPED)))
+            what[starts < 0] = What.UNSTAMPED
+        self._count(what)
+        if len(events := np.flatnonzero(np.isin(what, _EVENTS))):
+            data = self._events(data, first_line, lines, starts, what, events)
+        calls = what == What.CALL
+        return (data, lines, starts) if calls.all() else (data, lines[calls], starts[calls])
+
+    def finish(self) -> None:
+        """Counts the halves whose other half never came."""
+        self._about.counters["calls_never_resumed"] += len(self._halves)
+        self._halves.clear()
+        self._held = 0
+
+    def _leave_out(self, data: bytes, first_line: int, lines: Lines, places: Places) -> None:
+        for at in places.tolist():
+            begin, end = lines[at]["text"].tolist()
+            if is_summary(data[begin:end]):
+                self._about.counters["lines_ignored:summary"] += 1
+                continue
+            problem = "the stamp is not of the first one's kind, or out of range"
+            self._about.malformed(first_line + at, problem, EXPECTED)
+
+    def _count(self, what: npt.NDArray[np.uint32]) -> None:
+        for kind, reason in ((What.NO_RESULT, "no_result"), (What.INTERRUPTED, "interrupted")):
+            if count := int(np.count_nonzero(what == kind)):
+                self._about.counters[f"lines_ignored:{reason}"] += count
+
+    def _events(
+        self,
+        data: bytes,
+        first_line: int,
+        lines: Lines,
+        starts: Times,
+        what: npt.NDArray[np.uint32],
+        events: Places,
+    ) -> bytes:
+        """Joins halves, their calls in the lines of the second ones; returns the data with the calls' text after it."""
+        first, second = (events[places] for places in self._pairs(what[events], lines["pid"][events]))
+        text, made = join(data, lines, first, second)
+        first, second = first[made], second[made]
+        if len(first):
+            self._about.counters["lines_ignored:unfinished"] += len(first)
+        singly = np.setdiff1d(events, np.append(first, second), assume_unique=True)
+        joined = [
+            whole for at in singly.tolist() if (whole := self._resume(data, first_line, lines[at], at, int(starts[at])))
+        ]
+        places = np.append(second, np.array([each.place for each in joined], np.int64))
+        begun = np.append(starts[first], np.array([each.start_ns for each in joined], np.int64))
+        text += b"".join([each.line for each in joined])
+        calls = scan(text)
+        self._count(calls["what"])
+        for at in np.sort(places[~np.isin(calls["what"], _WHOLE)]).tolist():
+            self._about.malformed(first_line + at, "the two halves of the call do not make a whole one", EXPECTED)
+        for name in _EXTENTS:
+            calls[name] += np.uint32(len(data))
+        calls["pid"] = lines["pid"][places]
+        took = np.maximum(starts[places] - begun, 0)
+        calls["duration"] = np.where(calls["duration"] < 0, took, calls["duration"])
+        what[places], lines[places], starts[places] = calls["what"], calls, begun
+        return data + text
+
+    def _pairs(self, what: npt.NDArray[np.uint32], pids: npt.NDArray[np.uint32]) -> tuple[Places, Places]:
+        """Returns places of halves that follow each other in their process, of processes with nothing odd about theirs.
+
+        Odd is a first half that anything but its second half follows, or that comes while another is held.
+        """
+        order = np.argsort(pids, kind="stable")
+        pid, kind = np.append(pids[order], _NO_PID), np.append(what[order], What.EVENT)
+        is_first = kind[:-1] == What.UNFINISHED
+        follows = pid[1:] == pid[:-1]
+        paired = is_first & follows & (kind[1:] == What.RESUMED)
+        odd = np.unique(pid[:-1][is_first & follows & ~paired])
+        if self._halves:
+            begins = np.append(True, ~follows[:-1]) & paired
+            odd = np.append(odd, [one for one in pid[:-1][begins].tolist() if one in self._halves])
+        at = np.flatnonzero(paired & ~np.isin(pid[:-1], odd) if len(odd) else paired)
+        return order[at], order[at + 1]
+
+    def _resume(self, data: bytes, first_line: int, line: Any, at: int, now_ns: int) -> Joined | None:
+        """Returns the call that a line ends; holds or counts a line that ends none."""
+        begin, end = line["text"].tolist()
+        text, pid = data[begin:end], int(line["pid"])
+        if line["what"] == What.UNFINISHED:
+            self._hold(pid, Half(now_ns, text[: -len(UNFINISHED)]))
+        elif line["what"] == What.RESUMED:
+            (name, name_end), (rest, rest_end) = line["call"].tolist(), line["arguments"].tolist()
+            half = self._take(pid)
+            if half and (name == name_end or half.text.startswith(data[name:name_end] + b"(")):
+                return Joined(at, half.start_ns, STAMP + half.text + data[rest:rest_end] + b"\n")
+            problem = "the beginning of the resumed call is missing"
+            self._about.malformed(first_line + at, problem, "its <unfinished ...> half")
+        elif reason := reason_to_ignore(text):
+            if reason == "exited" and self._take(pid):
+                self._about.counters["calls_never_resumed"] += 1
+            self._about.counters[f"lines_ignored:{reason}"] += 1
+        else:
+            problem = "the line is no completed call, half of one, signal or exit"
+            self._about.malformed(first_line + at, problem, EXPECTED)
+        return None
+
+    def _hold(self, pid: int, half: Half) -> None:
+        self._about.counters["lines_ignored:unfinished"] += 1
+        lost = int(self._take(pid) is not None)
+        self._halves[pid] = half
+        self._held += len(half.text)
+        while len(self._halves) > MAX_HALVES or self._held > MAX_HALVES_BYTES:
+            self._take(next(iter(self._halves)))
+            lost += 1
+        if lost:
+            self._about.counters["calls_never_resumed"] += lost
+
+    def _take(self, pid: int) -> Half | None:
+        half = self._halves.pop(pid, None)
+        self._held -= len(half.text) if half else 0
+        return half

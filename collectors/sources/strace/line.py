@@ -1,0 +1,163 @@
+"""The grammar of strace's lines, as regular expressions, and the parts of one line."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from .time import stamp_ns
+
+Extent: TypeAlias = tuple[int, int]
+"""Where something begins and ends in the data; (0, 0) where it is not there."""
+
+LINE: Final = np.dtype(
+    [
+        ("stamp", np.int64),
+        ("result", np.int64),
+        ("duration", np.int64),
+        ("text", np.uint32, 2),
+        ("stamp_text", np.uint32, 2),
+        ("call", np.uint32, 2),
+        ("annotation", np.uint32, 2),
+        ("arguments", np.uint32, 2),
+        ("returned", np.uint32, 2),
+        ("error", np.uint32, 2),
+        ("pid", np.uint32),
+        ("what", np.uint32),
+    ]
+)
+"""The parts of a line; kernel/strace.h has the same layout.
+
+``stamp`` and ``duration`` are ns (-1 where a call's duration is not told), ``result`` is what a call returned (0 for
+addresses and what is longer than 18 characters), ``what`` a ``What``; the others are extents in the data:
+
+text: the line after its stamp; all of it where it has none.
+stamp_text: the stamp.
+call: name of the call. This and what follows only where ``what`` is CALL; of RESUMED the name, and the second half's
+    text as ``arguments``.
+annotation: path of the descriptor that is the first argument, if it is a plain one.
+arguments: those after the annotation, or all of them.
+returned: path of the descriptor that was returned.
+error: name of the error.
+"""
+
+
+class What(IntEnum):
+    """What a line is."""
+
+    UNSTAMPED = 0
+    EVENT = 1
+    """Stamped, and no call: an exit, a signal, nonsense."""
+    CALL = 2
+    NO_RESULT = 3
+    """A call that never returned."""
+    INTERRUPTED = 4
+    """A call that will be begun again."""
+    UNFINISHED = 5
+    """The first half of a call, during which strace had to write another process's line."""
+    RESUMED = 6
+    """The second half."""
+    UNSURE = 7
+    """Only from the kernel: ``parse_call`` is to say."""
+
+
+UNFINISHED: Final = b" <unfinished ...>"
+
+ANNOTATION: Final = rb"([^<>\n]*(?:(?:->|<[^<>\n]*>)[^<>\n]*)*)"
+ANNOTATION_END: Final = rb">(?=[,)( \n]|$)(?:\(deleted\))?"
+
+_LEADER: Final = re.compile(
+    rb"(?:\[pid ++)?+(?:(\d{1,7}+)(?:<[^>\n]*+>)?+\]?+ ++)?+ *+"
+    rb"(\d\d:\d\d:\d\d(?:\.\d{1,9}+)?+|\d{1,10}+\.\d{1,9}+)(?: \(\+ ++[\d.]++\))?+ ++"
+    rb"(?:\[ *+[\da-f?]{1,16}+\] ++)*+"  # number of the call (-n), instruction pointer (-i)
+)
+_CALL: Final = re.compile(
+    rb"([\w?]{1,64}+)\((?:\d++<([^<>\n]*+)>(?=[,)(])(?:\(deleted\))?+)?+([^\n]*)\) ++= "
+    rb"(0x[0-9a-f]{1,16}+|-?\d{1,20}+|\?)(?:<([^<>\n]*+)>(?= |\Z))?+(?: (E(?!RESTART)[A-Z0-9_]++) \([^()\n]*+\))?+"
+    rb"(?: <(\d{1,9}+\.\d{1,9}+)>\Z)?+([^\n]*+)"
+)
+"""Linear in the length of a line: what may fail stands before the arguments, and the result is the first ``) = value``
+from the right."""
+_TAIL: Final = re.compile(
+    rb"(?:<" + ANNOTATION + ANNOTATION_END + rb")? *(E[A-Z0-9_]+)?(?: ?\([^\n]*\))?"
+    rb"(?: <(unavailable|\d{1,9}\.\d{1,9})>)?"
+)
+"""What may follow a result: path of the new descriptor, name of the error, remarks, duration."""
+_INTERRUPTED: Final = re.compile(rb"(?:<[^\n]*>)? *ERESTART[A-Z_]*")
+_RESUMED: Final = re.compile(rb"<\.\.\. ([^\n]+?) resumed>([^\n]*)")
+_BEGINNING: Final = re.compile(rb"(?:[\w?]{1,64}\(|<\.\.\. |\+\+\+ |--- )")
+
+
+def looks_like_strace(head: bytes) -> bool:
+    """Tells whether one of the first lines is stamped as strace does, and a call, half of one, signal or exit."""
+    leaders = ((_LEADER.match(line), line) for line in head.split(b"\n", 50)[:50])
+    return any(leader and _BEGINNING.match(line, leader.end()) for leader, line in leaders)
+
+
+def parse_line(line: bytes, at: int = 0) -> dict[str, Any]:
+    """Takes a line apart.
+
+    Args:
+        line: without its end.
+        at: where it begins in the data.
+
+    Returns:
+        The fields of LINE that are not 0.
+    """
+    leader = _LEADER.match(line)
+    if leader is None:
+        return {"text": (at, at + len(line)), "what": What.UNSTAMPED}
+    return {
+        "pid": int(leader[1] or b"0"),
+        "stamp": stamp_ns(leader[2]),
+        "stamp_text": _extent(leader, 2, at),
+        "text": (at + leader.end(), at + len(line)),
+        **parse_call(line[leader.end() :], at + leader.end()),
+    }
+
+
+def parse_call(text: bytes, at: int = 0) -> dict[str, Any]:
+    """Takes apart what stands after a stamp; ``at`` is where it begins. Returns the fields of LINE from ``call`` on."""
+    if text.endswith(UNFINISHED):
+        return {"what": What.UNFINISHED}
+    if half := _RESUMED.fullmatch(text):
+        return {"call": _extent(half, 1, at), "arguments": _extent(half, 2, at), "what": What.RESUMED}
+    call = _CALL.fullmatch(text)
+    if call is None:
+        return {"what": What.EVENT}
+    tail = call[8]
+    found = None
+    if tail:
+        if _INTERRUPTED.match(tail):
+            return {"what": What.INTERRUPTED}
+        found = _TAIL.fullmatch(tail)
+        if found is None:
+            return {"what": What.EVENT}
+    if call[4] == b"?":
+        return {"what": What.NO_RESULT}
+    returned, error = _extent(call, 5, at), _extent(call, 6, at)
+    duration = call[7]
+    if found is not None:
+        begin = at + call.start(8)
+        returned = returned if call[5] else _extent(found, 1, begin) if found[1] is not None else returned
+        error = error if call[6] else _extent(found, 2, begin)
+        duration = found[3]
+    counts = len(call[4]) <= 18 and not call[4].startswith(b"0x")  # addresses and registers count nothing
+    return {
+        "call": _extent(call, 1, at),
+        "annotation": _extent(call, 2, at),
+        "arguments": _extent(call, 3, at),
+        "result": int(call[4]) if counts else 0,
+        "returned": returned,
+        "error": error,
+        "duration": -1 if duration is None else 0 if duration == b"unavailable" else stamp_ns(duration),
+        "what": What.CALL,
+    }
+
+
+def _extent(match: re.Match[bytes], group: int, at: int) -> Extent:
+    begin, end = match.span(group)
+    return (at + begin, at + end) if begin >= 0 else (0, 0)

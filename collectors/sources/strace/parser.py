@@ -1,0 +1,164 @@
+"""Output of ``strace -f -tt -T -y``, one file a traced command, and of its other ways to stamp lines."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import PurePath
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
+from ...lines import Block, LineBuffer
+from ...parser import Input
+from ...source import Chunk, Closed, Opened, SourceItem
+from .arguments import arguments_of
+from .calls import CallTable
+from .halves import CallAssembler
+from .line import What
+from .paths import absolute
+from .rests import RestFinder
+from .scan import Lines, scan
+from .texts import Extents, Texts
+from .time import StampReader, Times
+
+MAX_LINE_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 20
+
+
+class StraceParser:
+    """Parses one file into one stream; calls that are no I/O are left out.
+
+    Every line is an event, left out by rule (``lines_ignored:...``) or a problem (``lines_malformed``), and counted
+    as one of them. The first half of a call counts as ignored (``unfinished``), its second half as the event.
+    """
+
+    def __init__(self, about: Input) -> None:
+        self.problems, self.counters = about.problems, about.counters
+        self._about = about
+        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._rests, self._assembler = RestFinder(about), CallAssembler(about)
+        self._stamps: StampReader | None = None
+        self._stream = ""
+        self._last_start = 0
+        self._command, self._host, self._rank = name_parts(about.name)
+        self._interner = Interner()
+        self._calls = CallTable(self._interner)
+        self._codes = Texts(lambda name, _: self._calls.add(name))
+        self._files = Texts(lambda folder, name: self._interner.file(absolute(folder, name)))
+        self._errors = Texts(lambda name, _: _NUMBER_OF.get(name, 0))
+
+    def feed(self, data: bytes) -> list[SourceItem]:
+        """Takes the next bytes, split anywhere, and returns the calls whose lines are complete."""
+        items: list[SourceItem] = []
+        for begin in range(0, len(data), _PIECE_BYTES):
+            items += self._parse(self._lines.feed(data[begin : begin + _PIECE_BYTES]))
+        return items
+
+    def finish(self) -> list[SourceItem]:
+        """Parses a last line without its end and closes the stream."""
+        items = self._parse(self._lines.finish())
+        self._assembler.finish()
+        if self._stream:
+            items.append(Closed(self._stream))
+            self._stream = ""
+        return items
+
+    def _parse(self, block: Block) -> list[SourceItem]:
+        for line in self._lines.take_cut():
+            self.counters["lines"] += 1
+            self._about.malformed(line, "the line is too long", f"a call in at most {MAX_LINE_BYTES} bytes")
+        if not block.data:
+            return []
+        lines = scan(block.data)
+        self.counters["lines"] += len(lines)
+        has_stamp = lines["what"] != What.UNSTAMPED
+        self._rests.find(block.data, block.first_line, lines)
+        items: list[SourceItem] = []
+        if self._stamps is None:
+            if not has_stamp.any():
+                return items
+            begin, end = lines[has_stamp]["stamp_text"][0].tolist()
+            self._stamps = StampReader(block.data[begin:end], self._about.modified_ns)
+            items.append(self._open(self._stamps))
+        starts = self._starts(self._stamps, lines, has_stamp)
+        data, calls, starts = self._assembler.completed(block.data, block.first_line, lines, starts)
+        if len(calls) and len(batch := self._batch(data, calls, starts)):
+            self.counters["events"] += len(batch)
+            items.append(Chunk(self._stream, batch, self._interner.take_fresh()))
+        return items
+
+    def _starts(self, stamps: StampReader, lines: Lines, has_stamp: npt.NDArray[np.bool_]) -> Times:
+        """Returns the time of each line, ns; a line without a stamp has that of the line before."""
+        if has_stamp.all():
+            starts = stamps.read(lines["stamp"])
+        else:
+            read = np.append(self._last_start, stamps.read(lines["stamp"][has_stamp]))
+            starts = read[np.cumsum(has_stamp)]
+        self._last_start = int(starts[-1])
+        return starts
+
+    def _open(self, stamps: StampReader) -> Opened:
+        self._stream = self._about.stream("strace")
+        info = StreamInfo(
+            job=self._about.origin.job,
+            source="strace",
+            host=self._host or self._about.origin.host,
+            user=self._about.origin.user,
+            command=self._command,
+            rank=self._rank,
+            origin=self._about.name,
+            clock_offset_ns=stamps.clock_offset_ns,
+        )
+        return Opened(self._stream, info)
+
+    def _batch(self, data: bytes, calls: Lines, starts: Times) -> EventBatch:
+        codes = self._codes.of(data, _single(calls["call"]))
+        found = arguments_of(data, calls, self._calls.path_in[codes], self._calls.numbers[codes])
+        files = self._files.of(data, found["path"])
+        keep = self._calls.is_io[codes] | (files > 0)
+        if not keep.all():
+            self.counters["lines_ignored:not_io"] += len(keep) - int(np.count_nonzero(keep))
+            calls, starts, codes, found, files = calls[keep], starts[keep], codes[keep], found[keep], files[keep]
+        result, kind, pid = calls["result"], self._calls.kind[codes], calls["pid"].copy()
+        failed = result < 0
+        columns: dict[str, npt.ArrayLike] = {
+            "start": starts,
+            "duration": np.maximum(calls["duration"], 0),
+            "call": self._calls.strings(codes),
+            "layer": self._calls.layer[codes],
+            "kind": kind,
+            "rank": self._rank,
+            "pid": pid,
+            "tid": pid,
+            "file": files,
+            "offset": np.where((kind == Kind.SEEK) & ~failed, result, found["offset"]),
+            "requested": found["requested"].copy(),
+            "bytes": np.where(((kind == Kind.READ) | (kind == Kind.WRITE)) & ~failed, result, 0),
+        }
+        if failed.any():
+            errors = np.zeros(len(calls), np.uint16)
+            errors[failed] = self._errors.of(data, _single(calls["error"][failed]))
+            columns["errno"] = errors
+            columns["flags"] = np.where(failed, int(Flag.FAILED), 0)
+        return make_batch(len(calls), columns)
+
+
+_NUMBER_OF = {name.encode(): getattr(errno, name) for name in dir(errno) if name.startswith("E")}
+
+
+def _single(extents: Extents) -> Extents:
+    """Returns texts in one part as those that ``Texts`` takes, with an empty second part."""
+    pairs = np.zeros((len(extents), 2, 2), np.uint32)
+    pairs[:, 0] = extents
+    return pairs
+
+
+def name_parts(name: str) -> tuple[str, str, int]:
+    """Takes command, host and rank from a name ``command_host_rank.st``; "", "" and -1 where it has another form."""
+    file = PurePath(name)
+    parts = file.stem.rsplit("_", 2)
+    if file.suffix != ".st" or len(parts) != 3:
+        return "", "", -1
+    rank = parts[2]
+    return parts[0], parts[1], int(rank) if rank.isascii() and rank.isdigit() and len(rank) < 10 else -1

@@ -1,0 +1,56 @@
+"""Lines without a stamp: second halves of the line before, messages, stacks, tables, nonsense."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import numpy as np
+
+from ...parser import Input
+from .events import EXPECTED, reason_to_ignore
+from .line import UNFINISHED, What
+from .scan import Lines
+
+_REST: Final = re.compile(rb"\) ++= (?:0x[0-9a-f]|-?\d|\?)")
+
+
+class RestFinder:
+    """With ``-z`` and the like, strace leaves out what begins the second half of a call in the line before.
+
+    Such a line is made a RESUMED one of the process in the line before, with an empty name; the others are counted.
+    """
+
+    def __init__(self, about: Input) -> None:
+        self._about = about
+        self._before: int | None = None
+        """Pid in the last line, if that is the first half of a call."""
+
+    def find(self, data: bytes, first_line: int, lines: Lines) -> None:
+        """Looks at a piece's lines without a stamp, and changes those that are second halves.
+
+        Args:
+            data: what the extents in ``lines`` are of.
+            first_line: 1-based number of the first line, for messages.
+            lines: all lines of the piece.
+        """
+        if not len(lines):
+            return
+        unstamped = np.flatnonzero(lines["what"] == What.UNSTAMPED)
+        halves = [self._before if at < 0 else _pid_of_half(lines[at]) for at in (unstamped - 1).tolist()]
+        self._before = _pid_of_half(lines[-1])
+        for at, half in zip(unstamped.tolist(), halves, strict=True):
+            begin, end = lines[at]["text"].tolist()
+            text = data[begin:end]
+            if half is not None and _REST.search(text) and not text.endswith(UNFINISHED):
+                lines[at]["what"], lines[at]["pid"], lines[at]["arguments"] = What.RESUMED, half, (begin, end)
+            elif not text.strip():
+                self._about.counters["lines_ignored:blank"] += 1
+            elif reason := reason_to_ignore(text):
+                self._about.counters[f"lines_ignored:{reason}"] += 1
+            else:
+                self._about.malformed(first_line + at, "the line has no time stamp", EXPECTED)
+
+
+def _pid_of_half(line: Any) -> int | None:
+    return int(line["pid"]) if line["what"] == What.UNFINISHED else None

@@ -1,0 +1,107 @@
+"""Numbers for texts that stand in a buffer, many at a time: by the compiled kernel, or in a dictionary without it."""
+
+from __future__ import annotations
+
+import ctypes
+import secrets
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .kernel_library import kernel
+
+Extents: TypeAlias = npt.NDArray[np.uint32]
+"""Where each text is in the data, shape (n, 2, 2): begin and end of its first and its second part."""
+Row: TypeAlias = npt.NDArray[np.uint32]
+
+MOST_BYTES: Final = 256 << 20
+"""Of the texts that one table remembers; more have their numbers asked for each time."""
+
+_NEW: Final = 1 << 31
+
+
+class Texts:
+    """Numbers of the texts met so far; a new text is numbered on first use.
+
+    Args:
+        number: gives a new text, in two parts, its number, below 2^31; 0 says that its table is full, or that the text
+            means nothing: such a text is not remembered.
+    """
+
+    def __init__(self, number: Callable[[bytes, bytes], int]) -> None:
+        library = kernel()
+        self._table: _Table | _Twin = _Twin() if library is None else _Table(library)
+        self._number = number
+        self._room = MOST_BYTES
+
+    def of(self, data: bytes, extents: Extents) -> npt.NDArray[np.uint32]:
+        """Returns the number of each text, uint32; 0 for an empty one."""
+        extents = np.ascontiguousarray(extents)
+        numbers, rows = self._table.find(data, extents)
+        if len(rows):
+            new = np.array([self._number(*text) for text in _texts(data, extents[rows])], np.uint32)
+            if (size := int(np.diff(extents[rows]).sum())) <= self._room:
+                self._table.add(data, extents, rows, new)
+                self._room -= size
+            unknown = numbers >= _NEW
+            numbers[unknown] = new[numbers[unknown] - _NEW]
+        return numbers
+
+
+class _Table:
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+        self._texts = library.texts_new(secrets.randbits(64))
+        if not self._texts:
+            raise MemoryError
+        weakref.finalize(self, library.texts_free, self._texts)
+
+    def find(self, data: bytes, extents: Extents) -> tuple[Row, Row]:
+        """Looks texts up.
+
+        Returns:
+            The number of each, 0 for an empty one; for one that is not known _NEW and its place among those.
+            The rows in which those stand first.
+        """
+        numbers, rows = np.empty((2, len(extents)), np.uint32)
+        unknown = self._library.texts_find(
+            self._texts, data, extents.ctypes.data, len(extents), numbers.ctypes.data, rows.ctypes.data
+        )
+        return numbers, rows[:unknown]
+
+    def add(self, data: bytes, extents: Extents, rows: Row, numbers: Row) -> None:
+        """Remembers the numbers, but for 0, of the texts in some rows."""
+        self._library.texts_add(
+            self._texts, data, extents.ctypes.data, rows.ctypes.data, len(rows), numbers.ctypes.data
+        )
+
+
+class _Twin:
+    def __init__(self) -> None:
+        self._known = {(b"", b""): 0}
+
+    def find(self, data: bytes, extents: Extents) -> tuple[Row, Row]:
+        new: dict[tuple[bytes, bytes], int] = {}
+        rows: list[int] = []
+        numbers: list[int] = []
+        for row, text in enumerate(_texts(data, extents)):
+            number = self._known.get(text)
+            if number is None:
+                number = _NEW + new.setdefault(text, len(new))
+                if len(new) > len(rows):
+                    rows.append(row)
+            numbers.append(number)
+        return np.array(numbers, np.uint32), np.array(rows, np.uint32)
+
+    def add(self, data: bytes, extents: Extents, rows: Row, numbers: Row) -> None:
+        for text, number in zip(_texts(data, extents[rows]), numbers.tolist(), strict=True):
+            if number:
+                self._known[text] = number
+
+
+def _texts(data: bytes, extents: Extents) -> Iterator[tuple[bytes, bytes]]:
+    for (begin, end), (second, second_end) in extents.tolist():
+        yield data[begin:end], data[second:second_end]

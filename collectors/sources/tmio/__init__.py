@@ -1,0 +1,1 @@
+"""What TMIO and its kin write, and send to FTIO."""

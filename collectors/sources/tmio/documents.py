@@ -1,0 +1,143 @@
+"""Finds the records of a TMIO file: JSON documents, one a line or spread over many, or MessagePack values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias
+
+import msgpack  # type: ignore[import-untyped]
+import msgspec
+
+from ...lines import Block, LineBuffer
+from ...parser import Input
+
+MAX_DOCUMENT_BYTES: Final = 256 << 20
+EXPECTED: Final = (
+    'a TMIO record such as {"write_sync": {"bandwidth": {"b_rank_avr": [...], "t_rank_s": [...], "t_rank_e": [...]}}}'
+)
+
+Record: TypeAlias = tuple[int, Any]
+"""Line (JSON) or 1-based number (MessagePack) and the decoded value."""
+
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+_NOT_FINITE = re.compile(rb"(?<=[\s,:\[])[-+]?(?:nan|inf(?:inity)?)(?=[\s,\]}])", re.IGNORECASE)
+_MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+class JsonDocuments:
+    """Cuts text into JSON documents.
+
+    Args:
+        about: where problems are counted.
+        is_known: tells whether a document is one that the format knows; a known one on a single line ends a document
+            before it that was cut off, so that one broken flush does not swallow those after it.
+    """
+
+    def __init__(self, about: Input, is_known: Callable[[Any], bool]) -> None:
+        self._about = about
+        self._is_known = is_known
+        self._lines = LineBuffer(MAX_DOCUMENT_BYTES)
+        self._begun: list[bytes] = []
+        self._begun_at = 0
+        self._begun_bytes = 0
+        self._depth = 0
+
+    def feed(self, data: bytes) -> Iterator[Record]:
+        """Yields the documents that these bytes complete."""
+        yield from self._read(self._lines.feed(data))
+
+    def finish(self) -> Iterator[Record]:
+        """Yields a last document without a line end and reports one that was cut off."""
+        yield from self._read(self._lines.finish())
+        self._give_up("the document is cut off")
+
+    def _read(self, block: Block) -> Iterator[Record]:
+        for number in self._lines.take_cut():
+            self._about.malformed(number, "the line is too long", f"a document of at most {MAX_DOCUMENT_BYTES} bytes")
+        for number, line in enumerate(block.data.split(b"\n"), block.first_line):
+            if line and not line.isspace():
+                yield from self._read_line(number, line)
+
+    def _read_line(self, number: int, line: bytes) -> Iterator[Record]:
+        alone, value = _decode(line) if line.lstrip()[:1] in (b"{", b"[") else (False, None)
+        if alone and (not self._begun or self._is_known(value)):
+            self._give_up("the document is cut off")
+            yield number, value
+            return
+        if not self._begun:
+            self._begun_at, self._begun_bytes, self._depth = number, 0, 0
+        self._begun.append(line)
+        self._begun_bytes += len(line)
+        self._depth += _depth_of(line)
+        if self._depth <= 0:
+            complete, value = _decode(b"\n".join(self._begun))
+            if complete:
+                self._begun = []
+                yield self._begun_at, value
+            else:
+                self._give_up("this is no JSON")
+        elif self._begun_bytes > MAX_DOCUMENT_BYTES:
+            self._give_up("the document is too long")
+
+    def _give_up(self, problem: str) -> None:
+        if self._begun:
+            self._about.malformed(self._begun_at, problem, EXPECTED)
+        self._begun = []
+
+
+class MessagePackRecords:
+    """Cuts bytes into MessagePack values; after a malformed one nothing can be found again."""
+
+    def __init__(self, about: Input) -> None:
+        self._about = about
+        self._unpacker = self._new_unpacker()
+        self._fed = 0
+        self._number = 0
+        self._broken = False
+
+    def feed(self, data: bytes) -> Iterator[Record]:
+        """Yields the values that these bytes complete."""
+        if self._broken:
+            self._about.counters["bytes_dropped:malformed"] += len(data)
+            return
+        self._fed += len(data)
+        try:
+            self._unpacker.feed(data)
+            for value in self._unpacker:
+                self._number += 1
+                yield self._number, value
+        except (msgpack.UnpackException, ValueError, TypeError, RecursionError) as error:
+            self._broken = True
+            self._about.counters["bytes_dropped:malformed"] += self._fed - self._unpacker.tell()
+            self._about.malformed(
+                self._number + 1, f"this is no MessagePack ({error or type(error).__name__})", EXPECTED
+            )
+
+    def finish(self) -> Iterator[Record]:
+        """Reports a last value that was cut off."""
+        if not self._broken and self._unpacker.tell() < self._fed:
+            self._about.malformed(self._number + 1, "the record is cut off", EXPECTED)
+        yield from ()
+
+    def _new_unpacker(self) -> msgpack.Unpacker:
+        return msgpack.Unpacker(
+            raw=False, strict_map_key=False, unicode_errors="replace", max_buffer_size=MAX_DOCUMENT_BYTES
+        )
+
+
+def _decode(text: bytes) -> tuple[bool, Any]:
+    """Decodes JSON; NaN and infinities, which C programs print, become None."""
+    try:
+        return True, msgspec.json.decode(text)
+    except _MALFORMED:
+        mended, count = _NOT_FINITE.subn(b"null", text)
+    try:
+        return (True, msgspec.json.decode(mended)) if count else (False, None)
+    except _MALFORMED:
+        return False, None
+
+
+def _depth_of(line: bytes) -> int:
+    bare = _STRING.sub(b"", line)
+    return bare.count(b"{") + bare.count(b"[") - bare.count(b"}") - bare.count(b"]")

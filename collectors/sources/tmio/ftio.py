@@ -1,0 +1,187 @@
+"""FTIO's socket: takes what tracers push to ftio-hpc's predictor, so that they can point at iotide unchanged."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import numpy as np
+import zmq
+
+from ....events import ConfigError, EventBatch, Kind, Layer, concatenate
+from ....events.endpoints import check_private, private_files
+from ....events.wire import MAX_BATCH_EVENTS
+from ...parser import Input
+from ...settings import FtioSettings
+from ...source import Chunk, Closed, Origin, Problems, SourceItem
+from .ftio_messages import Message, numbered, read_message
+from .ftio_streams import Stream, Streams, other_clock
+from .interval_events import EXPECTED_INTERVALS, Positions, described, events_of
+from .intervals import Intervals, joined
+
+_MESSAGES_A_POLL: Final = 1000
+_BYTES_A_POLL: Final = 16 << 20
+_CUT_OFF: Final = 16
+"""ZeroMQ refuses a message so many times too long, with the connection and what is under way on it."""
+
+_Section: TypeAlias = tuple[Stream, str, Kind, Layer]
+_Part: TypeAlias = tuple[int, Intervals]
+"""A message's number, and what it holds of one section."""
+
+
+class FtioSource:
+    """A PULL socket for FTIO's messages. Each frame is one message, as it is for FTIO.
+
+    A stream is a (job, host) pair. A PULL socket does not say who sent, so senders that do not name their host
+    share one.
+
+    Args:
+        settings: endpoint, job and bounds.
+        origin: host and user of streams whose messages do not name them.
+        context: where the socket is made; by default its own.
+        clock: the time of day in Unix seconds.
+
+    Raises:
+        ConfigError: the endpoint cannot be bound, or would be open to the network.
+    """
+
+    def __init__(
+        self,
+        settings: FtioSettings,
+        origin: Origin,
+        context: zmq.Context[zmq.Socket[bytes]] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.problems = Problems()
+        self.counters: Counter[str] = Counter()
+        self._settings = settings
+        self._clock = clock
+        self._own_context = context is None
+        self._context: zmq.Context[zmq.Socket[bytes]] = context or zmq.Context()
+        self._closed = False
+        self._socket = self._context.socket(zmq.PULL)
+        self.endpoint = self._bind()
+        self._about = Input(self.endpoint, origin, problems=self.problems, counters=self.counters)
+        host = "" if settings.allow_remote else origin.host
+        self._streams = Streams(settings, self._about, host, origin.user)
+        self._pending: dict[_Section, list[_Part]] = {}
+
+    @property
+    def finished(self) -> bool:
+        """True once closed: a socket has no end."""
+        return self._closed
+
+    def has(self, job: str) -> bool:
+        """Tells whether a job is one that messages come for."""
+        return self._streams.has(job)
+
+    def poll(self) -> list[SourceItem]:
+        """Takes in the messages that are there, up to a bound; none is waited for."""
+        items: list[SourceItem] = []
+        taken, gathered = 0, 0
+        with contextlib.suppress(zmq.Again):
+            for _ in range(0 if self._closed else _MESSAGES_A_POLL):
+                data = self._socket.recv(zmq.NOBLOCK)
+                taken += len(data)
+                gathered += self._take(data, items)
+                if taken >= _BYTES_A_POLL or gathered >= MAX_BATCH_EVENTS:
+                    break
+        self._emit(items)
+        return items
+
+    def close(self) -> None:
+        """Stops listening; safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._socket.close(0)
+            if self._own_context:
+                self._context.term()
+
+    def _bind(self) -> str:
+        self._socket.setsockopt(zmq.RCVHWM, self._settings.high_water)
+        self._socket.setsockopt(zmq.MAXMSGSIZE, _CUT_OFF * self._settings.max_message_bytes)
+        endpoint = self._settings.endpoint
+        try:
+            check_private(endpoint, allow=self._settings.allow_remote, permission="allow_remote")
+            with private_files():
+                self._socket.bind(endpoint)
+        except (ConfigError, zmq.ZMQError) as error:
+            self.close()
+            if isinstance(error, ConfigError):
+                raise
+            raise ConfigError(f"cannot listen for FTIO's messages on {endpoint}: {error}") from None
+        return bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+
+    def _take(self, data: bytes, items: list[SourceItem]) -> int:
+        """Takes in one message; returns how many intervals it gave."""
+        self.counters["messages"] += 1
+        self.counters["bytes_read"] += len(data)
+        number = self.counters["messages"]
+        if len(data) > self._settings.max_message_bytes:
+            self.counters["bytes_dropped:too_large"] += len(data)
+            expected = f"at most {self._settings.max_message_bytes} bytes"
+            numbered(self._about, number).malformed(None, f"the message has {len(data)} bytes", expected)
+            return 0
+        message = read_message(data, self._about, number)
+        for rule in message.rules:
+            self.counters[f"sections_ignored:{rule}"] += 1
+        gathered = sum(len(intervals.start_s) for intervals, _ in message.sections)
+        if gathered:
+            self._gather(number, message, items)
+        return gathered
+
+    def _gather(self, number: int, message: Message, items: list[SourceItem]) -> None:
+        stream, news = self._streams.stream_of(message, self._clock())
+        if any(isinstance(item, Closed) for item in news):
+            self._emit(items)  # what came before belongs before the end
+        items += news
+        for intervals, layer in message.sections:
+            if stream is not None:
+                section = (stream, intervals.section, intervals.kind, layer)
+                self._pending.setdefault(section, []).append((number, intervals))
+            elif count := len(intervals.start_s):
+                self._report(intervals, np.arange(count), [(number, intervals)])
+
+    def _emit(self, items: list[SourceItem]) -> None:
+        """Makes chunks of what was gathered, each section of all its messages at once."""
+        pending, self._pending = self._pending, {}
+        batches: dict[Stream, list[EventBatch]] = {}
+        for (stream, _, _, layer), parts in pending.items():
+            batches.setdefault(stream, []).append(self._events(stream, layer, parts))
+        for stream, made in batches.items():
+            whole = concatenate(made)
+            if not len(whole):
+                continue
+            stream.job.newest_s = max(stream.job.newest_s, float(whole.end.max()) / 1e9)
+            self.counters["events"] += len(whole)
+            for first in range(0, len(whole), MAX_BATCH_EVENTS):
+                part = whole.select(slice(first, first + MAX_BATCH_EVENTS))
+                items.append(Chunk(stream.id, part, stream.interner.take_fresh()))
+
+    def _events(self, stream: Stream, layer: Layer, parts: list[_Part]) -> EventBatch:
+        whole = joined([intervals for _, intervals in parts])
+        call = stream.interner.string(whole.section)
+        made = events_of(whole, call, layer, ~other_clock(stream.job, whole.start_s))
+        self.counters["intervals_ignored:no_bytes"] += made.empty
+        if len(made.wrong):
+            self._report(whole, made.wrong, parts)
+        return made.batch
+
+    def _report(self, whole: Intervals, wrong: Positions, parts: list[_Part]) -> None:
+        """Reports wrong intervals once for each message that they came in."""
+        self.counters["intervals_malformed"] += len(wrong)
+        ends = np.cumsum([len(intervals.start_s) for _, intervals in parts])
+        owners, firsts, counts = np.unique(
+            np.searchsorted(ends, wrong, side="right"), return_index=True, return_counts=True
+        )
+        for owner, first, count in zip(owners.tolist(), firsts.tolist(), counts.tolist(), strict=True):
+            number, intervals = parts[owner]
+            numbered(self._about, number).malformed(
+                None,
+                f"{whole.section}: {count} of {len(intervals.start_s)} intervals are wrong, first "
+                f"{described(whole, int(wrong[first]))}",
+                f"{EXPECTED_INTERVALS}, and one clock for a job",
+            )

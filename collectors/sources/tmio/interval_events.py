@@ -1,0 +1,70 @@
+"""Makes events of intervals of bandwidth, and tells the wrong ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import EventBatch, Flag, Layer, make_batch
+from .intervals import Intervals
+
+LATEST_S: Final = 4_600_000_000
+"""Latest time that an interval may end, s; the wire's bound is near."""
+_NS: Final = 1e9
+
+Positions: TypeAlias = npt.NDArray[np.intp]
+EXPECTED_INTERVALS: Final = "finite numbers, times from 0 on, an end that is not before the start"
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalEvents:
+    """What became of a section's intervals."""
+
+    batch: EventBatch
+    """One event for each interval in which bytes were moved, flagged AGGREGATE."""
+    wrong: Positions
+    """Positions of the intervals whose values are not finite, are negative, or end before they begin."""
+    empty: int
+    """Intervals that moved nothing."""
+
+
+def events_of(
+    intervals: Intervals, call: int, layer: Layer, possible: npt.NDArray[np.bool_] | None = None
+) -> IntervalEvents:
+    """Makes an event of each interval: bytes = bandwidth x length, times in nanoseconds from the trace's own zero.
+
+    Args:
+        intervals: of one section.
+        call: number of the section's name.
+        layer: of all events.
+        possible: False where an interval is wrong for a reason of the caller's, bool[n].
+    """
+    start, end, rate = intervals.start_s, intervals.end_s, intervals.bandwidth
+    with np.errstate(invalid="ignore", over="ignore"):
+        size = np.rint(rate * (end - start))
+        good = (start >= 0) & (end >= start) & (end <= LATEST_S) & (size >= 0) & (size < 2**62)
+    if possible is not None:
+        good &= possible
+    used = good & (size > 0)
+    begin = np.rint(start[used] * _NS).astype(np.int64)
+    finish = np.rint(end[used] * _NS).astype(np.int64)
+    columns: dict[str, npt.ArrayLike] = {
+        "start": begin,
+        "duration": finish - begin,
+        "call": call,
+        "layer": int(layer),
+        "kind": int(intervals.kind),
+        "bytes": size[used].astype(np.int64),
+        "flags": int(Flag.AGGREGATE),
+    }
+    batch = make_batch(len(begin), columns)
+    return IntervalEvents(batch, np.flatnonzero(~good), int(np.count_nonzero(good)) - len(batch))
+
+
+def described(intervals: Intervals, at: int) -> str:
+    """Says in words what one interval holds."""
+    start, end, rate = (float(values[at]) for values in (intervals.start_s, intervals.end_s, intervals.bandwidth))
+    return f"bandwidth {rate:g} from {start:g} s to {end:g} s"

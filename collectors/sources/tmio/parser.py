@@ -1,0 +1,102 @@
+"""TMIO, the tracer of the FTIO authors: JSON lines, JSON, MessagePack, and short forms of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....events import EventBatch, Interner, Kind, Layer, StreamInfo
+from ....events.wire import MAX_BATCH_EVENTS
+from ...parser import Input
+from ...source import Chunk, Closed, Opened, SourceItem
+from .documents import EXPECTED, JsonDocuments, MessagePackRecords
+from .interval_events import EXPECTED_INTERVALS, described, events_of
+from .intervals import Intervals, intervals_of, is_record, sections_left_out
+
+
+class TmioParser:
+    """Parses one file into one stream: an event for each interval of bandwidth, flagged as an aggregate.
+
+    Stamps count from the start of the traced program and stay so (``clock_offset_ns=None``). Rank-level metrics are
+    taken where a record has them, else those of single requests, else those of the application.
+    """
+
+    def __init__(self, about: Input) -> None:
+        self.problems, self.counters = about.problems, about.counters
+        self._about = about
+        self._records: JsonDocuments | MessagePackRecords | None = None
+        self._undirected = Kind.READ
+        self._interner = Interner()
+        self._stream = ""
+
+    def feed(self, data: bytes) -> list[SourceItem]:
+        """Takes the next bytes, split anywhere, and returns the intervals of the records that are complete."""
+        if self._records is None:
+            if not data.strip():
+                return []
+            self._records = self._choose(data.lstrip()[:1])
+        return [item for number, value in self._records.feed(data) for item in self._take(number, value)]
+
+    def finish(self) -> list[SourceItem]:
+        """Reports a record that was cut off and closes the stream."""
+        items: list[SourceItem] = []
+        if self._records is not None:
+            items += [item for number, value in self._records.finish() for item in self._take(number, value)]
+        if self._stream:
+            items.append(Closed(self._stream))
+            self._stream = ""
+        return items
+
+    def _choose(self, first: bytes) -> JsonDocuments | MessagePackRecords:
+        if first >= b"\x80":
+            self._undirected = Kind.WRITE  # as FTIO takes such messages
+            return MessagePackRecords(self._about)
+        return JsonDocuments(self._about, is_record)
+
+    def _take(self, number: int, value: Any) -> list[SourceItem]:
+        if not is_record(value):
+            self._about.malformed(number, "the record has no section of TMIO", EXPECTED)
+            return []
+        for rule in sections_left_out(value):
+            self.counters[f"sections_ignored:{rule}"] += 1
+        items: list[SourceItem] = []
+        for intervals in intervals_of(value, self._undirected):
+            if intervals.ragged:
+                self._about.malformed(number, f"{intervals.section}: {intervals.ragged}", "arrays of equal length")
+            batch = self._events(number, intervals)
+            if len(batch):
+                items += self._emit(batch, intervals.ranks)
+        return items
+
+    def _events(self, number: int, intervals: Intervals) -> EventBatch:
+        made = events_of(intervals, self._interner.string(intervals.section), Layer.MPIIO)
+        if len(made.wrong):
+            self._about.malformed(
+                number,
+                f"{intervals.section}: {len(made.wrong)} of {len(intervals.start_s)} intervals are wrong, "
+                f"first number {made.wrong[0]}: {described(intervals, int(made.wrong[0]))}",
+                EXPECTED_INTERVALS,
+            )
+            self.counters["intervals_malformed"] += len(made.wrong)
+        self.counters["intervals_ignored:no_bytes"] += made.empty
+        return made.batch
+
+    def _emit(self, batch: EventBatch, ranks: int) -> list[SourceItem]:
+        items: list[SourceItem] = []
+        if not self._stream:
+            self._stream = self._about.stream("tmio")
+            origin = self._about.origin
+            info = StreamInfo(
+                job=origin.job,
+                source="tmio",
+                host=origin.host,
+                user=origin.user,
+                ranks=ranks,
+                origin=self._about.name,
+                clock_offset_ns=None,
+            )
+            items.append(Opened(self._stream, info))
+        self.counters["events"] += len(batch)
+        for first in range(0, len(batch), MAX_BATCH_EVENTS):
+            part = batch.select(slice(first, first + MAX_BATCH_EVENTS))
+            items.append(Chunk(self._stream, part, self._interner.take_fresh()))
+        return items
