@@ -6,13 +6,19 @@ from iotide.events.models import Estimate, OtherRhythm
 from support.results import make_prediction
 
 
-def test_own_clock_is_the_mean_of_the_repetitions_that_were_not_held_up() -> None:
-    line = "raw times: 2.0 sec, 3.58 sec, 1.9 sec, 2.1 sec\n\n1 loop, best of 4: 1.9 sec per loop\n"
-    assert own_clock(f"setup\n{line}") == (pytest.approx(2.0), 1)
+def test_own_clock_is_the_mean_with_and_without_repetitions_that_were_held_up() -> None:
+    line = "raw times: 2.0 sec, 3.6 sec, 1.9 sec, 2.1 sec\n\n1 loop, best of 4: 1.9 sec per loop\n"
+    clock = own_clock(f"setup\n{line}")
+    assert clock == (pytest.approx(2.0), pytest.approx(2.4), 1)
+    assert clock.error_of(2.2) == 0
+    assert clock.error_of(1.9) == pytest.approx(0.05)
+    assert clock.error_of(3.0) == pytest.approx(0.25)
 
 
 def test_own_clock_takes_all_even_repetitions() -> None:
-    assert own_clock("raw times: 1.7 sec, 1.9 sec, 2.3 sec") == (pytest.approx(1.9667, abs=1e-3), 0)
+    clock = own_clock("raw times: 1.7 sec, 1.9 sec, 2.4 sec")
+    assert clock == (pytest.approx(2.0), pytest.approx(2.0), 0)
+    assert clock.error_of(2.1) == pytest.approx(0.05)
 
 
 def test_period_that_most_repetitions_had_counts() -> None:
