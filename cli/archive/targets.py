@@ -74,8 +74,8 @@ def _jsonl() -> Writer:
 
 
 def _otf2() -> Writer:
-    from ...clients.otf2.library import load
     from ...clients.otf2.writer import write_otf2
+    from ...events.otf2_library import load
 
     load()
     return write_otf2

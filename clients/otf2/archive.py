@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from ...events.otf2_library import load
 from .check import check_written
-from .library import EventFunctions, load
+from .event_functions import EventFunctions
 
 _EVENT_CHUNK: Final = 256 * 1024
 """Bytes that a location holds: the fewest that OTF2 allows."""
@@ -39,7 +40,6 @@ class Otf2Archive:
 
     def __enter__(self) -> Otf2Archive:
         library = self.library
-        self._error_callback = _silence(library)
         self.events = EventFunctions(library)
         with self._told():
             self.handle = library.Archive_Open(
@@ -110,21 +110,3 @@ class Otf2Archive:
         if isinstance(error, OSError) and error.errno:
             return error
         return OSError(errno.EIO, f"OTF2: {error.strerror if isinstance(error, OSError) else error}")
-
-
-def _silence(library: Any) -> Any:
-    """Keeps OTF2 from writing its own lines on standard error; what fails is raised."""
-    kind = ctypes.CFUNCTYPE(
-        ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int,
-        ctypes.c_char_p, ctypes.c_void_p,
-    )  # fmt: skip
-    callback = kind(lambda *arguments: int(arguments[4]))
-    register = library.Config.conf.lib.OTF2_Error_RegisterCallback
-    register.restype, register.argtypes = ctypes.c_void_p, [kind, ctypes.c_void_p]
-    register(callback, None)
-    _kept.append(callback)
-    return callback
-
-
-_kept: list[Any] = []
-"""OTF2 may call it until the process ends."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...events import FileInfo, FileType, Layer, StreamInfo
+from ...events.otf2_library import NONE_32
 from .calls import Opened
-from .library import IO_FILE, IO_HANDLE, NONE_32, STRING, UINT64
+from .event_functions import IO_FILE, IO_HANDLE, STRING, UINT64
 
 PARADIGMS: Final[dict[Layer, tuple[str, str, bool, bool]]] = {
     Layer.OTHER: ("OTHER", "other I/O library", False, False),

@@ -6,9 +6,9 @@ from collections import Counter
 
 from ...events import FileInfo, Layer
 from ...events.archive.archived import ArchivedStream
+from ...events.otf2_library import NONE_32
 from .calls import Opened, group_of, opened_as, pre_created_as
 from .definitions import TraceDefinitions
-from .library import NONE_32
 
 _NOTHING = FileInfo("")
 _UNKNOWN = Opened()

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ...events import Flag, Kind, Layer
+from ...events.otf2_library import NONE_32, NONE_64
 from .calls import opened_as, operation_of, sought, status_set
 from .definitions import PARADIGMS, TraceDefinitions
 from .handles import Handles
-from .library import NONE_32, NONE_64
 
 MODES: Final = {int(Kind.READ): 0, int(Kind.WRITE): 1, int(Kind.SYNC): 2}
 """Kind of a call -> mode of an operation."""

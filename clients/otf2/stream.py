@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from ...events import DefinitionTable, EventBatch
 from ...events.archive.archived import ArchivedStream
+from ...events.otf2_library import NONE_32, NONE_64
 from ..traces.lanes import Lanes
 from .archive import Otf2Archive
 from .definitions import ATTRIBUTES, Location, LocationGroup, TraceDefinitions
 from .handles import Handles
-from .library import NONE_32, NONE_64
 from .records import Process, Records, Row, Shape
 
 MOST_OPEN: Final = 512

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ....events import Definitions, FileInfo, Flag, HandleInfo, Interner, Kind, Layer
+from ....events.otf2_library import NONE_32, NONE_64
 from ...source import Omissions
 from .definitions import Handle, Region, TraceDefinitions
-from .library import NONE_32, NONE_64
 
 MOST_OPERATIONS: Final = 1 << 16
 """Operations of a process that are under way at once."""

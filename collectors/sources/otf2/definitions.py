@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from ....events import FileInfo, FileType, Kind, Layer
 from ....events.definitions import MAX_TEXT
+from ....events.otf2_library import NONE_32, NONE_64
 from ....events.schema import file_type_of
 from ...calls import CALLS, classify
-from .library import DEFINITIONS, NONE_32, NONE_64
+from .callbacks import DEFINITIONS
 
 _FILE_ROLES: Final = frozenset((27, 38))
 """FILE_IO and FILE_IO_METADATA, of OTF2_RegionRole."""

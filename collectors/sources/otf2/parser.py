@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import COLUMNS, InputError, StreamInfo, make_batch
+from ....events.otf2_library import EVENTS, load
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .._apart import read_apart
+from .callbacks import Attributes, callbacks
 from .calls import LocationCalls, Process, Row
 from .definitions import Location, TraceDefinitions
-from .library import EVENTS, Attributes, callbacks, load
 
 _EXPECTED: Final = "an OTF2 trace that was written to its end"
 _LATEST_NS: Final = 2**62

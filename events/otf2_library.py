@@ -1,0 +1,66 @@
+"""OTF2's C library, as the ``otf2`` package brings it, and what its writer and its reader both know of it."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Final
+
+from .errors import UnavailableError
+
+U8, U32, U64, I64 = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
+NONE_32: Final = 2**32 - 1
+"""OTF2's "undefined" for references of 32 bits."""
+NONE_64: Final = 2**64 - 1
+EVENTS: Final[dict[str, tuple[Any, ...]]] = {
+    "Enter": (U32,),
+    "Leave": (U32,),
+    "IoCreateHandle": (U32, U8, U32, U32),
+    "IoDestroyHandle": (U32,),
+    "IoDuplicateHandle": (U32, U32, U32),
+    "IoSeek": (U32, I64, U8, U64),
+    "IoChangeStatusFlags": (U32, U32),
+    "IoDeleteFile": (U8, U32),
+    "IoOperationBegin": (U32, U8, U32, U64, U64),
+    "IoOperationIssued": (U32, U64),
+    "IoOperationComplete": (U32, U64, U64),
+    "IoOperationCancelled": (U32, U64),
+}
+"""Event -> types of its own fields, those behind time and attributes."""
+
+
+def load() -> Any:
+    """Returns the package's lower module, whose functions have the names of the C library without ``OTF2_``.
+
+    Raises:
+        UnavailableError: the package is missing, or not one that can be used here.
+    """
+    try:
+        import _otf2
+    except ImportError:
+        raise UnavailableError("OTF2 traces need the otf2 package: pip install 'iotide[otf2]'") from None
+    except OSError as error:
+        raise UnavailableError(f"the otf2 package cannot be used: {error}") from None
+    _be_silent(_otf2)
+    return _otf2
+
+
+def address(library: Any, name: str) -> int:
+    """Returns where a function of the C library lies, by its full name."""
+    return ctypes.cast(getattr(library.Config.conf.lib, name), ctypes.c_void_p).value or 0
+
+
+def _be_silent(library: Any) -> None:
+    """Keeps OTF2 from writing lines of its own on standard error: what fails is raised."""
+    if _kept:
+        return
+    place, text = ctypes.c_void_p, ctypes.c_char_p
+    callback = ctypes.CFUNCTYPE(ctypes.c_int, place, text, U64, text, ctypes.c_int, text, place)(
+        lambda *arguments: int(arguments[4])
+    )
+    _kept.append(callback)
+    register = ctypes.CFUNCTYPE(place, place, place)(address(library, "OTF2_Error_RegisterCallback"))
+    register(ctypes.cast(callback, place), None)
+
+
+_kept: list[Any] = []
+"""OTF2 may call it until the process ends."""
