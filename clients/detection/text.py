@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Final, TextIO
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ...events.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
 from ...events.models import Estimate, ModeName, Prediction
 from ..lines import other_text
+from ..tables import print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text, rate_text
 from .wavelet_text import power_map
 
@@ -37,9 +37,8 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     console = Console(file=stream, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _FILE_WIDTH)
-    names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
     console.print(
-        f"[bold]{escape(names)}[/bold]  {report.source}, {report.events:,} events, "
+        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {report.events:,} events, "
         f"{byte_text(report.bytes_read)} read, {byte_text(report.bytes_written)} written",
         soft_wrap=True,
     )
@@ -48,13 +47,13 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     moved = counted.get(report.prediction.mode, sum(counted.values()))
     console.print(_facts(report.prediction, analysis, report.start_s, moved), soft_wrap=True)
     if report.prediction.dominant:
-        _show(console, _frequencies(report.prediction))
+        print_table(console, _frequencies(report.prediction))
     if analysis.modes:
-        _show(console, _modes(analysis.modes))
+        print_table(console, _modes(analysis.modes))
     if analysis.reconstruction:
-        _show(console, _waves(analysis.reconstruction))
+        print_table(console, _waves(analysis.reconstruction))
     if analysis.grouping:
-        _show(console, _groups(analysis.grouping, console.width))
+        print_table(console, _groups(analysis.grouping, console.width))
         if analysis.grouping.left_out:
             console.print(f"{analysis.grouping.left_out} more with {byte_text(analysis.grouping.bytes_left_out)}")
     if analysis.wavelet:
@@ -70,10 +69,10 @@ def validity_text(validity: Validity, start_s: float) -> str:
     """Says when a period was there, in seconds since ``start_s``: "12.0-88.3 s"."""
     if not validity.stretches:
         return "nowhere clearly"
-    shown = validity.stretches[:_MOST_STRETCHES]
+    told = validity.stretches[:_MOST_STRETCHES]
     digits = _digits(validity.stretches[-1].end_s - validity.stretches[0].start_s)
-    spans = ", ".join(_span(max(row.start_s - start_s, 0.0), row.end_s - start_s, digits) for row in shown)
-    more = len(validity.stretches) - len(shown)
+    spans = ", ".join(_span(max(row.start_s - start_s, 0.0), row.end_s - start_s, digits) for row in told)
+    more = len(validity.stretches) - len(told)
     rest = f" and {more} more" if more else ""
     return f"{spans} s{rest}  ({validity.share:.0%} of the window)"
 
@@ -85,11 +84,6 @@ def _digits(length_s: float) -> int:
 
 def _span(first_s: float, last_s: float, digits: int) -> str:
     return f"{round(first_s, digits) + 0.0:.{digits}f}-{last_s:.{digits}f}"
-
-
-def _show(console: Console, table: Table) -> None:
-    console.print()
-    console.print(table, soft_wrap=True)
 
 
 def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: int) -> Table:
@@ -155,7 +149,7 @@ def _autocorrelation_text(answer: AutocorrelationAnswer) -> str:
 
 
 def _frequencies(prediction: Prediction) -> Table:
-    table = _table("lines of the spectrum", "frequency", "period", "amplitude", "Z-score", "confidence")
+    table = table_of("lines of the spectrum", "frequency", "period", "amplitude", "Z-score", "confidence")
     for row in prediction.dominant:
         table.add_row(
             f"{row.frequency_hz:.5g} Hz",
@@ -168,7 +162,7 @@ def _frequencies(prediction: Prediction) -> Table:
 
 
 def _modes(modes: Sequence[Prediction]) -> Table:
-    table = _table("by mode", "mode", "period", "confidence", "periodicity", "a phase", "bursts")
+    table = table_of("by mode", "mode", "period", "confidence", "periodicity", "a phase", "bursts")
     for row in modes:
         table.add_row(row.mode, *_answer(row))
     return table
@@ -179,7 +173,7 @@ def _waves(model: Reconstruction) -> Table:
         f"signal = {rate_text(model.mean)} + strongest waves, amplitude cos(2 pi frequency t + phase);\n"
         f"t from the window's start; {model.relative_residual:.1%} of the standard deviation is left"
     )
-    table = _table(title, "frequency", "period", "amplitude", "phase", "share of variance")
+    table = table_of(title, "frequency", "period", "amplitude", "phase", "share of variance")
     for wave in model.waves:
         table.add_row(
             f"{wave.frequency_hz:.5g} Hz",
@@ -192,7 +186,7 @@ def _waves(model: Reconstruction) -> Table:
 
 
 def _groups(grouping: Grouping, width: int) -> Table:
-    table = _table(f"by {grouping.by}", "read", "written", "period", "confidence", "a phase", grouping.by)
+    table = table_of(f"by {grouping.by}", "read", "written", "period", "confidence", "a phase", grouping.by)
     table.columns[-1].justify = "left"
     room = max(width - _NUMBERS_WIDTH, _SHORTEST_NAME)
     for row in grouping.groups:
@@ -202,7 +196,7 @@ def _groups(grouping: Grouping, width: int) -> Table:
             cells = [period, confidence, volume]
         # the end of a path says more than its beginning
         name = row.name if len(row.name) <= room else f"...{row.name[3 - room :]}"
-        table.add_row(byte_text(row.bytes_read), byte_text(row.bytes_written), *cells, escape(name))
+        table.add_row(byte_text(row.bytes_read), byte_text(row.bytes_written), *cells, shown(name))
     return table
 
 
@@ -218,13 +212,6 @@ def _answer(prediction: Prediction) -> tuple[str, str, str, str, str]:
         "" if scores is None else byte_text(scores.bytes_per_phase),
         "" if scores is None else duration_text(scores.burst_width_s),
     )
-
-
-def _table(title: str, *headings: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="italic")
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
 
 
 def _with_interval(estimate: Estimate) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TextIO
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ...events.dfg import ActivityStats, Comparison, Graph, GraphReport, Outlier, Timeline
+from ..tables import counted, print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text, rate_text
 
 _SHADES: Final = " ▁▂▃▄▅▆▇█"
@@ -20,8 +19,6 @@ _NARROWEST_BAR: Final = 20
 _WIDEST_BAR: Final = 100
 _MOST_CASES: Final = 200
 _WIDE: Final = 120
-_UNBROKEN: Final = 10_000  # a terminal breaks lines; a table that is squeezed loses digits
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _STYLE: Final = {"green": "green", "red": "red", "both": ""}
 
 
@@ -35,11 +32,11 @@ def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
     """
     console = Console(file=stream, highlight=False)
     graph = report.graph
-    names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
     console.print(
-        f"[bold]{_shown(names)}[/bold]  {report.source}, {graph.events:,} events of {_counted(graph.cases, 'case')} "
-        f"by {graph.case}, {_counted(len(graph.activities), 'activity', 'activities')} by {_shown(graph.mapping)}, "
-        f"over {_time(graph.last_s - graph.first_s)}" + (f", where {_shown(graph.filter)}" if graph.filter else ""),
+        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {graph.events:,} events of "
+        f"{counted(graph.cases, 'case')} by {graph.case}, "
+        f"{counted(len(graph.activities), 'activity', 'activities')} by {shown(graph.mapping)}, "
+        f"over {_time(graph.last_s - graph.first_s)}" + (f", where {shown(graph.filter)}" if graph.filter else ""),
         soft_wrap=True,
     )
     for line in _left_out(report):
@@ -63,7 +60,7 @@ def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
 def outlier_lines(outlier: Outlier) -> Iterator[str]:
     """Yields what is said of a run and others, line by line, as rich markup."""
     for name, distance in zip(outlier.names, outlier.distances, strict=True):
-        yield f"distance {distance:.4f} to {_shown(name)}"
+        yield f"distance {distance:.4f} to {shown(name)}"
     if outlier.outlier is None:
         yield "too few others to tell whether this run is usual (three are needed)"
         return
@@ -88,7 +85,7 @@ def _left_out(report: GraphReport) -> Iterator[str]:
 
 def _activities(graph: Graph, top: int, width: int) -> Table:
     wide = width >= _WIDE
-    table = _table("activities", "load", "time", "moved", "rate", "events", "cases", "at once")
+    table = table_of("activities", "load", "time", "moved", "rate", "events", "cases", "at once")
     if wide:
         table.add_column("median", justify="right")
         table.add_column("95 %", justify="right")
@@ -105,29 +102,31 @@ def _activities(graph: Graph, top: int, width: int) -> Table:
             f"{row.cases:,}",
             f"{row.max_concurrency}" if row.exact else f">= {row.max_concurrency}",
             *durations,
-            _shown(row.name),
+            shown(row.name),
         )
     return table
 
 
 def _edges(graph: Graph, top: int) -> Table:
-    table = _table("what follows what", "count", "mean gap")
+    table = table_of("what follows what", "count", "mean gap")
     table.add_column("from", no_wrap=True)
     table.add_column("to", no_wrap=True)
     for row in graph.edges[:top]:
-        table.add_row(f"{row.count:,}", _time(row.mean_gap_s), _shown(row.source), _shown(row.target))
+        table.add_row(f"{row.count:,}", _time(row.mean_gap_s), shown(row.source), shown(row.target))
     return table
 
 
 def _print_comparison(console: Console, comparison: Comparison, top: int) -> None:
-    green, red = _shown(comparison.green), _shown(comparison.red)
+    green, red = shown(comparison.green), shown(comparison.red)
     console.print(f"[green]green[/green]  {green}\n[red]red[/red]    {red}", soft_wrap=True)
     console.print(
         f"distance {comparison.distance:.4f}  (of what follows what; load {comparison.load_distance:.4f}, "
         f"bytes {comparison.bytes_distance:.4f})",
         soft_wrap=True,
     )
-    nodes = _table("activities, largest difference in load first", "side", "load", "", "time", "", "moved", "", "rate")
+    nodes = table_of(
+        "activities, largest difference in load first", "side", "load", "", "time", "", "moved", "", "rate"
+    )
     nodes.add_column("activity", no_wrap=True)
     for row in comparison.nodes[:top]:
         nodes.add_row(
@@ -136,10 +135,10 @@ def _print_comparison(console: Console, comparison: Comparison, top: int) -> Non
             *_pair(row.green, row.red, lambda stats: _time(stats.seconds)),
             *_pair(row.green, row.red, lambda stats: "" if stats.rate is None else byte_text(stats.bytes)),
             "" if row.rate_ratio is None else f"x {row.rate_ratio:.3g}",
-            _shown(row.name),
+            shown(row.name),
         )
     _show(console, nodes, len(comparison.nodes) - top)
-    edges = _table("edges, largest difference in share first", "side", "green", "red", "share")
+    edges = table_of("edges, largest difference in share first", "side", "green", "red", "share")
     edges.add_column("from", no_wrap=True)
     edges.add_column("to", no_wrap=True)
     for edge in comparison.edges[:top]:
@@ -148,8 +147,8 @@ def _print_comparison(console: Console, comparison: Comparison, top: int) -> Non
             f"{edge.green:,}",
             f"{edge.red:,}",
             f"{edge.share_difference:+.4f}",
-            _shown(edge.source),
-            _shown(edge.target),
+            shown(edge.source),
+            shown(edge.target),
         )
     _show(console, edges, len(comparison.edges) - top)
 
@@ -172,11 +171,11 @@ def _print_timeline(console: Console, timeline: Timeline, graph: Graph) -> None:
     widest = min(max((len(label) for label in labels), default=0), max(console.width // 2, 1))
     width = min(max(console.width - widest - 12, _NARROWEST_BAR), _WIDEST_BAR)
     length = max(graph.last_s - graph.first_s, 1e-9)
-    console.print(f"\n[italic]{_shown(timeline.activity)}[/italic], {_time(length / width)} a column")
+    console.print(f"\n[italic]{shown(timeline.activity)}[/italic], {_time(length / width)} a column")
     for label in labels:
         bar = "".join(_SHADES[level] for level in _levels(rows[label], length, width))
         text = label if len(label) <= widest else f"...{label[len(label) - widest + 3 :]}"
-        console.print(f"{_shown(text):<{widest}} |{bar}| {len(rows[label]):,}", soft_wrap=True)
+        console.print(f"{shown(text):<{widest}} |{bar}| {len(rows[label]):,}", soft_wrap=True)
     if len(rows) > len(labels):
         console.print(f"{len(rows) - len(labels)} more cases")
     if timeline.left_out:
@@ -200,8 +199,7 @@ def _levels(intervals: Sequence[tuple[float, float]], length: float, width: int)
 
 
 def _show(console: Console, table: Table, more: int) -> None:
-    console.print()
-    Console(file=console.file, highlight=False, width=max(console.width, _UNBROKEN)).print(table)
+    print_table(console, table)
     if more > 0:
         console.print(f"{more} more (--top shows more of them)")
 
@@ -213,18 +211,3 @@ def _time(seconds: float) -> str:
 def _side(side: str) -> str:
     style = _STYLE[side]
     return f"[{style}]{side}[/{style}]" if style else side
-
-
-def _shown(name: str) -> str:
-    return escape(_UNPRINTABLE.sub("?", name))
-
-
-def _counted(number: int, one: str, several: str = "") -> str:
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
-
-
-def _table(title: str, *headings: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="italic")
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from typing import Final, TextIO
+from typing import TextIO
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ...events.layers import Account, FileLayers, HandleNode, Layers, LayersReport
+from ..tables import print_table, shown, shown_files, table_of
 from ..units import byte_text
 from .words import caller_name, fate_text, layer_name, loss_lines, nesting_text, time_text
-
-_UNBROKEN: Final = 10_000  # a terminal breaks lines; a table that is squeezed loses digits
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
@@ -28,10 +24,9 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     """
     console = Console(file=stream, highlight=False)
     layers = report.layers
-    names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
     console.print(
-        f"[bold]{_shown(names)}[/bold]  {report.source}, {layers.events:,} calls of {layers.processes:,} processes "
-        f"over {time_text(layers.last_s - layers.first_s)}; {nesting_text(layers)}",
+        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {layers.events:,} calls of "
+        f"{layers.processes:,} processes over {time_text(layers.last_s - layers.first_s)}; {nesting_text(layers)}",
         soft_wrap=True,
     )
     for line in _left_out(report):
@@ -41,7 +36,7 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     if layers.findings:
         console.print()
         for finding in layers.findings[:top]:
-            console.print(f"[bold]-[/bold] {_shown(finding.text)}", soft_wrap=True)
+            console.print(f"[bold]-[/bold] {shown(finding.text)}", soft_wrap=True)
         _more(console, len(layers.findings) - top, "findings")
     _show(console, _layers(layers), 0, "")
     if layers.accounts:
@@ -68,7 +63,9 @@ def _left_out(report: LayersReport) -> Iterator[str]:
 
 
 def _layers(layers: Layers) -> Table:
-    table = _table("layers", "own time", "share", "with below", "data calls", "other calls", "read", "written", "procs")
+    table = table_of(
+        "layers", "own time", "share", "with below", "data calls", "other calls", "read", "written", "procs"
+    )
     table.add_column("layer")
     for row in layers.layers:
         share = row.exclusive_seconds / layers.threads_seconds if layers.threads_seconds else 0.0
@@ -89,7 +86,7 @@ def _layers(layers: Layers) -> Table:
 
 
 def _accounts(accounts: Sequence[Account]) -> Table:
-    table = _table("bytes through layers", "in", "calls", "out", "calls", "out by others", "calls", "ratio")
+    table = table_of("bytes through layers", "in", "calls", "out", "calls", "out by others", "calls", "ratio")
     table.add_column("layer")
     for row in accounts:
         out = row.below_bytes + row.other_bytes
@@ -107,7 +104,7 @@ def _accounts(accounts: Sequence[Account]) -> Table:
 
 
 def _fates(layers: Layers) -> Table:
-    table = _table("requests one layer down", "calls", "asked", "calls below", "moved below", "time")
+    table = table_of("requests one layer down", "calls", "asked", "calls below", "moved below", "time")
     table.add_column("what became of them")
     for row in layers.fates:
         table.add_row(
@@ -122,7 +119,7 @@ def _fates(layers: Layers) -> Table:
 
 
 def _steps(layers: Layers, top: int) -> Table:
-    table = _table("who calls whom", "time", "calls", "moved")
+    table = table_of("who calls whom", "time", "calls", "moved")
     table.add_column("caller")
     table.add_column("calls")
     for row in layers.steps[:top]:
@@ -137,7 +134,7 @@ def _steps(layers: Layers, top: int) -> Table:
 
 
 def _collectives(layers: Layers, top: int) -> Table:
-    table = _table("collective calls", "time", "moving", "others wait", "movers", "of", "bytes", "calls")
+    table = table_of("collective calls", "time", "moving", "others wait", "movers", "of", "bytes", "calls")
     table.add_column("call", no_wrap=True)
     for row in layers.collectives[:top]:
         table.add_row(
@@ -148,25 +145,25 @@ def _collectives(layers: Layers, top: int) -> Table:
             f"{row.processes:,}",
             byte_text(row.moved_bytes),
             f"{row.calls:,}",
-            _shown(f"{row.call} {row.file}"),
+            shown(f"{row.call} {row.file}"),
         )
     return table
 
 
 def _own_files(layers: Layers) -> Table:
-    table = _table("files of a layer's own", "time", "calls", "files")
+    table = table_of("files of a layer's own", "time", "calls", "files")
     table.add_column("layer")
     table.add_column("such as", no_wrap=True)
     for row in layers.own_files:
         who = f"{layer_name(row.layer)} in {layer_name(row.below)}"
         table.add_row(
-            time_text(row.seconds), f"{row.calls:,}", f"{row.files:,}", who, _shown(", ".join(row.examples[:2]))
+            time_text(row.seconds), f"{row.calls:,}", f"{row.files:,}", who, shown(", ".join(row.examples[:2]))
         )
     return table
 
 
 def _handles(nodes: Sequence[HandleNode], top: int) -> Table:
-    table = _table("handles", "time", "own time", "reads", "writes", "read", "written", "opens", "procs")
+    table = table_of("handles", "time", "own time", "reads", "writes", "read", "written", "opens", "procs")
     table.add_column("handle", no_wrap=True)
     for row in nodes[:top]:
         table.add_row(
@@ -178,19 +175,19 @@ def _handles(nodes: Sequence[HandleNode], top: int) -> Table:
             byte_text(row.bytes_written),
             f"{row.opens:,}",
             f"{row.processes:,}",
-            f"{'  ' * row.depth}[bold]{layer_name(row.layer)}[/bold] {_shown(row.call or '')}"
-            f"{' ' if row.call else ''}{_shown(row.file or '(no file)')}",
+            f"{'  ' * row.depth}[bold]{layer_name(row.layer)}[/bold] {shown(row.call or '')}"
+            f"{' ' if row.call else ''}{shown(row.file or '(no file)')}",
         )
     return table
 
 
 def _files(files: Sequence[FileLayers], top: int) -> Table:
-    table = _table("files on their way down", "own time", "reads", "writes", "read", "written", "opens")
+    table = table_of("files on their way down", "own time", "reads", "writes", "read", "written", "opens")
     table.add_column("layer")
     table.add_column("for")
     table.add_column("file", no_wrap=True)
     for row in files[:top]:
-        path = f"{_shown(row.path)}{f' on {_shown(row.host)}' if row.host else ''}"
+        path = f"{shown(row.path)}{f' on {shown(row.host)}' if row.host else ''}"
         for access in row.accesses:
             table.add_row(
                 time_text(access.exclusive_seconds),
@@ -209,7 +206,7 @@ def _files(files: Sequence[FileLayers], top: int) -> Table:
 
 
 def _mounts(layers: Layers, top: int) -> Table:
-    table = _table("file systems", "read", "written", "time", "calls", "files")
+    table = table_of("file systems", "read", "written", "time", "calls", "files")
     table.add_column("of")
     table.add_column("mounted on", no_wrap=True)
     for row in layers.mounts[:top]:
@@ -221,28 +218,16 @@ def _mounts(layers: Layers, top: int) -> Table:
             f"{row.calls:,}",
             f"{row.files:,}",
             scope,
-            _shown(f"{row.mount_point} ({row.filesystem})") if row.mount_point else "(not known)",
+            shown(f"{row.mount_point} ({row.filesystem})") if row.mount_point else "(not known)",
         )
     return table
 
 
-def _table(title: str, *numbers: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="italic")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
 def _show(console: Console, table: Table, beyond: int, what: str) -> None:
-    console.print()
-    Console(file=console.file, highlight=False, width=max(console.width, _UNBROKEN)).print(table)
+    print_table(console, table)
     _more(console, beyond, what)
 
 
 def _more(console: Console, beyond: int, what: str) -> None:
     if beyond > 0:
         console.print(f"[dim]and {beyond:,} more {what} (--top, --json)[/dim]")
-
-
-def _shown(text: str) -> str:
-    return escape(_UNPRINTABLE.sub("?", text))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, TextIO
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ...events.interaction import Actor, Component, Ranking, RankReport
+from ..tables import shown, shown_files
 from ..units import byte_text, duration_text
 
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MOST_COMPONENTS: Final = 12
 _MOST_EDGES: Final = 12
 _MOST_COMMUNITIES: Final = 12
@@ -24,9 +22,8 @@ def print_ranking(report: RankReport, stream: TextIO) -> None:
     """Prints what was read, the components with their leaders, the strongest edges, and what was left out."""
     console = Console(file=stream, highlight=False)
     ranking = report.ranking
-    names = report.files[0] if len(report.files) == 1 else f"{report.files[0]} and {len(report.files) - 1} more"
     console.print(
-        f"[bold]{_shown(names)}[/bold]  {report.source}, {ranking.events:,} events over "
+        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {ranking.events:,} events over "
         f"{duration_text(max(ranking.last_s - ranking.first_s, 0.0))}; "
         f"{len(ranking.actors):,} {_plural(ranking)} interact in {len(ranking.components):,} "
         f"component{'' if len(ranking.components) == 1 else 's'}, {ranking.alone:,} with nobody",
@@ -72,7 +69,7 @@ def _communities(component: Component, by_id: dict[int, Actor]) -> list[str]:
         return []
     lines = []
     for row in component.communities[:_MOST_COMMUNITIES]:
-        names = ", ".join(_shown(who(by_id[number])) for number in row.leaders[:3] if number in by_id)
+        names = ", ".join(shown(who(by_id[number])) for number in row.leaders[:3] if number in by_id)
         lines.append(f"  community {row.number}: {names}" + (f" and {row.actors - 3} more" if row.actors > 3 else ""))
     return lines
 
@@ -94,7 +91,7 @@ def _leaders(component: Component, by_id: dict[int, Actor]) -> Table:
             byte_text(actor.bytes_read) if actor.bytes_read else "",
             byte_text(actor.bytes_written) if actor.bytes_written else "",
             str(actor.community or ""),
-            _shown(who(actor)),
+            shown(who(actor)),
         )
     return table
 
@@ -116,8 +113,8 @@ def _edges(ranking: Ranking, by_id: dict[int, Actor]) -> Table:
             byte_text(edge.bytes) if edge.bytes else "",
             duration_text(edge.waited_s) if edge.waited_s else "",
             edge.kind,
-            _shown(source),
-            _shown(target),
+            shown(source),
+            shown(target),
         )
     return table
 
@@ -126,7 +123,7 @@ def _left_out(report: RankReport) -> list[str]:
     ranking = report.ranking
     lines = []
     if ranking.pruned:
-        names = ", ".join(_shown(who(actor)) for actor in ranking.pruned[:5])
+        names = ", ".join(shown(who(actor)) for actor in ranking.pruned[:5])
         more = f" and {len(ranking.pruned) - 5} more" if len(ranking.pruned) > 5 else ""
         lines.append(f"pruned as background: {names}{more}")
     for number, text in (
@@ -140,12 +137,8 @@ def _left_out(report: RankReport) -> list[str]:
     if report.kept_events is not None and report.all_events:
         share = report.kept_events / report.all_events
         lines.append(f"the filtered trace keeps {report.kept_events:,} of {report.all_events:,} lines ({share:.1%})")
-    return lines + [_shown(note) for note in ranking.notes]
+    return lines + [shown(note) for note in ranking.notes]
 
 
 def _plural(ranking: Ranking) -> str:
     return {"process": "processes"}.get(ranking.by, f"{ranking.by}s")
-
-
-def _shown(text: str) -> str:
-    return escape(_UNPRINTABLE.sub("?", text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -24,9 +25,11 @@ from iotide.events.models import Estimate, Prediction, Scores
 from support.results import make_prediction
 
 
-def shown(analysis: Analysis, prediction: Prediction | None = None) -> str:
+def shown(
+    analysis: Analysis, prediction: Prediction | None = None, files: Sequence[str] = ("[odd] name.jsonl",)
+) -> str:
     report = DetectionReport(
-        files=["[odd] name.jsonl"],
+        files=list(files),
         source="jsonl",
         events=12,
         bytes_read=0,
@@ -50,6 +53,13 @@ def validity(*spans: tuple[float, float]) -> Validity:
 def group(name: str, prediction: Prediction | None) -> Group:
     note = "" if prediction else "too small: 2 of at least 4 requests"
     return Group(name=name, requests=2, bytes_read=10, bytes_written=2_000_000, prediction=prediction, note=note)
+
+
+def test_names_can_neither_steer_the_terminal_nor_break_its_encoding() -> None:
+    groups = [group("\x1b]0;title\x07", None)]
+    text = shown(Analysis(grouping=Grouping(by="file", groups=groups)), files=["a\x1b[31m\udcff.jsonl"])
+    assert "a?[31m?.jsonl" in text
+    assert "?]0;title?" in text
 
 
 def test_times_count_from_the_start_of_the_trace() -> None:
