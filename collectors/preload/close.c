@@ -63,6 +63,7 @@ static int duplicated(struct iotide_span span, struct iotide_site *site, int fro
     }
     if (!iotide_remembers())
         return to;
+    iotide_stop(&span);
     struct iotide_target source = iotide_target_of(from);
     struct iotide_facts facts = iotide_facts(site, source, from, to < 0);
     facts.kind = KIND_DUPLICATE;
@@ -144,6 +145,7 @@ static int controlled(struct iotide_span span, struct iotide_site *site, int fd,
                       int result) {
     if (!span.start_ns)
         return result;
+    iotide_stop(&span);
     uint64_t words[] = {place_of(command), takes_number(command) ? (uint32_t)(uintptr_t)argument : 0, (uint64_t)result};
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
         return duplicated(span, site, fd, result, words, 3);

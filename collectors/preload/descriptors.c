@@ -129,7 +129,7 @@ struct iotide_target iotide_opened(int fd, int directory, const char *path) {
         place(descriptors, fd, target);
         if (in_table(fd))
             atomic_store_explicit(&streams[fd], 0, memory_order_relaxed);
-    } else if (iotide_has_read(error) && path) {
+    } else if (path && iotide_is_path(path, error)) {
         target.file = iotide_file_at(directory, path);
     }
     errno = error;
@@ -212,7 +212,7 @@ struct iotide_target iotide_stream_opened(int fd, const char *path) {
         place(streams, fd, target);
         if (in_table(fd))
             atomic_store_explicit(&descriptors[fd], 0, memory_order_relaxed);
-    } else if (iotide_has_read(error) && path) {
+    } else if (path && iotide_is_path(path, error)) {
         target.file = iotide_file_at(AT_FDCWD, path);
     }
     errno = error;

@@ -12,6 +12,7 @@ EXPORT DIR *opendir(const char *path) {
     struct iotide_span span = iotide_enter(&SITE(opendir));
     DIR *directory = REAL(opendir)(path);
     if (span.start_ns && iotide_same_process()) {
+        iotide_stop(&span);
         int fd = number_of(directory);
         struct iotide_target target = iotide_opened(fd, AT_FDCWD, path);
         iotide_leave(span, &SITE(opendir), iotide_facts(&SITE(opendir), target, fd, !directory), NULL, 0);

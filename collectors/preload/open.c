@@ -53,12 +53,13 @@ OPEN(__open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-/* ---- two at once: a record for each end ---- */
+/* ---- two at once: a record for each end, the time all in the first ---- */
 
 static int paired(struct iotide_span span, struct iotide_site *site, int result, const int *ends, const uint64_t *words,
                   unsigned int count) {
     if (!span.start_ns || !iotide_same_process())
         return result;
+    iotide_stop(&span);
     if (result != 0) {
         iotide_leave(span, site, iotide_facts(site, (struct iotide_target){0, 0}, -1, true), words, count);
         return result;
@@ -66,6 +67,7 @@ static int paired(struct iotide_span span, struct iotide_site *site, int result,
     for (int i = 0; i < 2; i++) {
         struct iotide_target target = iotide_opened(ends[i], AT_FDCWD, NULL);
         iotide_leave(span, site, iotide_facts(site, target, ends[i], false), words, count);
+        span.start_ns = span.end_ns;
     }
     return result;
 }

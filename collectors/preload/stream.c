@@ -5,7 +5,12 @@
 
 static const struct iotide_target nothing = {0, 0};
 
-/* mode: NULL where the call has none; a call that failed may not have read it. */
+/* Of a text that a call was given, which it may not have read if it failed. */
+static uint64_t text_of(const FILE *made, const char *text) {
+    return made || iotide_is_text(text) ? iotide_define_string(text) : 0;
+}
+
+/* mode: NULL where the call has none. */
 static FILE *opened(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path,
                     const char *mode) {
     if (span.start_ns) {
@@ -15,7 +20,7 @@ static FILE *opened(struct iotide_span span, struct iotide_site *site, FILE *str
         struct iotide_facts facts = iotide_facts(site, target, fd, !stream);
         if (stream && mode && *mode == 'a')
             facts.flags |= FLAG_APPEND;
-        uint64_t words[] = {stream && mode ? iotide_define_string(mode) : 0};
+        uint64_t words[] = {text_of(stream, mode)};
         iotide_leave(span, site, facts, words, mode ? 1 : 0);
     }
     return stream;
@@ -54,9 +59,10 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     struct iotide_span span = iotide_enter(&SITE(popen));
     FILE *stream = REAL(popen)(command, mode);
     if (span.start_ns) {
+        iotide_stop(&span);
         int fd = iotide_stream_number(stream);
         struct iotide_target target = stream ? iotide_stream_opened(fd, NULL) : nothing;
-        uint64_t words[] = {stream ? iotide_define_string(command) : 0, stream ? iotide_define_string(mode) : 0};
+        uint64_t words[] = {text_of(stream, command), text_of(stream, mode)};
         iotide_leave(span, &SITE(popen), iotide_facts(&SITE(popen), target, fd, !stream), words, 2);
     }
     return stream;
@@ -67,13 +73,14 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
     struct iotide_span span = iotide_enter(&SITE(fdopen));
     FILE *stream = REAL(fdopen)(fd, mode);
     if (span.start_ns) {
+        iotide_stop(&span);
         struct iotide_target under = iotide_target_of(fd);
         struct iotide_facts facts = iotide_facts(&SITE(fdopen), stream ? iotide_stream_on(fd) : under, fd, !stream);
         if (stream)
             facts.parent = under.handle;
         if (stream && *mode == 'a')
             facts.flags |= FLAG_APPEND;
-        uint64_t words[] = {(uint64_t)fd, stream ? iotide_define_string(mode) : 0};
+        uint64_t words[] = {(uint64_t)fd, text_of(stream, mode)};
         iotide_leave(span, &SITE(fdopen), facts, words, 2);
     }
     return stream;

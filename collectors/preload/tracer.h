@@ -119,10 +119,12 @@ EXPORT struct iotide_target iotide_forget(int fd); /* before it is closed; retur
 EXPORT void iotide_forget_range(unsigned int first, unsigned int last);
 EXPORT uint32_t iotide_file_at(int directory, const char *path); /* made absolute; AT_FDCWD: the working directory */
 void iotide_reset_descriptors(void);
-/* Whether a call that failed so has read its (first) path before, so that we may: what comes after that path in the
- * parameters is read of successful calls only. */
-static inline bool iotide_has_read(int error) {
-    return error != EFAULT && error != EINVAL && error != EBADF && error != ENOSYS && error != ENOMEM;
+/* Whether text can be read up to its end, as nothing says so of what a call that failed was given. Asks the kernel. */
+EXPORT bool iotide_is_text(const char *text);
+/* The same of the (first) path of a call that failed so: mostly the call has read it before. */
+static inline bool iotide_is_path(const char *path, int error) {
+    bool was_read = error != EFAULT && error != EINVAL && error != EBADF && error != ENOSYS && error != ENOMEM;
+    return was_read || iotide_is_text(path);
 }
 /* Streams have handles of their own, by the descriptor under them; a descriptor first used beside its stream is the
  * stream's child. */

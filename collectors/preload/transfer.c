@@ -25,6 +25,7 @@ static void pass(struct iotide_span span, struct iotide_site *site, struct side 
 static ssize_t passed(struct iotide_span span, struct iotide_site *site, struct side from, struct side to,
                       size_t wanted, ssize_t got, const uint64_t *words, unsigned int count) {
     if (span.start_ns) {
+        iotide_stop(&span);
         pass(span, site, from, KIND_READ, wanted, got, words, count);
         pass(span, site, to, KIND_WRITE, wanted, got, words, count);
     }

@@ -144,8 +144,9 @@ class Subject:
         """The number of the file that a path names; empty: there is no path."""
         if not self._plan.path:
             return ""
-        text = f"iotide_file_at({self._plan.directory or 'AT_FDCWD'}, {self._path()})"
-        return f"unreadable_ ? 0 : {text}" if self._file.is_libc else text
+        path = self._path()
+        text = f"iotide_file_at({self._plan.directory or 'AT_FDCWD'}, {path})"
+        return f"failed && !iotide_is_path({path}, error_) ? 0 : {text}" if self._file.is_libc else text
 
     def parent(self) -> str:
         """A new handle is the child of what it is made from, unless a call around it is what made it."""

@@ -81,7 +81,7 @@ class Wordings:
         written = item.parameter and not item.expression and not item.parameter.type.read_only
         if written and item.role.name == "text":
             return f"failed ? 0 : {text}"
-        return f"failed ? 0 : {text}" if self._file.is_libc else text
+        return f"failed && !iotide_is_text({_of(item)}) ? 0 : {text}" if self._file.is_libc else text
 
     def _named_datatype(self, item: Shown) -> str:
         at = _of(item)

@@ -142,17 +142,7 @@ class Wrapper:
 
     def _outcome(self) -> list[str]:
         error = self._statement.expressions.get("error") or self._error()
-        rows = [f"const bool failed = {self._failed()};", f"const int error_ = failed ? (int)({error}) : 0;"]
-        guarded = self._plan.path or any(item.code in "ps" for item in self._plan.worded)
-        if self._file.is_libc and guarded:
-            rows.append("const bool unreadable_ = failed && !iotide_has_read(error_);")
-        unused = self._file.is_libc and guarded and not self._uses_unreadable()
-        return rows[:-1] if unused else rows
-
-    def _uses_unreadable(self) -> bool:
-        named = self._plan.path is not None and self._plan.creates not in ("fd", "stream")
-        named = named and "file" not in self._statement.expressions
-        return named or any("unreadable_" in self._words.word(item) for item in self._plan.worded)
+        return [f"const bool failed = {self._failed()};", f"const int error_ = failed ? (int)({error}) : 0;"]
 
     def _failed(self) -> str:
         given = self._statement.expressions.get("failed")

@@ -197,6 +197,14 @@ def test_stamps_lie_between_the_program_s_own(
     assert (start[1:] >= end[:-1]).all()
 
 
+def test_time_of_a_call_that_makes_two_descriptors_is_told_once(tracing: Tracing) -> None:
+    tracing.run(["sh", "-c", "true | true"])
+    first, second = tracing.rows("pipe")
+    assert first.end > first.start
+    assert first.handle != second.handle
+    assert second.start == second.end == first.end
+
+
 def test_pipeline_opens_a_stream_for_each_process(tracing: Tracing, tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"line\n" * 1000)
     done = tracing.run(["sh", "-c", f"cat {tmp_path}/in | sort -u | wc -l"])

@@ -34,9 +34,11 @@ static void opening(void) {
     OPEN(fopen)
     OPEN(fopen64)
     RUN_POINTER(FILE *, fopen, (const char *, const char *), ("nowhere/a", "r"));
-    SEE(CREATE, "nowhere/a", "fopen(mode=*)");
+    SEE(CREATE, "nowhere/a", "fopen(mode=r)");
     RUN_POINTER(FILE *, fopen, (const char *, const char *), ("a", "nonsense"));
-    SEE(CREATE, "-", "fopen(mode=*)");
+    SEE(CREATE, "a", "fopen(mode=nonsense)");
+    RUN_POINTER(FILE *, fopen, (const char *, const char *), ((const char *)8, "r"));
+    SEE(CREATE, "-", "fopen(mode=r)");
 #define AGAIN(symbol)                                                                                \
     stream = RUN_POINTER(FILE *, symbol, (const char *, const char *, FILE *), ("b", "w", stream));  \
     SEE(CREATE, "b", "freopen(mode=w)");

@@ -55,7 +55,7 @@ static inline uint32_t iotide_shared_file(const char *name) {
 /* The directory that a chdir was for: where it led to, as a relative path says nothing any more once it has changed. */
 static inline uint32_t iotide_changed_to(bool failed, const char *path) {
     if (failed)
-        return iotide_has_read(errno) ? iotide_file_at(AT_FDCWD, path) : 0;
+        return iotide_is_path(path, errno) ? iotide_file_at(AT_FDCWD, path) : 0;
     char *scratch = iotide_borrow();
     long size = scratch ? syscall(SYS_getcwd, scratch, PATH_MAX) : 0; /* with the terminating zero */
     uint32_t file = size > 1 && *scratch == '/' ? iotide_define_file(scratch, (size_t)size - 1) : 0;
@@ -66,7 +66,7 @@ static inline uint32_t iotide_changed_to(bool failed, const char *path) {
 /* What a readlink was for. That a file is no link is said with EINVAL, as a senseless size is, ahead of the path. */
 static inline uint32_t iotide_link_at(bool failed, int directory, const char *path, size_t size) {
     bool is_no_link = failed && errno == EINVAL && (int)size > 0;
-    return !failed || is_no_link || iotide_has_read(errno) ? iotide_file_at(directory, path) : 0;
+    return !failed || is_no_link || iotide_is_path(path, errno) ? iotide_file_at(directory, path) : 0;
 }
 
 #endif

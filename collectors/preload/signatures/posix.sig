@@ -239,7 +239,7 @@ OTHER void *mremap(void *address: opaque, size_t length: size, size_t new_length
 SYNC int msync(void *address: opaque, size_t length: size, int flags: hex)
     custom
 DELETE int shm_unlink(const char *name: text)
-    file = failed ? 0 : iotide_shared_file(name)
+    file = failed && !iotide_is_text(name) ? 0 : iotide_shared_file(name)
 
 # ---- asynchronous: begun by one call and completed by another, on whichever thread ----
 
