@@ -19,6 +19,7 @@ from .labels import printable, shortened
 try:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgba_array
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 except ImportError as error:
@@ -30,6 +31,7 @@ _MOST_NAMES: Final = 40
 _HIGHEST: Final = 9.0
 _LEAST_SEEN: Final = 1 / 1500  # of the picture's width: a call of no time at all is still a mark
 _MANY: Final = 5_000
+_COLUMNS: Final = 1_500
 
 Floats = npt.NDArray[np.float64]
 
@@ -83,10 +85,26 @@ def at_once(start: Floats, end: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
     return times, np.cumsum(steps).astype(np.int64)
 
 
+def highest_in_columns(times: Floats, number: npt.NDArray[np.int64], most: int) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Thins what ``at_once`` returns to columns of equal width, each as high as the highest number in it.
+
+    Returns:
+        The edges of at most ``most`` columns, ascending, and as many numbers less one; as they came where they are few.
+    """
+    if len(times) <= most + 1:
+        return times, number[:-1]
+    edges = np.linspace(times[0], times[-1], most + 1)
+    within = np.searchsorted(times, edges[:-1], "right") - 1  # what holds as the column begins
+    before = np.append(np.searchsorted(times, edges[1:-1], "left"), len(number) - 1) - 1  # the last change within it
+    highest = np.maximum(np.maximum.reduceat(number[:-1], within), number[before])
+    return edges, highest
+
+
 def _at_once(axes: Axes, start: Floats, end: Floats) -> None:
     times, number = at_once(start, end)
     if len(times) > 1:
-        axes.stairs(number[:-1], times, fill=True, color=WRITE, alpha=0.75, rasterized=len(times) > _MANY)
+        edges, highest = highest_in_columns(times, number, _COLUMNS)
+        axes.stairs(highest, edges, fill=True, color=WRITE, alpha=0.75)
     axes.set_ylim(0, max(int(number.max(initial=0)), 1) * 1.15)
     axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     axes.set_ylabel("at once", fontsize="small")
@@ -97,7 +115,7 @@ def _bars(axes: Axes, start: Floats, end: Floats, place: npt.NDArray[np.int64], 
     segments = np.stack([np.stack([start, place], 1), np.stack([shown, place], 1)], 1)
     rows = int(place.max(initial=0)) + 1
     width = min(max(250.0 / rows, 1.0), 9.0)
-    colours = [(WRITE, READ)[number % 2] for number in _number_in_case(place).tolist()]
+    colours = to_rgba_array([WRITE, READ])[_number_in_case(place) % 2]
     lines = LineCollection(list(segments), colors=colours, linewidths=width, capstyle="butt", alpha=0.85)
     lines.set_rasterized(len(start) > _MANY)
     axes.add_collection(lines)

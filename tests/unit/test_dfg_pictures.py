@@ -440,6 +440,17 @@ def test_number_of_calls_at_once_is_that_of_counting(calls: list[tuple[int, int]
         assert shown == sum(begin <= at < begin + length for begin, length in calls)
 
 
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 20)), min_size=1, max_size=100), st.integers(1, 40))
+@settings(deadline=None)
+def test_column_is_as_high_as_the_most_calls_at_once_in_it(calls: list[tuple[int, int]], most: int) -> None:
+    start = np.array([begin for begin, _ in calls], float)
+    times, number = dfg_timeline.at_once(start, start + np.array([length for _, length in calls]))
+    edges, highest = dfg_timeline.highest_in_columns(times, number, most)
+    assert len(edges) == len(highest) + 1 <= most + 1
+    for low, high, shown in zip(edges, edges[1:], highest, strict=False):
+        assert shown == number[:-1][(times[:-1] < high) & (times[1:] > low)].max()
+
+
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(1, 20)), max_size=8), st.integers(-60, 60))
 @settings(deadline=None)
 def test_edges_pass_at_the_nearest_free_place(boxes: list[tuple[int, int]], wanted: int) -> None:
