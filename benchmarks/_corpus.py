@@ -135,9 +135,3 @@ def _noise_during(job: Trace, ends: Times) -> Times:
 def settings_at_one_hertz() -> DetectSettings:
     """Returns what the seed's evaluation uses: one sample a second."""
     return DetectSettings(sampling_frequency_hz=1.0)
-
-
-def times_within(values: Times, low: Times, high: Times) -> float:
-    """Returns the share of values that lie in their intervals; NaN are left out."""
-    known = ~np.isnan(values)
-    return float(np.mean((low[known] <= values[known]) & (values[known] <= high[known]))) if known.any() else np.nan

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from iotide.collectors.sources.strace import kernel_library as _strace_kernel
+from iotide.collectors.sources.strace import kernel_library
 from support.programs import need
 
-SOURCES = Path(_strace_kernel.__file__).parent / "kernel"
+SOURCES = Path(kernel_library.__file__).parent / "kernel"
 TESTS = Path(__file__).parents[1]
 ROUNDS = 25
 

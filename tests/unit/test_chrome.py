@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from iotide.clients.traces.chrome import write_chrome
 from iotide.collectors.source import Origin
 from iotide.collectors.sources._nesting import nesting_depths
-from iotide.collectors.sources.chrome import pieces as _chrome_pieces
 from iotide.collectors.sources.chrome.parser import ChromeParser
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.events import Definitions, Flag
@@ -177,7 +176,7 @@ def test_truncated_and_torn_traces_are_read_as_far_as_they_go(data: bytes, calls
 
 
 def test_event_without_an_end_takes_no_more_memory_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_chrome_pieces, "MOST_HELD", 10_000)
+    monkeypatch.setattr("iotide.collectors.sources.chrome.pieces.MOST_HELD", 10_000)
     streams, about = parse(ChromeParser, [text_of(READ)[:-1] + b', {"name": "'] + [b"x" * 1000] * 50)
     assert len(events_of(streams)) == 1
     assert "trace:2: an event is longer than that (10000 bytes)" in str(about.problems.first[0])

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.strace import texts as _strace_texts
 from iotide.collectors.sources.strace.arguments import arguments_of, arguments_twin
 from iotide.collectors.sources.strace.calls import Numbers, PathIn
 from iotide.collectors.sources.strace.join import join, join_twin
@@ -204,7 +203,7 @@ def test_table_of_texts_and_twin_give_the_same_numbers_and_ask_for_the_same(roun
 
 
 def test_texts_for_which_there_is_no_room_have_their_numbers_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_strace_texts, "MOST_BYTES", 10)
+    monkeypatch.setattr("iotide.collectors.sources.strace.texts.MOST_BYTES", 10)
     asked: list[bytes] = []
     table = Texts(lambda first, second: asked.append(first + second) or len(first))
     for texts in ([(b"x", b"y")], [(b"x", b"y"), (b"x" * 9, b"y"), (b"x" * 9, b"y")]) * 2:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.tmio import documents as _tmio_documents
 from iotide.collectors.sources.tmio.parser import TmioParser
 from iotide.events import Flag, Kind, Layer
 from iotide.events.wire import MAX_BATCH_EVENTS
@@ -208,7 +207,7 @@ def test_indented_documents_follow_each_other() -> None:
 
 
 def test_document_without_an_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_tmio_documents, "MAX_DOCUMENT_BYTES", 1000)
+    monkeypatch.setattr("iotide.collectors.sources.tmio.documents.MAX_DOCUMENT_BYTES", 1000)
     _, about = parse(TmioParser, b'{"write_sync": {\n' + b'"x":\n' * 1000)
     assert "too long" in about.problems.first[0].problem
 
