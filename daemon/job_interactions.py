@@ -14,6 +14,8 @@ from ..analyzers.interaction.update import InteractionAnalyzer
 from ..events import EventBatch, StreamInfo, concatenate, is_constant
 from ..events.batch import IntArray
 from ..events.interaction import Ranking
+from ..events.kernel import COMM, text_about
+from ..events.programs import program_name
 from ..events.schema import UNKNOWN_RANK
 from .numbering import JobNames
 
@@ -32,6 +34,7 @@ class JobInteractions:
         self._analyzer = InteractionAnalyzer(settings)
         self._hosts: dict[str, int] = {}
         self._streams: dict[str, int] = {}
+        self._introduced: dict[str, StreamInfo] = {}
         self._numbered = 0
         self._held: dict[tuple[int, int], list[EventBatch]] = {}
         self._held_events = 0
@@ -44,6 +47,9 @@ class JobInteractions:
         if info.host not in self._hosts and len(self._hosts) < _MOST_HOSTS:
             self._hosts[info.host] = len(self._hosts)
         space, number = self._hosts.get(info.host, 0), self._streams[stream]
+        if self._introduced.get(stream) is not info:
+            self._introduced[stream] = info
+            introduce(self._analyzer, self._names, info, space=space, stream=number)
         who = batch.replace(pid=_filled(batch.pid, 0, info.pid), rank=_filled(batch.rank, UNKNOWN_RANK, info.rank))
         told = bool(len(who)) and bool(((who.tid != 0) | (who.pid != 0) | (who.rank != UNKNOWN_RANK)).all())
         # of those who are told by their numbers many streams are one batch
@@ -55,6 +61,7 @@ class JobInteractions:
     def close_stream(self, stream: str) -> None:
         """Takes in that a stream has ended."""
         self._streams.pop(stream, None)
+        self._introduced.pop(stream, None)
 
     def settle(self) -> None:
         """Hands on what is held back: a batch of few events costs as much as one of a thousand."""
@@ -77,6 +84,19 @@ class JobInteractions:
     def losses(self) -> dict[str, int]:
         """Returns what the graph lacks, by reason."""
         return self._analyzer.losses()
+
+
+def introduce(analyzer: InteractionAnalyzer, names: JobNames, info: StreamInfo, *, space: int, stream: int) -> None:
+    """Tells an analyzer who a stream is: its process, who made that, and what it is called."""
+    program = program_name(info.command)
+    analyzer.introduce(
+        space=space,
+        stream=stream,
+        pid=info.pid,
+        rank=info.rank,
+        parent=info.parent_pid,
+        name=names.file(text_about(COMM, program)[1]) if program else 0,
+    )
 
 
 def _filled(column: IntArray, unknown: int, known: int) -> npt.ArrayLike:

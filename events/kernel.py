@@ -55,7 +55,13 @@ class KernelEvent(IntEnum):
     """The virtual processor that thread ``tid`` runs is interrupted."""
 
 
-EVENT_OF_NAME: Final[dict[str, KernelEvent]] = {event.name.lower(): event for event in KernelEvent if event}
+FORKS: Final = ("clone", "clone3", "fork", "vfork")
+"""System calls that make a process; as rows of layer KERNEL they are SCHED_PROCESS_FORK, with their duration."""
+
+EVENT_OF_NAME: Final[dict[str, KernelEvent]] = {
+    **{event.name.lower(): event for event in KernelEvent if event},
+    **dict.fromkeys(FORKS, KernelEvent.SCHED_PROCESS_FORK),
+}
 """Name of the call -> event."""
 
 COMM: Final = "comm:"

@@ -13,12 +13,10 @@ from ...events.interaction import EdgeKind
 from ...events.kernel import KernelEvent
 from ..dfg.state import Ints
 from .guests import Guests
+from .keys import GUEST, SPACE
 from .locks import Locks
 from .scheduling import Scheduled, Scheduling
 
-SPACE: Final = 2**32
-GUEST: Final = 2**31 + 2**30 + 2**29
-"""Processes of guests have numbers beyond those of threads."""
 _LOCKS: Final = (int(KernelEvent.LOCK_REQ), int(KernelEvent.LOCK_ACQ), int(KernelEvent.UNLOCK))
 _NAME_THEMSELVES: Final = (
     int(KernelEvent.PROCESS_STATE),

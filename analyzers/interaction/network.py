@@ -14,11 +14,10 @@ from scipy import sparse
 
 from ...events.interaction import Grouping
 from ..dfg.state import Floats, Ints, Rows
+from .keys import BY_RANK, SPACE
 from .store import NEVER
 from .tables import LINK_KINDS, Tables
 
-_SPACE: Final = 2**32
-_RANK: Final = 2**31
 _FORK: Final = LINK_KINDS.index("fork")
 
 Matrix = Any
@@ -107,13 +106,13 @@ def network_of(tables: Tables, by: Grouping, jobs: Ints, hosts: Ints, *, forks: 
         hosts: number of the host of each space.
         forks: whether forks are edges.
     """
-    space, tid = np.divmod(tables.keys, _SPACE)
+    space, tid = np.divmod(tables.keys, SPACE)
     if by == "process":
         pid = tables.actors["pid"]
-        group = space * _SPACE + np.where(pid > 0, pid, tid)
+        group = space * SPACE + np.where(pid > 0, pid, tid)
     elif by == "rank":
         rank = tables.actors["rank"]
-        group = np.where(rank >= 0, jobs[space] * _SPACE + _RANK + rank, tables.keys + 2**62)
+        group = np.where(rank >= 0, jobs[space] * SPACE + BY_RANK + rank, tables.keys + 2**62)
     elif by == "host":
         group = hosts[space]
     elif by == "job":
@@ -145,8 +144,8 @@ def _matrix(row: Rows, column: Rows, weight: Ints, shape: tuple[int, int]) -> Ma
 
 def _flows(tables: Tables, node_of: Rows) -> tuple[tuple[Rows, Rows, Ints], tuple[Rows, Rows, Ints], Ints]:
     """Returns who writes what, who gets what of another, and the channels through which something flows."""
-    pair, which = np.unique(node_of[tables.users] * _SPACE + tables.channels, return_inverse=True)
-    node, channel = np.divmod(pair, _SPACE)
+    pair, which = np.unique(node_of[tables.users] * SPACE + tables.channels, return_inverse=True)
+    node, channel = np.divmod(pair, SPACE)
 
     def total(name: str) -> Ints:
         return np.bincount(which, weights=tables.uses[name], minlength=len(pair)).astype(np.int64)

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events.interaction import Actor, Community, Component, Ranking
-from ...events.kernel import COMM
 from ..dfg.mapping import Names
 from ..dfg.state import Floats, Ints, Rows
 from .communities import HOW_TO_INSTALL, communities_of
+from .keys import BY_RANK, GUEST, SPACE
 from .listing import Listing
+from .naming import names_of, short_name
 from .network import Network, network_of
 from .ranking import converged, once, start_weights
 from .settings import InteractionSettings
@@ -25,8 +26,6 @@ _MOST_COMPONENTS: Final = 1000
 _MOST_COMMUNITIES: Final = 1000
 _FEW: Final = 8
 """Vertices of a component from which nobody is pruned by his share."""
-_SPACE: Final = 2**32
-_BY_RANK: Final = 2**31
 
 
 def ranking_of(
@@ -62,6 +61,7 @@ class _Answer:
         jobs = _numbered([name for name, _ in spaces])
         hosts = _numbered([host for _, host in spaces])
         whole = network_of(tables, settings.by, jobs, hosts, forks=settings.forks)
+        self._named = names_of(tables)
         self._main = self._representatives(whole)
         self._labels = [self._label(int(row)) for row in self._main]
         self._sums = {name: self._sum(whole, name) for name in ("events", "cpu_ns", "bytes_read", "bytes_written")}
@@ -105,7 +105,7 @@ class _Answer:
             pruned=[
                 self._actor(int(node)) for node in self._pruned[np.argsort(-self._pruned_volume[self._pruned])][:100]
             ],
-            alone=self._network.nodes - len(inside) - len(self._pruned),
+            alone=int(np.count_nonzero(self._alone())),
             events=tables.events,
             device_wakeups=tables.device_wakeups,
             void_wakeups=tables.void_wakeups,
@@ -129,6 +129,12 @@ class _Answer:
         )
         return rare
 
+    def _alone(self) -> npt.NDArray[np.bool_]:
+        """Tells which vertices were seen to act, and interact with nobody."""
+        alone = (self._part < 0) & (self._sums["events"] > 0)
+        alone[self._pruned] = False
+        return alone
+
     def _use(self) -> Floats:
         wanted = self._settings.start
         if wanted == "equal":
@@ -146,31 +152,32 @@ class _Answer:
 
     def _representatives(self, network: Network) -> Rows:
         """Returns the row of the thread that stands for each vertex: the process's first, else the busiest."""
-        actors, tid = self._tables.actors, self._tables.keys % _SPACE
-        order = np.lexsort((actors["events"], actors["name"] > 0, actors["pid"] == tid, network.node_of))
+        actors, tid = self._tables.actors, self._tables.keys % SPACE
+        first = np.where(actors["pid"] > 0, actors["pid"], tid) == tid
+        order = np.lexsort((actors["events"], self._named > 0, first, network.node_of))
         last = np.searchsorted(network.node_of[order], np.arange(network.nodes), side="right") - 1
         rows: Rows = order[last]
         return rows
 
     def _label(self, row: int) -> str:
         tables, by = self._tables, self._settings.by
-        space, tid = divmod(int(tables.keys[row]), _SPACE)
+        space, tid = divmod(int(tables.keys[row]), SPACE)
         rank = int(tables.actors["rank"][row])
         job, host = self._spaces[space]
         if by == "job":
             return job
         if by == "host":
             return host or "(host not known)"
-        number = int(tables.actors["name"][row])
+        number = int(self._named[row])
         if number > 0:
             return short_name(self._names.files[number].path)
         if rank >= 0:
             return f"rank {rank}"
-        return "guest process" if tid >= 3 * 2**30 + 2**29 else "process"
+        return "guest process" if tid >= GUEST else "process"
 
     def _actor(self, node: int) -> Actor:
         tables, row = self._tables, int(self._main[node])
-        space, tid = divmod(int(tables.keys[row]), _SPACE)
+        space, tid = divmod(int(tables.keys[row]), SPACE)
         job, host = self._spaces[space]
         by = self._settings.by
         one = by in ("thread", "process")
@@ -183,7 +190,7 @@ class _Answer:
             job=job,
             host=host if by != "job" else "",
             pid=max(pid, 0) if one else 0,
-            tid=tid if one and tid < _BY_RANK else 0,
+            tid=tid if one and tid < BY_RANK else 0,
             rank=int(tables.actors["rank"][row]) if by not in ("host", "job") else -1,
             threads=int(sums["threads"][node]),
             tids=self._threads().get(node, []),
@@ -203,10 +210,10 @@ class _Answer:
         if self._tids is None:
             node_of, leaders = self._network.node_of, sorted(self._leaders())
             mine = np.flatnonzero(np.isin(node_of, leaders))
-            tids, pids = self._tables.keys[mine] % _SPACE, self._tables.actors["pid"][mine]
+            tids, pids = self._tables.keys[mine] % SPACE, self._tables.actors["pid"][mine]
             found: dict[int, set[int]] = {node: set() for node in leaders}
             for node, tid, pid in zip(node_of[mine].tolist(), tids.tolist(), pids.tolist(), strict=True):
-                found[node].update(number for number in (tid, pid) if 0 < number < _BY_RANK)
+                found[node].update(number for number in (tid, pid) if 0 < number < BY_RANK)
             self._tids = {node: sorted(numbers) for node, numbers in found.items()}
         return self._tids
 
@@ -255,15 +262,6 @@ class _Answer:
             )
             for part in range(min(parts, _MOST_COMPONENTS))
         ]
-
-
-def short_name(path: str) -> str:
-    """Returns what a process is called whose name is this path of a program, or this text of a kernel event.
-
-    >>> short_name("/usr/bin/cat"), short_name("comm:kworker/0:1")
-    ('cat', 'kworker/0:1')
-    """
-    return path.removeprefix(COMM) if path.startswith(COMM) else path.rpartition("/")[2]
 
 
 def _numbered(texts: list[str]) -> Ints:

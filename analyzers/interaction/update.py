@@ -13,16 +13,13 @@ from ...events.kernel import EVENT_OF_NAME, KernelEvent
 from ..dfg.mapping import Names
 from ..dfg.state import Ints, Rows
 from .channels import Channels
-from .kernel_events import SPACE as _SPACE
 from .kernel_events import KernelEvents
+from .keys import BY_STREAM, SPACE, link_ends, link_keys, threads_of
 from .report import ranking_of
 from .settings import InteractionSettings
 from .store import NEVER, Store
 from .tables import LINK_KINDS, Tables
 
-_BY_RANK: Final = 2**31
-_BY_STREAM: Final = 2**31 + 2**30
-_LINK_BITS: Final = 20
 _EXECS: Final = frozenset(("execve", "execveat"))
 
 
@@ -85,6 +82,25 @@ class InteractionAnalyzer:
             self._kernel(batch.select(kernel), space)
             self._calls(batch.select(~kernel), names, space, stream, pid, rank)
 
+    def introduce(
+        self, *, space: int = 0, stream: int = 0, pid: int = 0, rank: int = -1, parent: int = 0, name: int = 0
+    ) -> None:
+        """Takes in what a stream says of itself; before its events or behind them.
+
+        Args:
+            space: as for ``update``.
+            stream: likewise.
+            pid: likewise.
+            rank: likewise.
+            parent: process that made the stream's; 0 where it is not known.
+            name: number of the file that says what the process is called, ``comm:NAME``; 0 where it is not known.
+        """
+        known = np.array([pid], np.int64)
+        keys = space * SPACE + threads_of(known, known, np.array([rank], np.int64), stream)
+        self._actor(keys, events=0, pid=pid or -1, rank=rank, name=name or -1)
+        if pid > 0 and parent > 0:
+            self._link(np.array([space * SPACE + parent], np.int64), keys, "fork")
+
     def ranking(self, names: Names, spaces: list[tuple[str, str]], job: str = "") -> Ranking:
         """Returns components and leaders of now.
 
@@ -97,14 +113,15 @@ class InteractionAnalyzer:
 
     def tables(self) -> Tables:
         """Returns what the graph is made of, as copies."""
+        sources, targets, kinds = link_ends(self._links.keys)
         return Tables(
             keys=self._actors.keys.copy(),
             actors={
                 name: self._actors.column(name).copy()
                 for name in ("events", "cpu_ns", "bytes_read", "bytes_written", "pid", "rank", "name")
             },
-            users=self._uses.keys // _SPACE,
-            channels=self._uses.keys % _SPACE,
+            users=self._uses.keys // SPACE,
+            channels=self._uses.keys % SPACE,
             uses={
                 name: self._uses.column(name).copy()
                 for name in (
@@ -119,9 +136,9 @@ class InteractionAnalyzer:
                     "last_read",
                 )
             },
-            sources=self._links.keys >> (_LINK_BITS + 3),
-            targets=(self._links.keys >> 3) & (2**_LINK_BITS - 1),
-            kinds=self._links.keys & 7,
+            sources=sources,
+            targets=targets,
+            kinds=kinds,
             counts=self._links.column("count").copy(),
             waited_ns=self._links.column("waited_ns").copy(),
             channel_names=self._channels,
@@ -144,13 +161,13 @@ class InteractionAnalyzer:
         channels = np.array(
             [0, *(self._channels.adopt(other._channels, n, local=True) for n in range(1, len(other._channels)))]
         )
-        users = rows[other._uses.keys // _SPACE]
+        users = rows[other._uses.keys // SPACE]
         kept = np.flatnonzero(users >= 0)
-        self._uses.merge(other._uses, users[kept] * _SPACE + channels[other._uses.keys[kept] % _SPACE], kept)
-        keys = other._links.keys
-        source, target = rows[keys >> (_LINK_BITS + 3)], rows[(keys >> 3) & (2**_LINK_BITS - 1)]
+        self._uses.merge(other._uses, users[kept] * SPACE + channels[other._uses.keys[kept] % SPACE], kept)
+        source, target, kind = link_ends(other._links.keys)
+        source, target = rows[source], rows[target]
         kept = np.flatnonzero((source >= 0) & (target >= 0))
-        self._links.merge(other._links, _link(source[kept], target[kept], keys[kept] & 7), kept)
+        self._links.merge(other._links, link_keys(source[kept], target[kept], kind[kept]), kept)
         self.events += other.events
         self.device_wakeups += other.device_wakeups
         self.void_wakeups += other.void_wakeups
@@ -163,13 +180,13 @@ class InteractionAnalyzer:
         self.events += tables.events
         self.first_ns, self.last_ns = min(self.first_ns, tables.first_ns), max(self.last_ns, tables.last_ns)
         sums = ("events", "cpu_ns", "bytes_read", "bytes_written")
-        one = np.array([space * _SPACE + _BY_STREAM])
+        one = np.array([space * SPACE + BY_STREAM])
         rows = self._actor(one, **{name: int(tables.actors[name].sum()) for name in sums})
         known = tables.channel_names
         numbers = np.array([0, *(self._channels.adopt(known, n) for n in range(1, len(known)))], np.int64)
         used = np.flatnonzero(numbers[tables.channels] > 0)
         if rows[0] >= 0 and len(used):
-            keys = rows[0] * _SPACE + numbers[tables.channels[used]]
+            keys = rows[0] * SPACE + numbers[tables.channels[used]]
             self._uses.add(keys, **{name: column[used] for name, column in tables.uses.items()})
 
     def snapshot(self) -> dict[str, Any]:
@@ -195,18 +212,15 @@ class InteractionAnalyzer:
     def _calls(self, batch: EventBatch, names: Names, space: int, stream: int, pid: int, rank: int) -> None:
         ranks = np.where(batch.rank < 0, rank, batch.rank).astype(np.int64)
         pids = np.where(batch.pid == 0, pid, batch.pid).astype(np.int64)
-        tids = np.where(batch.tid == 0, pids, batch.tid).astype(np.int64)
-        nobody = tids == 0
-        if nobody.any():
-            known = np.where(ranks >= 0, _BY_RANK + (ranks & (_BY_RANK // 2 - 1)), _BY_STREAM + stream % 2**29)
-            tids = np.where(nobody, known, tids)
+        tids = batch.tid.astype(np.int64)
+        threads = threads_of(tids, pids, ranks, stream)
         reads, writes = batch.kind == int(Kind.READ), batch.kind == int(Kind.WRITE)
         top = batch.depth == 0
         moved = np.where(top, batch.bytes, 0).astype(np.int64)
         failed = (batch.flags & int(Flag.FAILED)) > 0
         renames = self._execs[batch.call] & ~failed
         rows = self._actor(
-            space * _SPACE + tids,
+            space * SPACE + threads,
             events=1,
             bytes_read=np.where(reads, moved, 0),
             bytes_written=np.where(writes, moved, 0),
@@ -222,7 +236,7 @@ class InteractionAnalyzer:
         end = batch.end[used]
         reads, writes = reads[used], writes[used]
         self._uses.add(
-            rows[used] * _SPACE + channel[used],
+            rows[used] * SPACE + channel[used],
             calls=1,
             reads=reads,
             writes=writes,
@@ -256,20 +270,20 @@ class InteractionAnalyzer:
         one, two = ends[: len(source)], ends[len(source) :]
         kept = np.flatnonzero((one >= 0) & (two >= 0) & (one != two))
         waited = np.broadcast_to(np.asarray(waited_ns, np.int64), (len(source),))[kept]
-        self._links.add(_link(one[kept], two[kept], LINK_KINDS.index(kind)), count=1, waited_ns=waited)
+        self._links.add(link_keys(one[kept], two[kept], LINK_KINDS.index(kind)), count=1, waited_ns=waited)
 
     def _settle(self) -> None:
         """Takes rows of actors that had to go out of the other tables."""
         moves = self._actors.take_moves()
         if moves is None:
             return
-        users = moves[self._uses.keys // _SPACE]
+        users = moves[self._uses.keys // SPACE]
         kept = np.flatnonzero(users >= 0)
-        self._uses.select(kept, users[kept] * _SPACE + self._uses.keys[kept] % _SPACE)
-        keys = self._links.keys
-        source, target = moves[keys >> (_LINK_BITS + 3)], moves[(keys >> 3) & (2**_LINK_BITS - 1)]
+        self._uses.select(kept, users[kept] * SPACE + self._uses.keys[kept] % SPACE)
+        source, target, kind = link_ends(self._links.keys)
+        source, target = moves[source], moves[target]
         kept = np.flatnonzero((source >= 0) & (target >= 0))
-        self._links.select(kept, _link(source[kept], target[kept], keys[kept] & 7))
+        self._links.select(kept, link_keys(source[kept], target[kept], kind[kept]))
 
     def _learn(self, names: Names) -> None:
         fresh = names.calls[len(self._codes) :] if len(names.calls) > len(self._codes) else ()
@@ -277,7 +291,3 @@ class InteractionAnalyzer:
             codes = [int(EVENT_OF_NAME.get(name, KernelEvent.NONE)) for name in fresh]
             self._codes = np.concatenate((self._codes, np.array(codes, np.int64)))
             self._execs = np.concatenate((self._execs, np.array([name in _EXECS for name in fresh], np.bool_)))
-
-
-def _link(source: Ints | Rows, target: Ints | Rows, kind: Ints | int) -> Ints:
-    return (((source.astype(np.int64) << _LINK_BITS) | target) << 3) | kind

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...analyzers.interaction.settings import InteractionSettings
+from ...analyzers.interaction.store import NEVER
 from ...analyzers.interaction.update import InteractionAnalyzer
 from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Problems
 from ...collectors.sources.registry import open_file
+from ...daemon.job_interactions import introduce
 from ...daemon.numbering import JobNames, StreamNames
 from ...events import StreamInfo
 from ...events.interaction import RankReport
@@ -58,6 +60,9 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
             omissions.merge(source.omissions)
             problems.total += source.problems.total
             problems.first += source.problems.first[: problems.kept - len(problems.first)]
+    # archives do not have their streams in the order of time: of several programs of one process the last names it
+    for stream in sorted(streams.values(), key=lambda stream: stream.first_ns):
+        stream.introduce(analyzer, names)
     tell(problems, omissions)
     ranking = analyzer.ranking(names, list(spaces), name_of(paths))
     if names.overflowed:
@@ -81,12 +86,20 @@ class _Stream:
         self._space = space
         self._number = number
         self._translation = translation
+        self.first_ns = -NEVER
+
+    def introduce(self, analyzer: InteractionAnalyzer, names: JobNames) -> None:
+        """Hands on what the stream says of itself."""
+        introduce(analyzer, names, self.info, space=self._space, stream=self._number)
 
     def feed(self, analyzer: InteractionAnalyzer, names: JobNames, chunk: Chunk) -> None:
         """Hands events on in the numbers of the whole."""
         self._translation.define(chunk.definitions)
+        batch = self._translation.translate(chunk.batch)
+        if len(batch) and self.first_ns == -NEVER:
+            self.first_ns = int(batch.start[0])
         analyzer.update(
-            self._translation.translate(chunk.batch),
+            batch,
             names,
             space=self._space,
             stream=self._number,

@@ -26,7 +26,8 @@ _HEAD_BYTES: Final = 65_536
 _KERNEL: Final = ("bpftrace", "lttng", "perf", "trace-cmd")
 _JSON: Final = ("jsonl", "locks")
 _FORMS: Final = (*_KERNEL, *_JSON, "strace")
-_PID: Final = re.compile(rb"^(?:\[pid +)?(\d{1,10})", re.MULTILINE)
+_PID: Final = re.compile(rb"(?:\[pid +)?(\d{1,10})")
+_FORK: Final = re.compile(rb"[\d.:]+ +(?:<\.\.\. )?(?:clone3?|v?fork)(?:\(| resumed>)")
 
 Mask = npt.NDArray[np.bool_]
 Threads = dict[str, npt.NDArray[np.int64]]
@@ -134,7 +135,8 @@ def _selector(path: Path, threads: Threads) -> Callable[[Block], Mask]:
     if found in _JSON:
         decoder = msgspec.json.Decoder(_Who)
         return lambda block: np.isin([_who(decoder, line) for line in block.data.split(b"\n")[:-1]], everywhere)
-    return lambda block: np.isin([_pid(line) for line in block.data.split(b"\n")[:-1]], everywhere)
+    chosen = set(everywhere.tolist())
+    return lambda block: np.array([_is_of(chosen, line) for line in block.data.split(b"\n")[:-1]], np.bool_)
 
 
 def _who(decoder: msgspec.json.Decoder[_Who], line: bytes) -> int:
@@ -145,6 +147,7 @@ def _who(decoder: msgspec.json.Decoder[_Who], line: bytes) -> int:
     return who.tid or who.pid
 
 
-def _pid(line: bytes) -> int:
+def _is_of(chosen: set[int], line: bytes) -> bool:
+    """Tells whether a line of strace is of a chosen process, or of one being made: that is what names its children."""
     found = _PID.match(line)
-    return int(found[1]) if found else -1
+    return found is not None and (int(found[1]) in chosen or _FORK.search(line, found.end()) is not None)

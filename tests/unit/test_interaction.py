@@ -265,6 +265,21 @@ def test_forks_are_shown_and_join_only_when_asked_to() -> None:
     assert groups(trace.ranking(forks=True)) == [[1, 2, 3]]
 
 
+def test_a_process_is_called_as_its_maker_and_a_thread_as_its_process() -> None:
+    trace = Trace().named(httpd=1)
+    trace.kernel(KernelEvent.SCHED_PROCESS_FORK, 1, 2).kernel(KernelEvent.SCHED_PROCESS_FORK, 2, 3)
+    trace.writes(3, "/x").writes(30, "/y", pid=3).reads(2, "/x").reads(2, "/y").reads(4, "/x")
+    by_thread = {actor.tid: actor.name for actor in trace.ranking(by="thread").actors}
+    assert by_thread == {3: "httpd", 30: "httpd", 2: "httpd", 4: "process"}
+    trace.kernel(KernelEvent.SCHED_PROCESS_EXEC, 2, text="rotate")
+    assert {actor.tid: actor.name for actor in trace.ranking().actors} == {3: "rotate", 2: "rotate", 4: "process"}
+
+
+def test_nobody_is_alone_who_was_never_seen_to_act() -> None:
+    trace = Trace().writes(1, "/x").reads(2, "/x").writes(3, "/y").kernel(KernelEvent.SCHED_PROCESS_FORK, 3, 9)
+    assert trace.ranking().alone == 1
+
+
 def test_threads_are_put_together_by_what_a_vertex_is() -> None:
     trace = Trace().kernel(KernelEvent.PROCESS_STATE, 1, text="main", pid=1)
     trace.kernel(KernelEvent.PROCESS_STATE, 2, text="worker", pid=1).wakes(1, 2).wakes(2, 9).wakes(1, 9)

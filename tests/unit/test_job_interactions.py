@@ -24,11 +24,19 @@ class Job:
         self.interactions = JobInteractions(name, InteractionSettings.model_validate(settings), self.names)
         self._now = 0
 
-    def does(self, kind: Kind, path: str, stream: str, host: str = "n1", length: int = 1, **facts: int) -> Job:
+    def does(
+        self, kind: Kind, path: str, stream: str, host: str = "n1", length: int = 1, command: str = "", **facts: int
+    ) -> Job:
         self._now += 1
         events = {key: facts.pop(key) for key in ("tid", "pid", "rank") if key in facts}
         info = StreamInfo(
-            job="job", source="test", host=host, pid=facts.get("of_pid", 0), rank=facts.get("of_rank", -1)
+            job="job",
+            source="test",
+            host=host,
+            command=command,
+            pid=facts.get("of_pid", 0),
+            parent_pid=facts.get("of_parent", 0),
+            rank=facts.get("of_rank", -1),
         )
         self.interactions.update(self.batch(kind, path, length, **events), stream, info)
         return self
@@ -48,6 +56,18 @@ def test_who_a_stream_is_stands_in_for_what_its_events_do_not_say(length: int) -
     )
     assert sorted(actor.tid for actor in job.ranking().actors) == [5, 6]
     assert job.ranking().events == length + 1
+
+
+def test_processes_are_called_as_their_streams_say_and_joined_to_their_makers() -> None:
+    job = Job().does(Kind.WRITE, "/scratch/x", "a", of_pid=5, of_parent=4, command="/bin/sh run.sh 7")
+    job.does(Kind.READ, "/scratch/x", "b", of_pid=6, of_parent=5, command="/bin/sh run.sh 7")
+    job.does(Kind.READ, "/scratch/x", "c", of_pid=6, of_parent=5, command="/usr/bin/sim -n 3")
+    ranking = job.ranking()
+    assert {actor.pid: actor.name for actor in ranking.actors} == {5: "sh run.sh", 6: "sim"}
+    assert "fork" in {edge.kind for edge in ranking.edges}
+    ranks = Job(by="rank").does(Kind.WRITE, "/scratch/x", "a", of_rank=0, command="sim")
+    ranks.does(Kind.READ, "/scratch/x", "b", of_rank=1, command="sim")
+    assert [(actor.name, actor.rank) for actor in ranks.ranking().actors] == [("sim", 1), ("sim", 0)]
 
 
 def test_streams_without_numbers_are_told_apart_and_ranks_by_theirs() -> None:

@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ....events import Interner
+from ....events import Interner, Layer
+from ....events.kernel import FORKS
 from ...calls import CALLS, classify
 
 MAX_CALLS = 4096
@@ -66,6 +67,7 @@ class CallTable:
         self.kind = np.zeros(MAX_CALLS + 1, np.uint8)
         self.layer = np.zeros(MAX_CALLS + 1, np.uint8)
         self.is_io = np.zeros(MAX_CALLS + 1, np.bool_)
+        self.is_fork = np.zeros(MAX_CALLS + 1, np.bool_)
         self.path_in = np.zeros(MAX_CALLS + 1, np.uint8)
         self.numbers = np.zeros(MAX_CALLS + 1, np.uint8)
 
@@ -76,7 +78,9 @@ class CallTable:
         name, code = call.decode("ascii", "replace"), len(self._names)
         self._names.append(name)
         self.layer[code], self.kind[code] = classify(name)
-        self.is_io[code] = name in CALLS
+        self.is_io[code], self.is_fork[code] = name in CALLS, name in FORKS
+        if self.is_fork[code]:
+            self.layer[code] = Layer.KERNEL
         self.path_in[code] = _PATH_IN.get(name, PathIn.DESCRIPTOR)
         self.numbers[code] = _NUMBERS.get(name, Numbers.NONE)
         return code

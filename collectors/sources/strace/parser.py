@@ -13,6 +13,7 @@ from ...lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .arguments import arguments_of
+from .births import Births
 from .calls import CallTable
 from .halves import CallAssembler
 from .line import What
@@ -44,6 +45,7 @@ class StraceParser:
         self._command, self._host, self._rank = name_parts(about.name)
         self._interner = Interner()
         self._calls = CallTable(self._interner)
+        self._births = Births()
         self._codes = Texts(lambda name, _: self._calls.add(name))
         self._files = Texts(lambda folder, name: self._interner.file(absolute(folder, name)))
         self._errors = Texts(lambda name, _: _NUMBER_OF.get(name, 0))
@@ -117,10 +119,14 @@ class StraceParser:
         found = arguments_of(data, calls, self._calls.path_in[codes], self._calls.numbers[codes])
         files = self._files.of(data, found["path"])
         keep = self._calls.is_io[codes] | (files > 0)
+        forks = self._calls.is_fork[codes]
+        if forks.any():
+            keep[forks] = self._births.learn(data, calls[forks])
         if not keep.all():
             self.counters["lines_ignored:not_io"] += len(keep) - int(np.count_nonzero(keep))
             calls, starts, codes, found, files = calls[keep], starts[keep], codes[keep], found[keep], files[keep]
-        result, kind, pid = calls["result"], self._calls.kind[codes], calls["pid"].copy()
+            forks = forks[keep]
+        result, kind, tid = calls["result"], self._calls.kind[codes], calls["pid"].copy()
         failed = result < 0
         columns: dict[str, npt.ArrayLike] = {
             "start": starts,
@@ -129,13 +135,15 @@ class StraceParser:
             "layer": self._calls.layer[codes],
             "kind": kind,
             "rank": self._rank,
-            "pid": pid,
-            "tid": pid,
+            "pid": self._births.processes(tid),
+            "tid": tid,
             "file": files,
             "offset": np.where((kind == Kind.SEEK) & ~failed, result, found["offset"]),
             "requested": found["requested"].copy(),
             "bytes": np.where(((kind == Kind.READ) | (kind == Kind.WRITE)) & ~failed, result, 0),
         }
+        if forks.any():
+            columns["handle"] = np.where(forks, result, 0)
         if failed.any():
             errors = np.zeros(len(calls), np.uint16)
             errors[failed] = self._errors.of(data, _single(calls["error"][failed]))

@@ -1,0 +1,34 @@
+"""What a process is called: its program, and of interpreters what they run."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_INTERPRETERS: Final = re.compile(
+    r"(?:python|pypy|perl|ruby|lua|php)[\d.]*|(?:ba|da|k|z)?sh|node|julia|Rscript|java|tclsh[\d.]*"
+)
+_MODULE: Final = ("-m", "-jar")
+_LONGEST: Final = 64
+
+
+def program_name(command: str) -> str:
+    """Returns the name of a command line's program without its folder, of interpreters with what they run.
+
+    >>> program_name("/usr/bin/python3 web.py 8080"), program_name("/bin/sh -c 'cat x | sort'"), program_name("")
+    ('python3 web.py', 'sh', '')
+    """
+    words = command.split(None, 3)
+    if not words:
+        return ""
+    name = _base(words[0])
+    if len(words) > 1 and _INTERPRETERS.fullmatch(name):
+        if not words[1].startswith("-"):
+            name = f"{name} {_base(words[1])}"
+        elif words[1] in _MODULE and len(words) > 2:
+            name = f"{name} {words[1]} {_base(words[2])}"
+    return name[:_LONGEST]
+
+
+def _base(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2] or path
