@@ -20,6 +20,8 @@ Fate = Literal["absorbed", "passed", "changed", "split"]
 """What became of a request one layer down: no call that moves data, one of the same size, one of another, several."""
 Scope = Literal["local", "shared", "unknown"]
 Operation = Literal["read", "write", "open", "close", "other"]
+FileGroup = Literal["data", "channel", "system"]
+"""What a file is to the program: its data (or not known), a pipe, socket or device, or what comes with the machine."""
 Nesting = Literal["recorded", "time", "flat"]
 """How it is known which call was made in which: the trace says so, by thread and time, or not at all."""
 
@@ -39,8 +41,12 @@ class LayerStats(Model):
     the program made."""
     program_seconds: float
     """Time in calls of the layer that the program itself made."""
+    channel_seconds: float
+    """Exclusive time of calls on pipes, sockets and devices."""
+    system_seconds: float
+    """Exclusive time of calls on what comes with the machine: libraries, modules of Python, ``/proc``."""
     metadata_seconds: float
-    """Exclusive time of calls that move no data."""
+    """Exclusive time of calls that move nothing and are on neither of these."""
     reads: int
     writes: int
     opens: int
@@ -53,8 +59,13 @@ class LayerStats(Model):
     """Bytes asked for."""
     asked_written: int
     median_read: int | None
-    """Median size of a read's request, within a factor of two."""
+    """Median size of a request to read data, within a factor of two."""
     median_write: int | None
+
+    @property
+    def data_seconds(self) -> float:
+        """Exclusive time of the other calls: on the program's data, or on no file."""
+        return self.exclusive_seconds - self.channel_seconds - self.system_seconds
 
 
 class Step(Model):
@@ -157,10 +168,26 @@ class ProcessLayer(Model):
     """What one process did in one layer."""
 
     process: str
+    host: str
     layer: str
     calls: int
     seconds: float
     exclusive_seconds: float
+    data_seconds: float
+    """Exclusive time on the program's data, or on no file."""
+    bytes_read: int
+    bytes_written: int
+
+
+class HostLayer(Model):
+    """What the processes of one node did in one layer."""
+
+    host: str
+    layer: str
+    processes: int
+    calls: int
+    exclusive_seconds: float
+    data_seconds: float
     bytes_read: int
     bytes_written: int
 
@@ -178,12 +205,16 @@ class FileAccess(Model):
     opens: int
     closes: int
     exclusive_seconds: float
+    read_seconds: float
+    """Exclusive time of the reads."""
+    write_seconds: float
 
 
 class FileLayers(Model):
-    """A file on its way down the layers."""
+    """A file on its way down the layers, the uppermost first."""
 
     path: str
+    group: FileGroup
     host: str
     """Of a file on a file system of one node, which is another one on each."""
     mount_point: str
@@ -224,6 +255,7 @@ class CollectiveRank(Model):
     """A process in a collective call."""
 
     process: str
+    host: str
     calls: int
     seconds: float
     bytes: int
@@ -255,11 +287,14 @@ class Collective(Model):
 
 
 class CallLayer(Model):
-    """A call of a layer."""
+    """A call of a layer on files of one group."""
 
     layer: str
+    group: FileGroup
+    way: Way
     call: str
     calls: int
+    failed: int
     seconds: float
     exclusive_seconds: float
     bytes: int
@@ -323,6 +358,8 @@ class Layers(Model):
     handles_left_out: int
     process_layers: list[ProcessLayer]
     process_layers_left_out: int
+    host_layers: list[HostLayer]
+    host_layers_left_out: int
     process_handles: list[ProcessNode]
     process_handles_left_out: int
     calls: list[CallLayer]

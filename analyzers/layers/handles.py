@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ...events import Kind
 from ..dfg.state import Ints, Rows, State, distinct
 from .calls import PROGRAM, TOP_DOWN, Calls
+from .groups import DATA, GROUP_NAMES
 
 ROOT: Final = 0
 _LOW: Final = 2**32
@@ -26,7 +28,8 @@ class Handles(State):
     """Gives each call its node in the tree.
 
     Handles are one node if they are of one layer, made by one function, on files of one class (paths that differ in
-    numbers alone), and below one node. What is done without a handle of its own, by path, has a node of its own below
+    numbers alone), and below one node. Those that the program itself has on what is no data of its own are one node a
+    layer and group of files. What is done without a handle of its own, by path, has a node of its own below
     that of the call that it was made in; in traces without handles below that of the caller's calls on the file.
 
     Attributes:
@@ -48,14 +51,17 @@ class Handles(State):
         self._of_file: dict[int, int] = {}
         self._places: dict[int, int] = {}
         self._ended: set[int] = set()
+        self._groups: Sequence[int] = (DATA,)
 
-    def of(self, calls: Calls, file_class: Ints) -> Ints:
+    def of(self, calls: Calls, file_class: Ints, groups: Sequence[int]) -> Ints:
         """Returns the node of each call, int64[n].
 
         Args:
             calls: of which all enclosing calls are known.
             file_class: class of each call's file.
+            groups: of each class.
         """
+        self._groups = groups
         node = np.zeros(len(calls), np.int64)
         with_handle = calls.handle != 0
         rows = np.flatnonzero(with_handle)
@@ -68,8 +74,9 @@ class Handles(State):
             self._forget()
         return node
 
-    def merge(self, other: Handles, calls: Ints, classes: Ints) -> Ints:
+    def merge(self, other: Handles, calls: Ints, classes: Ints, groups: Sequence[int]) -> Ints:
         """Adds another tree whose calls and classes have these numbers here; returns our node of each of its nodes."""
+        self._groups = groups
         nodes = [ROOT]
         for at in range(1, len(other.parents)):
             name, kind = int(calls[other.calls[at]]), int(classes[other.classes[at]])
@@ -123,6 +130,9 @@ class Handles(State):
         return np.array(nodes, np.int64)[group]
 
     def _node(self, parent: int, layer: int, call: int, file_class: int, weight: int) -> int:
+        group = self._groups[file_class]
+        if group != DATA and (parent == ROOT or self.classes[parent] in GROUP_NAMES):
+            parent, call, file_class = ROOT, 0, group
         key = _key(parent, layer, call, file_class)
         node = self._nodes.get(key)
         if node is None:
@@ -161,12 +171,13 @@ def depths(parents: list[int]) -> list[int]:
     return found
 
 
-def preorder(parents: list[int], weight: dict[int, Any]) -> list[int]:
+def preorder(parents: list[int], weight: dict[int, Any], most_below: int) -> list[int]:
     """Returns the nodes of a tree but its root, each before those below it, the heaviest first.
 
     Args:
         parents: of each node; a node comes after its parent.
         weight: of the nodes to return, with all that lies above them.
+        most_below: at most so many directly below each, but the root.
     """
     below: dict[int, list[int]] = {}
     for node in weight:
@@ -177,5 +188,6 @@ def preorder(parents: list[int], weight: dict[int, Any]) -> list[int]:
         node = waiting.pop()
         if node != ROOT:
             order.append(node)
-        waiting += sorted(below.get(node, ()), key=lambda each: weight[each])
+        heaviest = sorted(below.get(node, ()), key=lambda each: weight[each], reverse=True)
+        waiting += reversed(heaviest if node == ROOT else heaviest[:most_below])
     return order

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...events import EventBatch, FileInfo, FileType, StreamInfo, is_constant
 from ...events.schema import UNKNOWN_RANK
 from ..dfg.state import Ints, State, distinct
+from .groups import DATA, GROUP_NAMES, group_of
 
 _LOW: Final = 2**32
 _NUMBER: Final = re.compile(r"\d+")
@@ -20,7 +21,6 @@ UNKNOWN: Final = -1
 LOCAL: Final = 0
 SHARED: Final = 1
 _ON_EACH: Final = -1
-_DATA: Final = frozenset({int(FileType.UNKNOWN), int(FileType.REGULAR)})
 
 
 class Process(NamedTuple):
@@ -154,11 +154,12 @@ class Files(State):
         scopes: ``UNKNOWN``, ``LOCAL`` or ``SHARED``; -1 too where it is not known.
         types: FileType of each.
         classes: number of each file's class.
-        names: of the classes: paths with their numbers as ``#``.
+        names: of the classes: paths with their numbers as ``#``; 1 and 2 stand for all that is no data of the program.
+        class_groups: of each class, DATA, CHANNEL or SYSTEM.
         overflowed: events on files beyond the bound.
     """
 
-    def __init__(self, bound: int) -> None:
+    def __init__(self, bound: int, system_paths: tuple[str, ...] = ()) -> None:
         self.paths = [""]
         self.hosts = [""]
         self.mounts = [""]
@@ -166,16 +167,18 @@ class Files(State):
         self.scopes = [UNKNOWN]
         self.types = [int(FileType.UNKNOWN)]
         self.classes = [0]
-        self.names = [""]
+        self.names = ["", *GROUP_NAMES.values()]
+        self.class_groups = [DATA, *GROUP_NAMES]
         self.overflowed = 0
         self._bound = bound
+        self._system_paths = system_paths
         self._known: dict[tuple[str, str], int] = {("", ""): 0}
-        self._named: dict[str, int] = {"": 0}
+        self._named: dict[str, int] = {name: number for number, name in enumerate(self.names)}
         self._hosts: dict[str, int] = {"": 0}
         self._numbers: dict[int, int] = {0: 0}
         self._on_host: dict[int, int] = {}
         self._class_of = np.zeros(64, np.int64)
-        self._of_data = np.ones(64, np.bool_)
+        self._group_of = np.zeros(64, np.int64)
 
     def host(self, name: str) -> int:
         """Returns the number of a host."""
@@ -203,9 +206,9 @@ class Files(State):
         """Returns the class of each of some files, int64[n]."""
         return self._class_of[file]
 
-    def of_data(self, file: Ints) -> npt.NDArray[np.bool_]:
-        """Tells which files are regular ones, as far as is known; bool[n]."""
-        return self._of_data[file]
+    def group_of(self, file: Ints) -> Ints:
+        """Returns the group of each of some files, int64[n]."""
+        return self._group_of[file]
 
     def merge(self, other: Files) -> tuple[Ints, Ints]:
         """Adds the files of another; returns our number of each of its files, and of each of its classes."""
@@ -214,7 +217,8 @@ class Files(State):
         for path, host, mount, system, scope, kind in list(columns)[1:]:
             files.append(self._place(path, host, mount, system, scope, kind))
         self.overflowed += other.overflowed
-        return np.array(files, np.int64), np.array([self._class(name) for name in other.names], np.int64)
+        classes = [self._class(name, group) for name, group in zip(other.names, other.class_groups, strict=True)]
+        return np.array(files, np.int64), np.array(classes, np.int64)
 
     def _shared(self, number: int, info: FileInfo) -> int:
         one = self._numbers.get(number)
@@ -249,19 +253,21 @@ class Files(State):
             self.systems.append(system)
             self.scopes.append(scope)
             self.types.append(kind)
-            self.classes.append(self._class(class_name(path)))
+            group = group_of(path, kind, self._system_paths)
+            self.classes.append(self._class(class_name(path), group))
             if one == len(self._class_of):
                 self._class_of = np.concatenate([self._class_of, np.zeros_like(self._class_of)])
-                self._of_data = np.concatenate([self._of_data, np.ones_like(self._of_data)])
+                self._group_of = np.concatenate([self._group_of, np.zeros_like(self._group_of)])
             self._class_of[one] = self.classes[one]
-            self._of_data[one] = kind in _DATA
+            self._group_of[one] = group
         return one
 
-    def _class(self, name: str) -> int:
+    def _class(self, name: str, group: int) -> int:
         number = self._named.get(name)
         if number is None:
             number = self._named[name] = len(self.names)
             self.names.append(name)
+            self.class_groups.append(group)
         return number
 
 

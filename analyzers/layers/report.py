@@ -10,7 +10,7 @@ from ...events.layers import Layers, Nesting
 from .findings import findings
 from .report_collectives import collectives
 from .report_files import files, mounts, own_files
-from .report_handles import handles, marks, process_handles, process_layers
+from .report_handles import handles, host_layers, marks, process_handles, process_layers
 from .report_layers import accounts, fates, layer_stats, named_calls, sizes, steps
 from .update import LayerAnalyzer
 from .view import View
@@ -25,6 +25,7 @@ class Cut:
     handles: int = 200
     files: int = 200
     processes: int = 500
+    hosts: int = 200
     collectives: int = 50
     ranks: int = 64
     calls: int = 50
@@ -49,6 +50,7 @@ def make_report(
     nodes = {row.node for row in tree}
     told, files_left_out = files(view, cut.files)
     by_layer, layers_left_out = process_layers(view, cut.processes)
+    by_host, hosts_left_out = host_layers(view, cut.hosts)
     by_node, nodes_left_out = process_handles(view, nodes, cut.processes)
     stats = layer_stats(view)
     report = Layers(
@@ -76,6 +78,8 @@ def make_report(
         handles_left_out=handles_left_out,
         process_layers=by_layer,
         process_layers_left_out=layers_left_out,
+        host_layers=by_host,
+        host_layers_left_out=hosts_left_out,
         process_handles=by_node,
         process_handles_left_out=nodes_left_out,
         calls=named_calls(view, cut.calls),

@@ -28,6 +28,7 @@ def collectives(view: View, top: int, most_ranks: int) -> list[Collective]:
         ranks = [
             CollectiveRank(
                 process=view.process(int(process[rows[at]])),
+                host=view.host(int(process[rows[at]])),
                 calls=int(mine[at, _CALLS]),
                 seconds=int(mine[at, _NANO]) / _NS,
                 bytes=int(mine[at, _BYTES]),

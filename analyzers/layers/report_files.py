@@ -7,29 +7,36 @@ from typing import Final
 import numpy as np
 
 from ...events.layers import FileAccess, FileLayers, Mount, OwnFiles
-from .calls import BOTTOM, LAYERS, PROGRAM
+from .calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
+from .groups import DATA
 from .tables import FILE, layer_name
-from .view import View, largest
+from .view import View
 
 _NS: Final = 1e9
 _EXAMPLES: Final = 5
-_CALLS, _READS, _WRITES, _READ, _WRITTEN, _OPENS, _CLOSES, _EXCLUSIVE, _OUTER = range(len(FILE))
+_HEIGHT: Final = {int(layer): place for place, layer in enumerate(TOP_DOWN)}
+_CALLS, _READS, _WRITES, _READ, _WRITTEN, _OPENS, _CLOSES, _EXCLUSIVE, _IN_READS, _IN_WRITES = range(len(FILE))
 
 
 def files(view: View, top: int) -> tuple[list[FileLayers], int]:
-    """Returns the files with the most time, with what each layer did to them, and how many are left out."""
+    """Returns files with what each layer did to them, and how many are left out.
+
+    Those of the program's data come first, and of these the ones with the most time.
+    """
     file, over, layer, sums = view.by_file
     numbers, group = np.unique(file, return_inverse=True)
     known = numbers != 0
     weight = np.bincount(group, sums[:, _EXCLUSIVE], minlength=len(numbers)).astype(np.int64)
-    chosen = [at for at in largest(weight, top + 1).tolist() if known[at]][:top]
+    order = np.lexsort((-weight, view.analyzer.files.group_of(numbers) != DATA))
+    chosen = order[known[order]][:top].tolist()
     made = []
     for at in chosen:
         number = int(numbers[at])
-        rows = np.flatnonzero(group == at).tolist()
+        rows = sorted(np.flatnonzero(group == at).tolist(), key=lambda row: (_HEIGHT[int(layer[row])], int(over[row])))
         made.append(
             FileLayers(
                 path=view.path(number),
+                group=view.group(number),
                 host=view.analyzer.files.hosts[number],
                 mount_point=view.analyzer.files.mounts[number],
                 filesystem=view.analyzer.files.systems[number],
@@ -110,4 +117,6 @@ def _access(over: int, layer: int, sums: list[int]) -> FileAccess:
         opens=sums[_OPENS],
         closes=sums[_CLOSES],
         exclusive_seconds=sums[_EXCLUSIVE] / _NS,
+        read_seconds=sums[_IN_READS] / _NS,
+        write_seconds=sums[_IN_WRITES] / _NS,
     )

@@ -8,6 +8,7 @@ from ...events import Layer
 from ...events.layers import Account, CallLayer, FateRow, LayerStats, SizeRow, Step
 from ..dfg.state import Ints
 from .calls import FATES, LAYERS, PROGRAM, TOP_DOWN
+from .groups import GROUPS
 from .tables import PROCESS, SIZES, WAYS, layer_name, split, split_named
 from .view import View, largest
 
@@ -37,6 +38,8 @@ def layer_stats(view: View) -> list[LayerStats]:
                 seconds=get["ns"] / _NS,
                 exclusive_seconds=get["exclusive_ns"] / _NS,
                 program_seconds=get["root_ns"] / _NS,
+                channel_seconds=get["channel_ns"] / _NS,
+                system_seconds=get["system_ns"] / _NS,
                 metadata_seconds=get["other_ns"] / _NS,
                 reads=get["reads"],
                 writes=get["writes"],
@@ -138,12 +141,15 @@ def accounts(view: View) -> list[Account]:
 def named_calls(view: View, top: int) -> list[CallLayer]:
     """Returns the calls with the most exclusive time."""
     key, sums = view.analyzer.tables.named.rows()
-    layer, call = split_named(key)
+    layer, group, way, call = split_named(key)
     return [
         CallLayer(
             layer=layer_name(int(layer[row])),
+            group=GROUPS[group[row]],
+            way=WAYS[way[row]],
             call=view.call(int(call[row])),
             calls=int(sums[row, 0]),
+            failed=int(sums[row, 4]),
             seconds=int(sums[row, 1]) / _NS,
             exclusive_seconds=int(sums[row, 2]) / _NS,
             bytes=int(sums[row, 3]),

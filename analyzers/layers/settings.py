@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pydantic import BaseModel, ConfigDict, Field
+
+_SYSTEM_PATHS: Final = (
+    "/bin/", "/boot/", "/etc/", "/lib/", "/lib64/", "/opt/", "/run/", "/sbin/", "/usr/", "/var/cache/", "/var/lib/",
+)  # fmt: skip
 
 
 class Thresholds(BaseModel):
@@ -11,8 +17,11 @@ class Thresholds(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     least_s: float = Field(0.001, ge=0, description="Time that a finding must at least be about, s.")
+    least_share: float = Field(
+        0.01, ge=0, le=1, description="Share of the time in calls on data that a finding must at least be about."
+    )
     time_share: float = Field(
-        0.8, gt=0, le=1, description="Share of a layer's time that the few busiest processes must have."
+        0.8, gt=0, le=1, description="Share of a layer's time on data that the few busiest processes must have."
     )
     few_processes: float = Field(
         0.25, gt=0, le=1, description="Share of the processes that counts as few, in a layer or a collective."
@@ -26,7 +35,7 @@ class Thresholds(BaseModel):
     bytes_below: float = Field(
         1.25, gt=1, description="How many times more or fewer bytes must move below a layer than through it."
     )
-    small_bytes: int = Field(65_536, ge=1, description="Median request size below which requests to files are small.")
+    small_bytes: int = Field(65_536, ge=1, description="Mean size of requests to a file below which they are small.")
     small_calls: int = Field(
         100, ge=1, description="Calls that move data, fewer of which are not called small requests."
     )
@@ -38,7 +47,7 @@ class Thresholds(BaseModel):
     )
     churn_moves: float = Field(4.0, gt=0, description="Calls that move data for each open, fewer of which are churn.")
     metadata_share: float = Field(
-        0.5, gt=0, le=1, description="Share of a layer's time that calls which move no data must take."
+        0.5, gt=0, le=1, description="Share of a layer's own time on data that calls which move none must take."
     )
     failed_share: float = Field(0.1, gt=0, le=1, description="Share of a layer's calls that must have failed.")
     local_share: float = Field(
@@ -79,6 +88,11 @@ class LayersSettings(BaseModel):
     )
     max_collectives: int = Field(
         65_536, ge=16, le=2**22, description="Pairs of a collective call on a file and a process that are told apart."
+    )
+    system_paths: tuple[str, ...] = Field(
+        _SYSTEM_PATHS,
+        description="Beginnings of paths of what comes with the machine: told apart from the program's data, as are "
+        "pipes, sockets, devices, shared libraries, and modules of Python.",
     )
     max_marks: int = Field(
         2048,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ...events import Kind, Layer
 from ..dfg.state import Ints
 from .calls import LAYERS, NO_FATE, PROGRAM, Calls, moves, size_class, summed_by
+from .groups import CHANNEL, DATA, GROUPS, SYSTEM
 from .settings import LayersSettings
 from .sums import Sums
 
@@ -26,22 +27,24 @@ _CALL_BITS: Final = 24
 
 PROCESS: Final = (
     "calls", "outer_calls", "ns", "exclusive_ns", "root_ns", "reads", "writes", "opens", "closes", "others",
-    "bytes_read", "bytes_written", "asked_read", "asked_written", "other_ns", "failed", "failed_ns",
+    "bytes_read", "bytes_written", "asked_read", "asked_written", "other_ns", "failed", "failed_ns", "channel_ns",
+    "system_ns",
 )  # fmt: skip
-"""By process and layer. Bytes and ``ns`` are those of calls that no call of the same layer encloses."""
-DOWN: Final = ("calls", "ns", "moving", "bytes", "outer_calls")
+"""By process and layer. Bytes and ``ns`` are those of calls that no call of the same layer encloses; ``other_ns`` is of
+calls on data."""
+DOWN: Final = ("calls", "ns", "moving", "bytes")
 """By layer and way of the directly enclosing call, layer and way of the call."""
 FATE: Final = ("calls", "bytes", "below", "below_bytes", "ns")
 FILE: Final = (
-    "calls", "reads", "writes", "bytes_read", "bytes_written", "opens", "closes", "exclusive_ns", "outer_calls",
+    "calls", "reads", "writes", "bytes_read", "bytes_written", "opens", "closes", "exclusive_ns", "read_ns", "write_ns",
 )  # fmt: skip
 """By file, layer of the directly enclosing call, and layer of the call."""
 NODE: Final = (
     "calls", "opens", "closes", "reads", "writes", "bytes_read", "bytes_written", "ns", "exclusive_ns",
 )  # fmt: skip
 SITE: Final = ("calls", "ns", "bytes", "system_ns", "system_bytes")
-NAMED: Final = ("calls", "ns", "exclusive_ns", "bytes")
-"""By call and layer."""
+NAMED: Final = ("calls", "ns", "exclusive_ns", "bytes", "failed")
+"""By layer, group of files, way and call."""
 
 
 class Tables(NamedTuple):
@@ -67,22 +70,23 @@ class Tables(NamedTuple):
             files=Sums(settings.max_file_rows, len(FILE)),
             nodes=Sums(settings.max_process_nodes, len(NODE)),
             sites=Sums(settings.max_collectives, len(SITE)),
-            named=Sums(settings.max_nodes * 4, len(NAMED)),
+            named=Sums(settings.max_nodes * 8, len(NAMED)),
         )
 
-    def add(self, calls: Calls, node: Ints, site: Ints, on_data: npt.NDArray[np.bool_]) -> None:
+    def add(self, calls: Calls, node: Ints, site: Ints, group: Ints) -> None:
         """Adds calls all of whose enclosing calls are known.
 
         Args:
             calls: what to add.
             node: of each call's handle.
             site: of each collective, -1 for other calls.
-            on_data: which calls are on files of data; pipes and the like have no sizes worth telling.
+            group: of each call's file; only requests for data have sizes worth telling.
         """
-        self._add_sizes(calls, on_data)
+        self._add_sizes(calls, group == DATA)
         outer = (calls.around >> calls.layer) & 1 == 0
-        calls, some = summed_by(calls, [_bits(calls, outer), calls.process, calls.file, node, calls.call])
-        node, site, outer = node.take(some), site.take(some), outer.take(some)
+        first = outer | (calls.handle != calls.parent)  # no call through the same handle directly encloses it
+        calls, some = summed_by(calls, [_bits(calls, outer, first), calls.process, calls.file, node, calls.call])
+        node, site, outer, first, group = (column.take(some) for column in (node, site, outer, first, group))
         layer, over = calls.layer.astype(np.int64), calls.over.astype(np.int64)
         kind, count = calls.kind, calls.count
         way = _WAY[kind]
@@ -101,14 +105,16 @@ class Tables(NamedTuple):
                 count, outer_count, outer_ns, exclusive, np.where(over == PROGRAM, calls.ns, 0), reads, writes, opens,
                 closes, count - reads - writes - opens - closes, bytes_read, bytes_written,
                 np.where(read, calls.requested, 0), np.where(written, calls.requested, 0),
-                np.where(way == 2, exclusive, 0), calls.failed, np.where(calls.failed > 0, exclusive, 0),
+                np.where((way == 2) & (group == DATA), exclusive, 0), calls.failed,
+                np.where(calls.failed > 0, exclusive, 0), np.where(group == CHANNEL, exclusive, 0),
+                np.where(group == SYSTEM, exclusive, 0),
             ],
             layer,
         )  # fmt: skip
         moving = moves(calls)
         down = (over * len(WAYS) + _WAY[calls.over_kind]) * LAYERS + layer
         moved = np.where(moving & outer, calls.bytes, 0)
-        self.down.add(down * len(WAYS) + way, [count, calls.ns, np.where(moving, count, 0), moved, outer_count])
+        self.down.add(down * len(WAYS) + way, [count, calls.ns, np.where(moving, count, 0), moved])
         rows = np.flatnonzero(calls.fate != NO_FATE)
         if len(rows):
             key = (layer[rows] * len(WAYS) + way[rows]) * 8 + calls.fate[rows]
@@ -117,12 +123,15 @@ class Tables(NamedTuple):
         tail = over * LAYERS + layer
         self.files.add(
             calls.file * (OVERS * LAYERS) + tail,
-            [count, reads, writes, bytes_read, bytes_written, opens, closes, exclusive, outer_count],
+            [
+                count, reads, writes, bytes_read, bytes_written, opens, closes, exclusive,
+                np.where(way == 0, exclusive, 0), np.where(way == 1, exclusive, 0),
+            ],
             tail,
-        )
+        )  # fmt: skip
         self.nodes.add(
             (process << _NODE_BITS) + node,
-            [count, opens, closes, reads, writes, bytes_read, bytes_written, outer_ns, exclusive],
+            [count, opens, closes, reads, writes, bytes_read, bytes_written, np.where(first, calls.ns, 0), exclusive],
             node,
         )
         rows = np.flatnonzero(site >= 0)
@@ -130,10 +139,11 @@ class Tables(NamedTuple):
             columns = (count, calls.ns, calls.bytes, calls.system_ns, calls.system_bytes)
             at = site[rows] << _PROCESS_BITS
             self.sites.add(at + process[rows], [column[rows] for column in columns], at)
+        named = ((layer * len(GROUPS) + group) * len(WAYS) + way) << _CALL_BITS
         self.named.add(
-            (layer << _CALL_BITS) + calls.call,
-            [count, outer_ns, exclusive, np.where(outer, calls.bytes, 0)],
-            layer << _CALL_BITS,
+            named + calls.call,
+            [count, outer_ns, exclusive, np.where(outer, calls.bytes, 0), calls.failed],
+            named,
         )
 
     def _add_sizes(self, calls: Calls, on_data: npt.NDArray[np.bool_]) -> None:
@@ -157,11 +167,11 @@ class Tables(NamedTuple):
         site, process = split_site(other.sites.rows()[0])
         at = sites[site] << _PROCESS_BITS
         self.sites.merge(other.sites, at + processes[process], at)
-        layer, call = split_named(other.named.rows()[0])
-        self.named.merge(other.named, (layer << _CALL_BITS) + calls[call], layer << _CALL_BITS)
+        at, call = np.divmod(other.named.rows()[0], 1 << _CALL_BITS)
+        self.named.merge(other.named, (at << _CALL_BITS) + calls[call], at << _CALL_BITS)
 
 
-def _bits(calls: Calls, outer: npt.NDArray[np.bool_]) -> Ints:
+def _bits(calls: Calls, outer: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Ints:
     """Returns the columns with few values as one number."""
     bits = np.zeros(len(calls), np.int64)
     columns = (
@@ -170,11 +180,12 @@ def _bits(calls: Calls, outer: npt.NDArray[np.bool_]) -> Ints:
         calls.over,
         calls.over_kind,
         outer,
+        first,
         calls.fate,
         calls.collective,
         calls.failed > 0,
     )
-    for column, width in zip(columns, (3, 4, 4, 4, 1, 3, 1, 1), strict=True):
+    for column, width in zip(columns, (3, 4, 4, 4, 1, 1, 3, 1, 1), strict=True):
         bits <<= width
         bits += column
     return bits
@@ -190,9 +201,10 @@ def split_site(key: Ints) -> tuple[Ints, Ints]:
     return key >> _PROCESS_BITS, key & ((1 << _PROCESS_BITS) - 1)
 
 
-def split_named(key: Ints) -> tuple[Ints, Ints]:
-    """Returns layers and calls of keys of ``named``."""
-    return key >> _CALL_BITS, key & ((1 << _CALL_BITS) - 1)
+def split_named(key: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Returns layers, groups, ways and calls of keys of ``named``."""
+    layer, group, way = split(key >> _CALL_BITS, len(GROUPS), len(WAYS))
+    return layer, group, way, key & ((1 << _CALL_BITS) - 1)
 
 
 def split(key: npt.NDArray[np.int64], *widths: int) -> list[Ints]:

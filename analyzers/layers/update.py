@@ -54,7 +54,7 @@ class LayerAnalyzer:
         self.without_handle = 0
         self.deepest = 0
         self.processes = Processes(settings.max_processes)
-        self.files = Files(settings.max_files)
+        self.files = Files(settings.max_files, settings.system_paths)
         self.handles = Handles(settings.max_nodes, settings.max_handles)
         self.sites = Sites()
         self.tables = Tables.make(settings)
@@ -138,12 +138,12 @@ class LayerAnalyzer:
         """
         self._look()
         theirs = other.closed()
-        named = split_named(theirs.tables.named.rows()[0])[1]
+        named = split_named(theirs.tables.named.rows()[0])[-1]
         most = max(int(named.max(initial=0)), *theirs.handles.calls, *theirs.sites.calls)
         numbers = np.arange(most + 1) if calls is None else np.asarray(calls, np.int64)
         processes = self.processes.merge(theirs.processes)
         files, classes = self.files.merge(theirs.files)
-        nodes = self.handles.merge(theirs.handles, numbers, classes)
+        nodes = self.handles.merge(theirs.handles, numbers, classes, self.files.class_groups)
         sites = self.sites.merge(theirs.sites, numbers, classes)
         self.tables.merge(theirs.tables, processes, files, nodes, sites, numbers)
         self.timeline.merge(theirs.timeline, nodes)
@@ -252,8 +252,8 @@ class LayerAnalyzer:
         if not len(calls):
             return
         kind = self.files.class_of(calls.file)
-        node = self.handles.of(calls, kind)
-        self.tables.add(calls, node, self.sites.of(calls, kind), self.files.of_data(calls.file))
+        node = self.handles.of(calls, kind, self.files.class_groups)
+        self.tables.add(calls, node, self.sites.of(calls, kind), self.files.group_of(calls.file))
         moved = np.where((calls.around >> calls.layer) & 1 == 0, calls.bytes, 0)
         self.timeline.add(node, operation_of(calls.kind), calls.start, calls.end, calls.count, calls.ns, moved)
 

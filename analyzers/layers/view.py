@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ...events.layers import Scope
+from ...events.layers import FileGroup, Scope
 from ..dfg.state import Ints
 from .calls import LAYERS
+from .groups import GROUPS
 from .identity import LOCAL, SHARED, UNKNOWN, Process
-from .tables import OVERS, PROCESS, split, split_node
+from .tables import OVERS, PROCESS, layer_name, split, split_node
 from .update import LayerAnalyzer
 
 SCOPES: dict[int, Scope] = {UNKNOWN: "unknown", LOCAL: "local", SHARED: "shared"}
@@ -37,6 +38,15 @@ class View:
         """Returns the name of a call."""
         return self.calls[number] if 0 <= number < len(self.calls) else ""
 
+    def host(self, row: int) -> str:
+        """Returns where a process runs."""
+        return self.analyzer.processes.known[row].host
+
+    @cached_property
+    def hosts(self) -> set[str]:
+        """Where the processes run."""
+        return {process.host for process in self.analyzer.processes.known[1:]}
+
     def process(self, row: int) -> str:
         """Returns what a person calls a process."""
         return label_of(self.analyzer.processes.known[row]) if row else OTHER_NAME
@@ -48,6 +58,10 @@ class View:
     def scope(self, file: int) -> Scope:
         """Returns where a file lies."""
         return SCOPES[self.analyzer.files.scopes[file]]
+
+    def group(self, file: int) -> FileGroup:
+        """Returns what a file is to the program."""
+        return GROUPS[self.analyzer.files.class_groups[self.analyzer.files.classes[file]]]
 
     def class_path(self, file_class: int) -> str:
         """Returns the path of a class's only file, or the class's name."""
@@ -68,6 +82,13 @@ class View:
         """Process, layer and sums of each pair."""
         key, sums = self.analyzer.tables.processes.rows()
         return key // LAYERS, key % LAYERS, sums
+
+    @cached_property
+    def data_ns(self) -> npt.NDArray[np.int64]:
+        """Exclusive time on the program's data of each pair in ``by_process``, ns."""
+        sums = self.by_process[2]
+        own, channel, system = (sums[:, PROCESS.index(name)] for name in ("exclusive_ns", "channel_ns", "system_ns"))
+        return own - channel - system
 
     @cached_property
     def by_file(self) -> tuple[Ints, Ints, Ints, npt.NDArray[np.int64]]:
@@ -91,6 +112,10 @@ class View:
         np.add.at(total, layer, sums)
         return total
 
+    def number(self, layer: str) -> int:
+        """Returns the number of a layer's name."""
+        return next(number for number in range(LAYERS) if layer_name(number) == layer)
+
     def of_layer(self, layer: int, name: str) -> int:
         """Returns one sum of a layer."""
         return int(self.layer_sums[layer, PROCESS.index(name)])
@@ -100,13 +125,21 @@ class View:
         """Which processes have a rank, bool[processes]."""
         return np.array([process.rank >= 0 for process in self.analyzer.processes.known])
 
-    def crowd(self) -> tuple[npt.NDArray[np.bool_], str]:
-        """Returns the processes that shares are of, and what they are called: the ranks, where there are some."""
+    def crowd(self, layer: int) -> tuple[npt.NDArray[np.bool_], str]:
+        """Returns the processes that shares of a layer are of, bool[processes], and what they are called.
+
+        They are the ranks where there are some, else those that run the command of the busiest one: what a shell starts
+        by the way has no part in the work.
+        """
         if self.ranked.any():
             return self.ranked, "ranks"
-        everyone = np.ones(len(self.ranked), np.bool_)
-        everyone[0] = False
-        return everyone, "processes"
+        process, layers, _ = self.by_process
+        rows = np.flatnonzero((layers == layer) & (process != 0))
+        if not len(rows):
+            return np.zeros(len(self.ranked), np.bool_), "processes"
+        known = self.analyzer.processes.known
+        command = known[process[rows[np.argmax(self.data_ns[rows])]]].command
+        return np.array([at > 0 and each.command == command for at, each in enumerate(known)]), "processes"
 
 
 def label_of(process: Process) -> str:

@@ -45,6 +45,8 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     _show(console, _steps(layers, top), len(layers.steps) - top, "steps")
     if layers.collectives:
         _show(console, _collectives(layers, top), len(layers.collectives) - top, "collective calls")
+    if len({row.host for row in layers.host_layers}) > 1:
+        _show(console, _hosts(layers, top), len(layers.host_layers) - top + layers.host_layers_left_out, "rows")
     if layers.own_files:
         _show(console, _own_files(layers), 0, "")
     _show(console, _handles(layers.handles, top), len(layers.handles) - top + layers.handles_left_out, "handles")
@@ -64,14 +66,18 @@ def _left_out(report: LayersReport) -> Iterator[str]:
 
 def _layers(layers: Layers) -> Table:
     table = table_of(
-        "layers", "own time", "share", "with below", "data calls", "other calls", "read", "written", "procs"
-    )
+        "layers", "own time", "share", "on data", "on pipes ...", "on system", "with below", "data calls",
+        "other calls", "read", "written", "procs",
+    )  # fmt: skip
     table.add_column("layer")
     for row in layers.layers:
         share = row.exclusive_seconds / layers.threads_seconds if layers.threads_seconds else 0.0
         table.add_row(
             time_text(row.exclusive_seconds),
             f"{share:.1%}",
+            time_text(row.data_seconds),
+            time_text(row.channel_seconds),
+            time_text(row.system_seconds),
             time_text(row.seconds),
             f"{row.reads + row.writes:,}",
             f"{row.opens + row.closes + row.others:,}",
@@ -81,7 +87,9 @@ def _layers(layers: Layers) -> Table:
             layer_name(row.layer),
         )
     table.add_section()
-    table.add_row(time_text(layers.threads_seconds), "100.0%", "", "", "", "", "", "", "all that the program called")
+    parts = ("data_seconds", "channel_seconds", "system_seconds")
+    sums = [time_text(sum(getattr(row, part) for row in layers.layers)) for part in parts]
+    table.add_row(time_text(layers.threads_seconds), "100.0%", *sums, *[""] * 6, "all that the program called")
     return table
 
 
@@ -146,6 +154,24 @@ def _collectives(layers: Layers, top: int) -> Table:
             byte_text(row.moved_bytes),
             f"{row.calls:,}",
             shown(f"{row.call} {row.file}"),
+        )
+    return table
+
+
+def _hosts(layers: Layers, top: int) -> Table:
+    table = table_of("machines", "own time", "on data", "calls", "read", "written", "procs")
+    table.add_column("layer")
+    table.add_column("machine", no_wrap=True)
+    for row in layers.host_layers[:top]:
+        table.add_row(
+            time_text(row.exclusive_seconds),
+            time_text(row.data_seconds),
+            f"{row.calls:,}",
+            byte_text(row.bytes_read),
+            byte_text(row.bytes_written),
+            f"{row.processes:,}",
+            layer_name(row.layer),
+            shown(row.host),
         )
     return table
 

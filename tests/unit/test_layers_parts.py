@@ -20,6 +20,7 @@ from iotide.events.layers import Finding, Layers, LayersReport
 from support.layers_naive import INFO, Call, analyzer, batch_of, down_sums, down_sums_of, layer_sums, names, trees
 
 CALLS = ["", "H5Dwrite", "MPI_File_write_all", "write", "open"]
+FILES = names().files
 SLOW = 2_000_000
 """Long enough for a finding, ns."""
 
@@ -154,7 +155,7 @@ def test_tree_of_a_trace_without_handles_is_one_of_files() -> None:
 
 def test_tree_is_told_from_the_top_and_the_heaviest_first() -> None:
     parents = [0, 0, 1, 1, 0, 4]
-    assert preorder(parents, {1: 5, 2: 1, 3: 4, 4: 9, 5: 9}) == [4, 5, 1, 3, 2]
+    assert preorder(parents, {1: 5, 2: 1, 3: 4, 4: 9, 5: 9}, 9) == [4, 5, 1, 3, 2]
 
 
 def test_sums_beyond_the_budget_go_to_their_fallback() -> None:
@@ -220,16 +221,16 @@ def test_time_in_few_ranks_is_found() -> None:
         ns = 98 * SLOW if rank == 7 else SLOW // 10
         made.update(make_batch(1, {"duration": ns, "layer": 3, "rank": rank}), f"s{rank}", rank_info(rank), files)
     (finding,) = findings(made, "concentrated")
-    assert finding.text == "98% of MPI-IO's time is spent in 1 of 20 ranks"
+    assert finding.text == "98% of MPI-IO's time is spent in 1 of 20 ranks: rank 7"
     assert finding.value == pytest.approx(98 / 99.9)
 
 
 def test_calls_and_bytes_that_grow_on_their_way_down_are_found() -> None:
-    small = [Call(Layer.POSIX, Kind.READ, 1000, 500, file=1) for _ in range(20)]
+    small = [Call(Layer.POSIX, Kind.READ, SLOW // 20, 500, file=1) for _ in range(20)]
     made = analyzer()
     made.update(batch_of([Call(Layer.MPIIO, Kind.READ, SLOW, 2000, file=1, below=small)]), "s", INFO, names().files)
     (calls,), (size,) = findings(made, "more_calls"), findings(made, "more_bytes")
-    assert calls.text == "MPI-IO makes 20.0 reads below of each of its 1 reads"
+    assert calls.text == "MPI-IO makes 20 reads below for 1 read of its own (20.0 each, 2 ms)"
     assert size.text.startswith("5.00 bytes are read below MPI-IO for each byte")
     (account,) = told(made).accounts
     assert (account.bytes, account.below_bytes, account.difference) == (2000, 10_000, 8000)
@@ -251,12 +252,93 @@ def test_small_requests_metadata_churn_and_failures_are_found() -> None:
     made.update(batch, "s", INFO, names(["/data/in"]).files)
     texts = {row.rule: row.text for row in told(made).findings}
     assert texts == {
-        "small_requests": "half of POSIX's 100 reads ask for less than 128 bytes, 100 on average",
-        "metadata": "75% of POSIX's own time goes to 300 calls that move no data",
+        "small_requests": "100 reads of 100 bytes on average from /data/in take 100 ms",
+        "metadata": "75% of POSIX's own time on data goes to calls that move none, most of it to open (300 ms in 300 "
+        "calls)",
         "churn": "/data/in is opened 100 times in POSIX (100 times a file and process) "
-        "for 1.0 reads and writes each time",
-        "failed": "25% of POSIX's 400 calls fail",
+        "for 1.0 reads and writes each time (400 ms)",
+        "failed": "25% of POSIX's 400 calls fail, 100 of them in open",
     }
+
+
+def test_waiting_on_pipes_and_loading_of_modules_are_told_apart_from_work_on_data() -> None:
+    known = ["/data/in", "/usr/lib/python3/os.py", "pipe:[81]", "/home/me/env/lib/python3.11/abc.pyc"]
+    kinds = [FileType.REGULAR, FileType.REGULAR, FileType.PIPE, FileType.REGULAR]
+    count = 400
+    batch = make_batch(count, {
+        "start": np.arange(count) * SLOW, "duration": np.tile([1, 2, 4, 8], count // 4) * SLOW // 8, "layer": 1,
+        "kind": int(Kind.READ), "file": np.tile([1, 2, 3, 4], count // 4), "handle": np.tile([1, 2, 3, 4], count // 4),
+        "tid": 1, "requested": 100, "bytes": 100, "call": 4,
+    })  # fmt: skip
+    made = analyzer()
+    made.update(batch, "s", INFO, names([FileInfo(*pair) for pair in zip(known, kinds, strict=True)]).files)
+    report = told(made)
+    (row,) = report.layers
+    unit = count // 4 * SLOW / 8 / 1e9
+    assert (row.data_seconds, row.channel_seconds, row.system_seconds) == pytest.approx((unit, 4 * unit, 10 * unit))
+    assert {(each.file, each.reads) for each in report.handles} == {
+        ("/data/in", 100), ("(files of the system)", 200), ("(pipes, sockets, devices)", 100),
+    }  # fmt: skip
+    assert report.handles[0].file == report.files[0].path == "/data/in"
+    assert {each.path: each.group for each in report.files}["/usr/lib/python3/os.py"] == "system"
+    (finding,) = report.findings
+    assert finding.text == "100 reads of 100 bytes on average from /data/in take 25 ms"
+    assert {(each.group, each.calls) for each in report.calls} == {("data", 100), ("channel", 100), ("system", 200)}
+
+
+def test_reads_in_order_to_write_are_not_counted_as_those_of_reads() -> None:
+    before = Call(Layer.POSIX, Kind.READ, SLOW, 8000, file=1)
+    write = Call(
+        Layer.MPIIO, Kind.WRITE, 1, 2000, file=1, below=[before, Call(Layer.POSIX, Kind.WRITE, 1, 8000, file=1)]
+    )
+    read = Call(Layer.MPIIO, Kind.READ, 1, 2000, file=1, below=[Call(Layer.POSIX, Kind.READ, SLOW, 2000, file=1)])
+    made = analyzer()
+    made.update(batch_of([write, read]), "s", INFO, names().files)
+    (finding,) = findings(made, "read_to_write")
+    assert finding.text.startswith("MPI-IO's writes read 8,000 bytes below in 1 read (2 ms)")
+    assert findings(made, "more_calls") == findings(made, "more_bytes") == []
+
+
+def test_time_of_a_handle_is_that_of_its_calls_with_all_below_also_in_calls_of_the_same_library() -> None:
+    inner = Call(Layer.HDF5, Kind.OTHER, 5, handle=2, parent=1, file=1)
+    again = Call(Layer.HDF5, Kind.OTHER, 3, handle=1, parent=1, file=1)
+    made = analyzer()
+    made.update(batch_of([Call(Layer.HDF5, Kind.OTHER, 1, handle=1, file=1, below=[inner, again])]), "s", INFO, FILES)
+    rows = {row.depth: (round(row.seconds * 1e9), round(row.exclusive_seconds * 1e9)) for row in told(made).handles}
+    assert rows == {0: (1 + 5 + 1 + 3 + 1, 1 + 1 + 3 + 1), 1: (5, 5)}
+
+
+def test_files_are_told_from_the_top_down() -> None:
+    bottom = Call(Layer.POSIX, Kind.WRITE, 1, 10, file=1)
+    middle = Call(Layer.MPIIO, Kind.WRITE, 1, 10, file=1, below=[bottom])
+    made = analyzer()
+    made.update(batch_of([Call(Layer.HDF5, Kind.WRITE, 1, 10, file=1, below=[middle])]), "s", INFO, FILES)
+    (file,) = told(made).files
+    assert [row.layer for row in file.accesses] == ["HDF5", "MPIIO", "POSIX"]
+
+
+def test_work_of_each_machine_is_told_and_where_the_busiest_ranks_run() -> None:
+    made, files = analyzer(), names().files
+    for rank in range(8):
+        ns = 100 * SLOW if rank == 5 else SLOW // 10
+        made.update(
+            make_batch(1, {"duration": ns, "layer": 3, "rank": rank}),
+            f"s{rank}",
+            rank_info(rank, f"n{rank // 4}"),
+            files,
+        )
+    report = told(made)
+    assert {(row.host, row.processes, row.calls) for row in report.host_layers} == {("n0", 4, 4), ("n1", 4, 4)}
+    (finding,) = findings(made, "concentrated")
+    assert finding.text.endswith("1 of 8 ranks on n1: rank 5")
+
+
+def test_processes_that_a_shell_starts_by_the_way_are_not_what_shares_are_of() -> None:
+    made, files = analyzer(), names().files
+    for pid, command in ((1, "python app.py"), *((at, "bash") for at in range(2, 12))):
+        info = msgspec.structs.replace(INFO, pid=pid, command=command)
+        made.update(make_batch(1, {"duration": SLOW * (100 if pid == 1 else 1), "layer": 1}), f"s{pid}", info, files)
+    assert findings(made, "concentrated") == []
 
 
 def test_files_that_a_layer_touches_on_its_own_are_found() -> None:
@@ -268,7 +350,7 @@ def test_files_that_a_layer_touches_on_its_own_are_found() -> None:
     (own,) = told(made).own_files
     assert (own.layer, own.below, own.files, own.calls, own.examples) == ("MPIIO", "POSIX", 1, 1, ["/proc/#/maps"])
     (finding,) = findings(made, "own_files")
-    assert finding.text.startswith("MPI-IO makes 1 calls of POSIX on 1 files of its own, such as /proc/#/maps: 20.0%")
+    assert finding.text.startswith("MPI-IO makes 1 call of POSIX on 1 file of its own, such as /proc/#/maps: 20.0%")
 
 
 def test_bytes_on_file_systems_of_single_nodes_are_found() -> None:
