@@ -177,8 +177,7 @@ class Aggregator:
     def _all_dropped(self, part: str) -> Counter[str]:
         total = Counter(self._dropped[part])
         for session in self.jobs.values():
-            if (analysis := getattr(session, part)) is not None:
-                total.update(analysis.losses())
+            total.update(session.analyses.losses(part))
         return total
 
     # ---- time ----
@@ -278,8 +277,7 @@ class Aggregator:
         del self.jobs[session.job]
         _add(self._signal_dropped, session)
         for part in _ANALYSES:
-            if (analysis := getattr(session, part)) is not None:
-                self._dropped[part].update(analysis.losses())
+            self._dropped[part].update(session.analyses.losses(part))
         self._predicted_at.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)

@@ -18,8 +18,9 @@ from ..analyzers.dfg.naming import Mapper
 from ..analyzers.dfg.settings import DfgSettings
 from ..analyzers.dfg.sizes import sizes_of
 from ..analyzers.dfg.update import ActivityRow, DfgAnalyzer
-from ..events import ConfigError, EventBatch, StreamInfo
+from ..events import ConfigError, EventBatch, concatenate
 from ..events.dfg import Graph
+from .held import Taken
 from .numbering import JobNames
 
 _SPARE: Final = 1024  # activities named beyond those told apart, so that their number can be told
@@ -50,12 +51,19 @@ class JobGraph:
         self._streams: dict[str, int] = {}
         self._numbered = 0
 
-    def update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
-        """Takes in events of a stream in the job's numbers."""
-        mask = self._selector.of(batch, self._names, info)
-        if mask is not None:
-            batch = batch.select(mask)
-        case = self._case(stream, len(batch)) if self._by_stream else self._cases.of(batch, stream, info)
+    def update(self, taken: Taken) -> None:
+        """Takes in events."""
+        batches: list[EventBatch] = []
+        cases: list[npt.NDArray[np.int64]] = []
+        for batch, stream, info in taken.parts():
+            mask = self._selector.of(batch, self._names, info)
+            chosen = batch if mask is None else batch.select(mask)
+            batches.append(chosen)
+            cases.append(self._case(stream, len(chosen)) if self._by_stream else self._cases.of(chosen, stream, info))
+        batch = batches[0] if len(batches) == 1 else concatenate(batches)
+        case = cases[0] if len(cases) == 1 else np.concatenate(cases)
+        if not len(batch):
+            return
         activity, _ = self._mapper.apply(batch, self._names, case)
         self._analyzer.update(case, activity, batch.start, batch.duration, sizes_of(batch))
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ..analyzers.layers.report import Cut, make_report
 from ..analyzers.layers.settings import LayersSettings
 from ..analyzers.layers.update import LayerAnalyzer
-from ..events import EventBatch, StreamInfo
 from ..events.layers import Layers
+from .held import Taken
 from .numbering import JobNames
 
 
@@ -21,9 +21,10 @@ class JobLayers:
         self._names = names
         self._analyzer = LayerAnalyzer(settings)
 
-    def update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
-        """Takes in events of a stream in the job's numbers."""
-        self._analyzer.update(batch, stream, info, self._names.files)
+    def update(self, taken: Taken) -> None:
+        """Takes in events."""
+        for batch, stream, info in taken.parts():
+            self._analyzer.update(batch, stream, info, self._names.files)
 
     def close_stream(self, stream: str) -> None:
         """Takes in that a stream has ended, and with it the calls that it was in."""

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from ..analyzers.online.predictor import Predictor
-from ..analyzers.signal.selection import counted
-from ..analyzers.totals import Totals, added
-from ..events import Definitions, EventBatch, Flag, Kind, StreamInfo
+from ..analyzers.totals import Totals
+from ..events import Definitions, EventBatch, Flag, StreamInfo
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
+from .analyses import Analyses
 from .history import History
 from .job_graph import JobGraph
 from .job_interactions import JobInteractions
@@ -50,9 +50,6 @@ class JobSession:
     communicator: int = 0
     events_skewed: int = 0
     """Events dropped because their stamps lie too far ahead of our clock."""
-    bytes_read: int = 0
-    """On files, by the rule of the signal: neither pipes, sockets, devices nor what a traced layer does below."""
-    bytes_written: int = 0
     first_ns: int | None = None
     last_ns: int | None = None
     streams: dict[str, StreamNames] = field(default_factory=dict)
@@ -70,20 +67,14 @@ class JobSession:
     """The trace's zero is unknown, so its stamps cannot be compared with the time of day."""
     names: JobNames = field(init=False)
     predictor: Predictor = field(init=False)
-    totals: Totals = field(init=False)
-    graph: JobGraph | None = None
-    """The directly-follows graph; None before the first event, and where it is switched off."""
-    layers: JobLayers | None = None
-    """The layers; None likewise."""
-    interactions: JobInteractions | None = None
-    """Who interacts with whom; None likewise."""
+    analyses: Analyses = field(init=False)
 
     def __post_init__(self) -> None:
         self.heard_at_s = self.created_at_s
         self.history = History(self.settings.history)
         self.names = JobNames(self.settings.max_calls, self.settings.max_files)
         self.predictor = Predictor(self.job, self.settings.detect)
-        self.totals = Totals(max_files=self.settings.max_files, max_calls=self.settings.max_calls)
+        self.analyses = Analyses(self.job, self.settings, self.names)
 
     def open_stream(self, stream: str, info: StreamInfo, at_s: float) -> None:
         """Takes in a stream."""
@@ -110,12 +101,7 @@ class JobSession:
             self.flushed = True
             self.predictor.flush()
             self.infos.pop(stream)
-            if self.graph is not None:
-                self.graph.close_stream(stream)
-            if self.layers is not None:
-                self.layers.close_stream(stream)
-            if self.interactions is not None:
-                self.interactions.close_stream(stream)
+            self.analyses.close_stream(stream)
         if not self.streams:
             self.no_stream_since_s = at_s
 
@@ -136,33 +122,21 @@ class JobSession:
         """
         names = self.streams[stream]
         names.define(definitions)
-        if not len(batch):
+        if not (count := len(batch)):
             return
         self.heard_at_s = now_s if at_s is None else at_s
-        if not self.own_clock:
-            ahead = batch.end > (now_s + self.settings.clock_skew_s) * 1e9
-            if ahead.any():
-                self.events_skewed += int(ahead.sum())
-                batch = batch.select(~ahead)
-                if not len(batch):
-                    return
+        last = int(batch.end.max())
+        if not self.own_clock and last > (limit := (now_s + self.settings.clock_skew_s) * 1e9):
+            batch = batch.select(batch.end <= limit)
+            self.events_skewed += count - len(batch)
+            if not len(batch):
+                return
+            last = int(batch.end.max())
         batch = names.translate(batch)
-        self._count(batch, now_s)
-        self.totals.update(batch)
-        if self.settings.dfg.enabled:
-            if self.graph is None:
-                self.graph = JobGraph(self.job, self.settings.dfg, self.names)
-            self.graph.update(batch, stream, self.infos[stream])
+        self._count(batch, last, now_s)
         self.predictor.update(batch, self.names.file_types, None if self.own_clock else int(now_s * 1e9))
         self.flushed = self.flushed or bool((batch.flags & Flag.AGGREGATE).any())
-        if self.settings.layers.enabled:
-            if self.layers is None:
-                self.layers = JobLayers(self.job, self.settings.layers, self.names)
-            self.layers.update(batch, stream, self.infos[stream])
-        if self.settings.rank.enabled:
-            if self.interactions is None:
-                self.interactions = JobInteractions(self.job, self.settings.rank, self.names)
-            self.interactions.update(batch, stream, self.infos[stream])
+        self.analyses.put(batch, stream, self.infos[stream])
 
     def predict(self, now_s: float, *, whole: bool = False) -> Prediction | None:
         """Predicts from what is there; None before the first event.
@@ -188,12 +162,37 @@ class JobSession:
 
     def settle(self) -> None:
         """Gives memory back that a silent job does not need."""
-        if self.graph is not None:
-            self.graph.settle()
-        if self.layers is not None:
-            self.layers.settle()
-        if self.interactions is not None:
-            self.interactions.settle()
+        self.analyses.settle()
+
+    @property
+    def bytes_read(self) -> int:
+        """On files, by the rule of the signal: neither pipes, sockets, devices nor what a traced layer does below."""
+        return self.predictor.bytes_read
+
+    @property
+    def bytes_written(self) -> int:
+        """Likewise."""
+        return self.predictor.bytes_written
+
+    @property
+    def totals(self) -> Totals:
+        """Sums by call and by file."""
+        return self.analyses.totals
+
+    @property
+    def graph(self) -> JobGraph | None:
+        """The directly-follows graph; None before the first event, and where it is switched off."""
+        return self.analyses.graph
+
+    @property
+    def layers(self) -> JobLayers | None:
+        """The layers; None likewise."""
+        return self.analyses.layers
+
+    @property
+    def interactions(self) -> JobInteractions | None:
+        """Who interacts with whom; None likewise."""
+        return self.analyses.interactions
 
     def signal(self, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
         """Returns the bandwidth over the observation or its last seconds; it ends with the last event, or later."""
@@ -221,7 +220,7 @@ class JobSession:
             "ranks": max(self.communicator, len(self.ranks)),
             "first_event_at_s": None if self.first_ns is None else self.first_ns / 1e9,
             "last_event_at_s": None if self.last_ns is None else self.last_ns / 1e9,
-            "events": self.totals.events,
+            "events": self.analyses.events,
             "bytes_read": self.bytes_read,
             "bytes_written": self.bytes_written,
             "bandwidth": self.bandwidth(now_s),
@@ -238,14 +237,10 @@ class JobSession:
         signals = (self.predictor.reads, self.predictor.writes)
         return sum(float(signal.read(start_ns, now_ns).volume.sum()) for signal in signals) / _BANDWIDTH_S
 
-    def _count(self, batch: EventBatch, now_s: float) -> None:
-        first, last = int(batch.start.min()), int(batch.end.max())
+    def _count(self, batch: EventBatch, last: int, now_s: float) -> None:
+        first = int(batch.start.min())
         self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
         self.last_ns = last if self.last_ns is None else max(last, self.last_ns)
-        moved = np.where(counted(batch, self.names.file_types, "both"), batch.bytes, 0)
-        reads = batch.kind == Kind.READ
-        self.bytes_read = added(self.bytes_read, np.where(reads, moved, 0))
-        self.bytes_written = added(self.bytes_written, np.where(reads, 0, moved))
         if not self.own_clock:
             self.lag_s = max(0.0, now_s - last / 1e9)
         if batch.rank.max() >= 0:

@@ -15,7 +15,8 @@ from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
-from ..signal.selection import FileTypes, counted_columns
+from ..signal.selection import FileTypes, Times, counted_columns
+from ..totals import added
 
 _STREAM_PERIODS: Final = 8  # that tell an even stream of requests
 
@@ -28,6 +29,7 @@ class Observed:
         writes: the signal of writes.
         resolutions: the lengths of bins at which they are kept.
         from_ns: start of the first event of any kind; None before it.
+        bytes_read, bytes_written: of the events that count, at most 2**62.
     """
 
     def __init__(self, settings: DetectSettings) -> None:
@@ -35,6 +37,8 @@ class Observed:
         self.reads = self.resolutions.signal()
         self.writes = self.resolutions.signal()
         self.from_ns: int | None = None
+        self.bytes_read = 0
+        self.bytes_written = 0
         self._settings = settings
 
     def add(self, batch: EventBatch, file_types: FileTypes, now_ns: int | None) -> tuple[int, int] | None:
@@ -45,11 +49,24 @@ class Observed:
         start, end, volume, is_read = counted_columns(batch, file_types, "both")
         if not len(start):
             return None
-        if is_read.any():
-            self.reads.add(start[is_read], end[is_read], volume[is_read], now_ns)
-        if not is_read.all():
-            self.writes.add(start[~is_read], end[~is_read], volume[~is_read], now_ns)
+        reads = np.flatnonzero(is_read)
+        if 0 < len(reads) < len(start):
+            writes = np.flatnonzero(~is_read)
+            self._add_reads(start.take(reads), end.take(reads), volume.take(reads), now_ns)
+            self._add_writes(start.take(writes), end.take(writes), volume.take(writes), now_ns)
+        elif len(reads):
+            self._add_reads(start, end, volume, now_ns)
+        else:
+            self._add_writes(start, end, volume, now_ns)
         return int(start.min()), int(end.max())
+
+    def _add_reads(self, start: Times, end: Times, volume: Times, now_ns: int | None) -> None:
+        self.bytes_read = added(self.bytes_read, volume)
+        self.reads.add(start, end, volume, now_ns)
+
+    def _add_writes(self, start: Times, end: Times, volume: Times, now_ns: int | None) -> None:
+        self.bytes_written = added(self.bytes_written, volume)
+        self.writes.add(start, end, volume, now_ns)
 
     @property
     def last_ns(self) -> int:

@@ -62,6 +62,16 @@ class Predictor:
         return self._observed.writes
 
     @property
+    def bytes_read(self) -> int:
+        """On files, by the rule of the signal: neither pipes, sockets, devices nor what a traced layer does below."""
+        return self._observed.bytes_read
+
+    @property
+    def bytes_written(self) -> int:
+        """Likewise."""
+        return self._observed.bytes_written
+
+    @property
     def last_ns(self) -> int:
         """End of the newest bin of the signal that is looked at; 0 for an empty one."""
         return self._observed.last_ns
