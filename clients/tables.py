@@ -41,7 +41,8 @@ def table_of(title: str, *headings: str) -> Table:
     return table
 
 
-def print_table(console: Console, table: Table) -> None:
-    """Prints a table below an empty line; rows that are wider than the terminal go on in its next line."""
-    console.print()
+def print_table(console: Console, table: Table, *, gap: bool = True) -> None:
+    """Prints a table, below an empty line or without; rows that are wider than the terminal go on in its next line."""
+    if gap:
+        console.print()
     Console(file=console.file, highlight=False, width=max(console.width, _UNBROKEN)).print(table, soft_wrap=True)

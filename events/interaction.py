@@ -55,7 +55,7 @@ class Actor(Model):
 
 
 class SharedFile(Model):
-    """A vertex that processes interact through: a file, a pipe or a socket."""
+    """A vertex that processes interact through: a file, or a pipe or socket that more than two of them use."""
 
     id: int = Field(ge=0)
     path: str
@@ -80,6 +80,8 @@ class Interaction(Model):
     bytes: int = 0
     waited_s: float = 0.0
     """Time that the target waited for the source: locks."""
+    connections: int = 0
+    """Pipes or connections that it goes through, of which both ends are the only users; 0 for other kinds."""
 
 
 class Community(Model):

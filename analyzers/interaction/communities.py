@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy import sparse
 
 from ..dfg.state import Floats, Rows
+from .connections import Connections
 from .network import Network
 
 MOST_EDGES: Final = 20_000
@@ -32,7 +34,7 @@ class Communities:
     omitted: int
 
 
-def communities_of(network: Network, part: Rows) -> Communities | None:
+def communities_of(network: Network, connections: Connections, part: Rows) -> Communities | None:
     """Divides each component so that most interactions stay within a community; None without NetworkX.
 
     Vertices and the files between them are divided together; directions do not count.
@@ -41,11 +43,13 @@ def communities_of(network: Network, part: Rows) -> Communities | None:
         import networkx
     except ImportError:
         return None
-    links, writes, reads = (matrix.tocoo() for matrix in (network.links, network.writes, network.reads))
+    links = (network.links + connections.links(network.nodes)).tocoo()
+    shared = sparse.diags_array((~connections.private).astype(np.float64)).tocsr()
+    writes, reads = (matrix.tocoo() for matrix in (network.writes @ shared, shared @ network.reads))
     one = np.concatenate((links.row, writes.row, reads.col)).astype(np.int64)
     two = np.concatenate((links.col, writes.col + network.nodes, reads.row + network.nodes)).astype(np.int64)
     weight: Floats = np.concatenate((links.data, writes.data, reads.data))
-    inside = part[one] >= 0
+    inside = (part[one] >= 0) & (weight > 0)
     one, two, weight = one[inside], two[inside], weight[inside]
     strongest = np.argsort(-weight, kind="stable")[:MOST_EDGES]
     graphs: dict[int, networkx.Graph] = {}

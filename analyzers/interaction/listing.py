@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final, get_args
 
 import numpy as np
 from scipy import sparse
 
 from ...events.interaction import EdgeKind, Interaction, SharedFile
-from ..dfg.state import Floats, Rows
-from .network import Network
+from ..dfg.state import Floats, Ints, Rows
+from .connections import Connections
+from .network import Matrix, Network
 from .tables import LINK_KINDS, Tables
+
+_KINDS: Final[tuple[EdgeKind, ...]] = get_args(EdgeKind)
+_COLUMNS: Final = ("source", "target", "from_file", "to_file", "kind", "count", "bytes", "waited_ns", "connections")
+
+
+def kinds_of(tables: Tables, network: Network) -> Ints:
+    """Returns what each file of a network is, places in ``EdgeKind``."""
+    together = np.unique(tables.channels[tables.uses["collectives"] > 0])
+    kinds = np.array([_KINDS.index(tables.channel_names.kind(at)) for at in network.channel.tolist()], np.int64)
+    shared = np.isin(network.channel, together) & (kinds == _KINDS.index("file"))
+    return np.where(shared, _KINDS.index("collective"), kinds)
+
+
+def joins(kinds: Ints) -> Any:
+    """Tells which of them are pipes and sockets, whose names say nothing, bool[files]."""
+    return np.isin(kinds, (_KINDS.index("pipe"), _KINDS.index("socket")))
 
 
 class Listing:
@@ -19,24 +36,23 @@ class Listing:
     Args:
         tables: what is known of threads.
         network: the graph, pruned.
+        kinds: of its files.
+        connections: those of its files that are told as edges between their ends.
         part: component of each vertex, -1 for none.
         file_part: component of each file.
     """
 
-    def __init__(self, tables: Tables, network: Network, part: Rows, file_part: Rows) -> None:
+    def __init__(
+        self, tables: Tables, network: Network, kinds: Ints, connections: Connections, part: Rows, file_part: Rows
+    ) -> None:
         self._tables, self._network, self._part, self._file_part = tables, network, part, file_part
-        together = np.unique(tables.channels[tables.uses["collectives"] > 0])
-        collective = np.isin(network.channel, together)
-        kinds = [tables.channel_names.kind(channel) for channel in network.channel.tolist()]
-        self._kinds: list[EdgeKind] = [
-            "collective" if shared and kind == "file" else kind
-            for kind, shared in zip(kinds, collective.tolist(), strict=True)
-        ]
+        self._kinds, self._connections = kinds, connections
+        self._read, self._written = self._moved("bytes_read"), self._moved("bytes_written")
 
     def busiest(self, most: int) -> Rows:
         """Returns the files with most interactions."""
         through: Floats = self._network.writes.sum(axis=0) + self._network.reads.sum(axis=1)
-        files = np.flatnonzero(self._file_part >= 0)
+        files = np.flatnonzero((self._file_part >= 0) & ~self._connections.private)
         return files[np.argsort(-through[files], kind="stable")][:most]
 
     def files(self, chosen: Rows) -> list[SharedFile]:
@@ -50,7 +66,7 @@ class Listing:
             SharedFile(
                 id=at,
                 path=tables.channel_names.name(channel := int(network.channel[at])),
-                kind=self._kinds[at],
+                kind=_KINDS[self._kinds[at]],
                 writers=int(writers[at]),
                 readers=int(readers[at]),
                 bytes_read=int(read[channel]),
@@ -60,58 +76,82 @@ class Listing:
             for at in chosen.tolist()
         ]
 
-    def edges(self, nodes: set[int], files: set[int], most: int) -> tuple[list[Interaction], int]:
+    def edges(self, nodes: Rows, files: Rows, most: int) -> tuple[list[Interaction], int]:
         """Returns the edges between some vertices and files, largest count first, and how many others there are."""
-        edges, whole = self._links(nodes)
-        network = self._network
-        for matrix, column, to_file in (
-            (network.writes, "bytes_written", True),
-            (network.reads.T, "bytes_read", False),
-        ):
-            pairs = matrix.tocoo()
-            whole += pairs.nnz
-            moved = self._moved(column)
-            for node, file, count in zip(pairs.row.tolist(), pairs.col.tolist(), pairs.data.tolist(), strict=True):
-                if node in nodes and file in files:
-                    source, target = (node, file) if to_file else (file, node)
-                    edges.append(
-                        Interaction(
-                            source=source,
-                            target=target,
-                            source_is_file=not to_file,
-                            target_is_file=to_file,
-                            kind=self._kinds[file],
-                            count=int(count),
-                            bytes=int(moved[node, file]),
-                        )
-                    )
-        edges.sort(key=lambda edge: (-edge.count, edge.source, edge.target))
-        return edges[:most], whole - len(edges[:most])
+        acting = self._network.nodes
+        shown = np.zeros(acting + len(self._kinds), np.bool_)
+        shown[nodes], shown[acting + files] = True, True
+        writes, reads = self._network.writes.tocoo(), self._network.reads.T.tocoo()
+        parts = [
+            self._links(),
+            self._direct(),
+            self._through(writes.row, writes.col, writes.data, to_file=True),
+            self._through(reads.row, reads.col, reads.data, to_file=False),
+        ]
+        table = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
+        told = shown[table["source"] + acting * table["from_file"]] & shown[table["target"] + acting * table["to_file"]]
+        order = np.lexsort((table["target"], table["source"], -table["count"]))
+        chosen = order[told[order]][:most]
+        rows = zip(*(table[name][chosen].tolist() for name in _COLUMNS), strict=True)
+        edges = [
+            Interaction(
+                source=source, target=target, source_is_file=bool(from_file), target_is_file=bool(to_file),
+                kind=_KINDS[kind], count=count, bytes=size, waited_s=waited / 1e9, connections=connections,
+            )
+            for source, target, from_file, to_file, kind, count, size, waited, connections in rows
+        ]  # fmt: skip
+        return edges, len(order) - len(edges)
 
-    def _links(self, nodes: set[int]) -> tuple[list[Interaction], int]:
+    def _links(self) -> dict[str, Ints]:
         tables, network = self._tables, self._network
         source, target = network.node_of[tables.sources], network.node_of[tables.targets]
         there = (source != target) & (self._part[source] >= 0) & (self._part[target] >= 0)
-        pair = source[there] * network.nodes + target[there]
-        key, which = np.unique(pair * len(LINK_KINDS) + tables.kinds[there], return_inverse=True)
-        count = np.bincount(which, weights=tables.counts[there], minlength=len(key)).tolist()
-        waited = np.bincount(which, weights=tables.waited_ns[there], minlength=len(key)).tolist()
-        pair, kind = np.divmod(key, len(LINK_KINDS))
-        ends = zip((pair // network.nodes).tolist(), (pair % network.nodes).tolist(), kind.tolist(), strict=True)
-        edges = [
-            Interaction(source=a, target=b, kind=LINK_KINDS[k], count=int(count[at]), waited_s=waited[at] / 1e9)
-            for at, (a, b, k) in enumerate(ends)
-            if a in nodes and b in nodes
-        ]
-        return edges, len(key)
+        kind = np.array([_KINDS.index(name) for name in LINK_KINDS])[tables.kinds[there]]
+        return self._table(
+            source[there], target[there], kind, count=tables.counts[there], waited_ns=tables.waited_ns[there]
+        )
 
-    def _moved(self, column: str) -> Any:
-        """Returns the bytes by vertex and file, a sparse matrix in which any element can be looked up."""
+    def _direct(self) -> dict[str, Ints]:
+        found = self._connections
+        written = self._written[found.source, found.file] if len(found.file) else np.zeros(0)
+        read = self._read[found.target, found.file] if len(found.file) else np.zeros(0)
+        return self._table(
+            found.source,
+            found.target,
+            self._kinds[found.file],
+            count=found.count,
+            bytes=np.where(written > 0, written, read),
+            connections=np.ones(len(found.file)),
+        )
+
+    def _through(self, node: Rows, file: Rows, count: Floats, *, to_file: bool) -> dict[str, Ints]:
+        shared = ~self._connections.private[file]
+        node, file, count = node[shared], file[shared], count[shared]
+        size = (self._written if to_file else self._read)[node, file] if len(file) else np.zeros(0)
+        ends = (node, file) if to_file else (file, node)
+        table = self._table(*ends, self._kinds[file], count=count, bytes=size)
+        table["to_file" if to_file else "from_file"][:] = 1
+        return table
+
+    def _table(self, source: Rows, target: Rows, kind: Ints, **values: Any) -> dict[str, Ints]:
+        """Returns a row for each pair of ends and kind, with the sums of its values."""
+        size = max(self._network.nodes, len(self._kinds), 1)
+        pair = (source.astype(np.int64) * size + target) * len(_KINDS) + kind
+        found, which = np.unique(pair, return_inverse=True)
+        pair, kind = np.divmod(found, len(_KINDS))
+        table = {name: np.zeros(len(found), np.int64) for name in _COLUMNS}
+        table["source"], table["target"], table["kind"] = pair // size, pair % size, kind
+        for name, value in values.items():
+            table[name] = np.bincount(which, weights=value, minlength=len(found)).astype(np.int64)
+        return table
+
+    def _moved(self, column: str) -> Matrix:
+        """Returns the bytes by vertex and file."""
         tables, network = self._tables, self._network
+        shape = (network.nodes, len(network.channel))
         if not len(network.channel):
-            return {}
+            return sparse.csr_array(shape)
         at = np.minimum(np.searchsorted(network.channel, tables.channels), len(network.channel) - 1)
         mine = network.channel[at] == tables.channels
         ends = (network.node_of[tables.users[mine]], at[mine])
-        shape = (network.nodes, len(network.channel))
-        return sparse.coo_array((tables.uses[column][mine], ends), shape=shape).todok()
+        return sparse.coo_array((tables.uses[column][mine].astype(np.float64), ends), shape=shape).tocsr()

@@ -12,8 +12,9 @@ from ...events.interaction import Actor, Community, Component, Ranking
 from ..dfg.mapping import Names
 from ..dfg.state import Floats, Ints, Rows
 from .communities import HOW_TO_INSTALL, communities_of
+from .connections import connections_of
 from .keys import BY_RANK, GUEST, SPACE
-from .listing import Listing
+from .listing import Listing, joins, kinds_of
 from .naming import names_of, short_name
 from .network import Network, network_of
 from .ranking import converged, once, start_weights
@@ -80,7 +81,9 @@ class _Answer:
         start = start_weights(self._use(), self._part)
         self._once = once(self._network, start, self._part)
         self._converged = converged(self._network, start, self._part, settings.damping)
-        self._communities = communities_of(self._network, self._part)
+        self._kinds = kinds_of(tables, self._network)
+        self._connections = connections_of(self._network, joins(self._kinds))
+        self._communities = communities_of(self._network, self._connections, self._part)
         if self._communities is None:
             self._notes.append(HOW_TO_INSTALL)
         elif self._communities.omitted:
@@ -91,9 +94,9 @@ class _Answer:
         order = np.lexsort((-self._converged, -self._once, self._part))
         inside = order[self._part[order] >= 0]
         shown = inside[:MOST_LISTED]
-        listing = Listing(tables, self._network, self._part, self._file_part)
+        listing = Listing(tables, self._network, self._kinds, self._connections, self._part, self._file_part)
         files = listing.busiest(MOST_LISTED)
-        edges, omitted = listing.edges(set(shown.tolist()), set(files.tolist()), MOST_LISTED)
+        edges, omitted = listing.edges(shown, files, MOST_LISTED)
         return Ranking(
             job=self._job,
             by=self._settings.by,
@@ -245,7 +248,7 @@ class _Answer:
     def _components(self, inside: Rows) -> list[Component]:
         parts = len(self._sizes)
         actors = np.bincount(self._part[self._part >= 0], minlength=parts)
-        files = np.bincount(self._file_part[self._file_part >= 0], minlength=parts)
+        files = np.bincount(self._file_part[(self._file_part >= 0) & ~self._connections.private], minlength=parts)
         begins = np.searchsorted(self._part[inside], np.arange(parts))
         total = self._sizes.sum()
         communities = self._communities

@@ -10,7 +10,7 @@ from typing import Final
 from ...events.interaction import Actor, Component, Interaction, Ranking, SharedFile
 from ..dfg.dot import quoted
 from ..units import byte_text
-from .text import who
+from .text import how, who
 
 MOST_ACTORS: Final = 40
 MOST_FILES: Final = 40
@@ -156,7 +156,7 @@ def _edge(edge: Interaction, most: int) -> str:
     colour = edge_colour(edge)
     return (
         f'{ends[0]} -> {ends[1]} [color="{colour}" fontcolor="{colour}" penwidth={width:.2f} label={quoted(label)} '
-        f"tooltip={quoted(f'{edge.kind}: {label}')}{style}];"
+        f"tooltip={quoted(f'{how(edge)}: {label}')}{style}];"
     )
 
 

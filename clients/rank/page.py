@@ -7,7 +7,7 @@ from ...events.interaction import RankReport
 from ..dfg.graphviz import drawn
 from ..templating import page_template
 from .dot import dot_of
-from .text import who
+from .text import how, who
 
 _MOST_ROWS = 200
 
@@ -31,7 +31,7 @@ def page_of(report: RankReport, top: int) -> str:
     def end(number: int, is_file: bool) -> str:
         return files[number] if is_file else who(actors[number])
 
-    return page_template("rank.html", who=who).render(
+    return page_template("rank.html", who=who, how=how).render(
         report=report,
         ranking=ranking,
         picture=picture,

@@ -7,11 +7,14 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ...events.interaction import Actor, Component, Ranking, RankReport
-from ..tables import shown, shown_files
+from ...events.interaction import Actor, Component, Interaction, Ranking, RankReport
+from ..tables import counted, print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text
 
 _MOST_COMPONENTS: Final = 12
+_MOST_SMALL: Final = 6
+_LARGE: Final = 0.01
+"""Share of the interactions from which on a component has its leaders told one by one."""
 _MOST_EDGES: Final = 12
 _MOST_COMMUNITIES: Final = 12
 _DIVIDED: Final = 0.3
@@ -25,22 +28,28 @@ def print_ranking(report: RankReport, stream: TextIO) -> None:
     console.print(
         f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {ranking.events:,} events over "
         f"{duration_text(max(ranking.last_s - ranking.first_s, 0.0))}; "
-        f"{len(ranking.actors):,} {_plural(ranking)} interact in {len(ranking.components):,} "
-        f"component{'' if len(ranking.components) == 1 else 's'}, {ranking.alone:,} with nobody",
+        f"{len(ranking.actors):,} {_plural(ranking)} interact in {counted(len(ranking.components), 'component')}, "
+        f"{ranking.alone:,} with nobody",
         soft_wrap=True,
     )
     by_id = {actor.id: actor for actor in ranking.actors}
-    for component in ranking.components[:_MOST_COMPONENTS]:
+    large = [one for one in ranking.components if one.number == 1 or one.share >= _LARGE][:_MOST_COMPONENTS]
+    for component in large:
         console.print()
         console.print(_heading(component), soft_wrap=True)
-        console.print(_leaders(component, by_id))
+        leaders = [by_id[number] for number in component.leaders if number in by_id]
+        print_table(console, _leaders(leaders), gap=False)
         for line in _communities(component, by_id):
             console.print(line, soft_wrap=True)
-    if len(ranking.components) > _MOST_COMPONENTS:
-        console.print(f"... and {len(ranking.components) - _MOST_COMPONENTS:,} smaller components (see --json)")
-    if ranking.edges:
+    small = ranking.components[len(large) :]
+    if small:
         console.print()
-        console.print(_edges(ranking, by_id))
+    for component in small[:_MOST_SMALL]:
+        console.print(_briefly(component, by_id), soft_wrap=True)
+    if len(small) > _MOST_SMALL:
+        console.print(f"... and {len(small) - _MOST_SMALL:,} smaller components (see --json)")
+    if ranking.edges:
+        print_table(console, _edges(ranking, by_id))
     for line in _left_out(report):
         console.print(line, soft_wrap=True)
 
@@ -53,11 +62,20 @@ def who(actor: Actor) -> str:
     return f"{actor.name} {number}" if number else actor.name
 
 
+def how(edge: Interaction) -> str:
+    """Returns what joins the ends of an edge.
+
+    >>> how(Interaction(source=1, target=2, kind="socket", count=9, connections=3))
+    '3 sockets'
+    """
+    return f"{edge.connections:,} {edge.kind}s" if edge.connections > 1 else edge.kind
+
+
 def _heading(component: Component) -> str:
     parts = f"[bold]component {component.number}[/bold]  {component.actors:,} interact"
-    if component.files:
-        parts += f" through {component.files:,} file{'' if component.files == 1 else 's'} and directly"
     parts += f", {component.interactions:,} times ({component.share:.1%} of all)"
+    if component.files:
+        parts += f", {counted(component.files, 'file')} between them"
     if len(component.communities) > 1 and component.modularity is not None:
         parts += f"; {len(component.communities)} communities (modularity {component.modularity:.2f})"
     return parts
@@ -74,48 +92,51 @@ def _communities(component: Component, by_id: dict[int, Actor]) -> list[str]:
     return lines
 
 
-def _leaders(component: Component, by_id: dict[int, Actor]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for title in ("rank", "converged", "interactions", "CPU", "read", "written", "community"):
-        table.add_column(title, justify="right")
-    table.add_column("who", no_wrap=True)
-    for number in component.leaders:
-        actor = by_id.get(number)
-        if actor is None:
-            continue
-        table.add_row(
-            f"{actor.rank_once:.3f}",
-            f"{actor.rank_converged:.3f}",
-            f"{actor.interactions:,}",
-            duration_text(actor.cpu_s) if actor.cpu_s else "",
-            byte_text(actor.bytes_read) if actor.bytes_read else "",
-            byte_text(actor.bytes_written) if actor.bytes_written else "",
-            str(actor.community or ""),
-            shown(who(actor)),
-        )
-    return table
+def _briefly(component: Component, by_id: dict[int, Actor]) -> str:
+    names = ", ".join(shown(who(by_id[number])) for number in component.leaders[:3] if number in by_id)
+    more = f" and {component.actors - 3:,} more" if component.actors > 3 else ""
+    times = "once" if component.interactions == 1 else f"{component.interactions:,} times"
+    return f"component {component.number}  {names}{more}: {times} ({component.share:.1%})"
+
+
+def _leaders(actors: list[Actor]) -> Table:
+    numbers = {
+        "rank": [f"{actor.rank_once:.3f}" for actor in actors],
+        "converged": [f"{actor.rank_converged:.3f}" for actor in actors],
+        "interactions": [f"{actor.interactions:,}" for actor in actors],
+        "CPU": [duration_text(actor.cpu_s) if actor.cpu_s else "" for actor in actors],
+        "read": [byte_text(actor.bytes_read) if actor.bytes_read else "" for actor in actors],
+        "written": [byte_text(actor.bytes_written) if actor.bytes_written else "" for actor in actors],
+        "community": [str(actor.community or "") for actor in actors],
+    }
+    return _table(numbers, {"who": [who(actor) for actor in actors]})
 
 
 def _edges(ranking: Ranking, by_id: dict[int, Actor]) -> Table:
     files = {file.id: file.path for file in ranking.files}
-    table = Table(box=None, pad_edge=False)
-    table.add_column("times", justify="right")
-    table.add_column("moved", justify="right")
-    table.add_column("waited", justify="right")
-    table.add_column("how")
-    table.add_column("from", no_wrap=True)
-    table.add_column("to", no_wrap=True)
-    for edge in ranking.edges[:_MOST_EDGES]:
-        source = files[edge.source] if edge.source_is_file else who(by_id[edge.source])
-        target = files[edge.target] if edge.target_is_file else who(by_id[edge.target])
-        table.add_row(
-            f"{edge.count:,}",
-            byte_text(edge.bytes) if edge.bytes else "",
-            duration_text(edge.waited_s) if edge.waited_s else "",
-            edge.kind,
-            shown(source),
-            shown(target),
-        )
+    edges = ranking.edges[:_MOST_EDGES]
+    numbers = {
+        "times": [f"{edge.count:,}" for edge in edges],
+        "moved": [byte_text(edge.bytes) if edge.bytes else "" for edge in edges],
+        "waited": [duration_text(edge.waited_s) if edge.waited_s else "" for edge in edges],
+    }
+    texts = {
+        "how": [how(edge) for edge in edges],
+        "from": [files[edge.source] if edge.source_is_file else who(by_id[edge.source]) for edge in edges],
+        "to": [files[edge.target] if edge.target_is_file else who(by_id[edge.target]) for edge in edges],
+    }
+    return _table(numbers, texts)
+
+
+def _table(numbers: dict[str, list[str]], texts: dict[str, list[str]]) -> Table:
+    """Makes a table; columns in which there is nothing are left out."""
+    numbers = {title: cells for title, cells in numbers.items() if any(cells)}
+    table = table_of("", *numbers)
+    for title in texts:
+        table.add_column(title, no_wrap=True)
+    named = [[shown(cell) for cell in cells] for cells in texts.values()]
+    for row in zip(*numbers.values(), *named, strict=True):
+        table.add_row(*row)
     return table
 
 

@@ -102,7 +102,7 @@ def test_a_real_pipeline_under_strace_is_joined_by_its_pipes(tmp_path: Path) -> 
     subprocess.run(tracer, check=True, capture_output=True, timeout=60)
     answer = ranking(trace)
     assert sorted(names(answer)[0]) == ["cat", "sort", "wc"]
-    assert {file["kind"] for file in answer["ranking"]["files"]} == {"pipe"}
+    assert {edge["kind"] for edge in answer["ranking"]["edges"]} == {"pipe"}
     small = tmp_path / "small.st"
     kept = ranking("--top", "1", "--filter-out", small, trace)
     leaders = {str(actor["tid"]) for actor in kept["ranking"]["actors"] if actor["tids"]}

@@ -51,7 +51,7 @@ async def test_running_jobs_are_ranked_alone_and_together(tmp_path: Path) -> Non
 
         one = await asyncio.to_thread(answer, f"{base}/jobs/post/plot/rank")
         assert sorted(actor["tid"] for actor in one["actors"]) == [11, 12]
-        assert [file["path"] for file in one["files"]] == ["pipe:[7]"]
+        assert [(edge["kind"], edge["count"], edge["connections"]) for edge in one["edges"]] == [("pipe", 1, 1)]
 
         jobs = await asyncio.to_thread(answer, f"{base}/rank")
         assert [actor["name"] for actor in jobs["actors"]] == ["post/plot", "flow"]

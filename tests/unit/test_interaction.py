@@ -214,9 +214,27 @@ def test_devices_join_nobody_and_both_ends_of_a_connection_are_one() -> None:
     assert groups(trace.ranking()) == []
     ranking = Trace().writes(1, "TCP:[[::1]:80->[::1]:99]").reads(2, "TCP:[[::1]:99->[::1]:80]").ranking()
     assert groups(ranking) == [[1, 2]]
-    assert ranking.files[0].kind == "socket"
+    assert ranking.files == []
+    assert [(edge.kind, edge.count, edge.bytes, edge.connections) for edge in ranking.edges] == [("socket", 1, 10, 1)]
     assert connection("UNIX-STREAM:[1->2]") == connection('UNIX-STREAM:[2->1,"/run/x"]')
     assert connection("socket:[5]") == "socket:[5]"
+
+
+def test_connections_that_two_have_to_themselves_are_edges_between_them_and_what_more_use_is_a_vertex() -> None:
+    trace = Trace()
+    for port in (50, 51, 52):
+        asks, hears = f"TCP:[1.1.1.1:{port}->1.1.1.2:80]", f"TCP:[1.1.1.2:80->1.1.1.1:{port}]"
+        trace.writes(1, asks, size=100).reads(2, hears, size=100).writes(2, hears, size=700).reads(1, asks, size=700)
+    ranking = trace.writes(1, "pipe:[1]").reads(2, "pipe:[1]").reads(3, "pipe:[1]").ranking()
+    found = {
+        (edge.source, edge.target): edge for edge in ranking.edges if not edge.source_is_file | edge.target_is_file
+    }
+    ids = {actor.tid: actor.id for actor in ranking.actors}
+    there, back = found[ids[1], ids[2]], found[ids[2], ids[1]]
+    assert (there.count, there.bytes, there.connections) == (3, 300, 3)
+    assert (back.count, back.bytes, back.connections) == (3, 2100, 3)
+    assert [file.path for file in ranking.files] == ["pipe:[1]"]
+    assert [component.files for component in ranking.components] == [1]
 
 
 def test_collective_calls_on_one_file_join_ranks() -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.interaction.communities import communities_of
+from iotide.analyzers.interaction.connections import connections_of
 from iotide.analyzers.interaction.network import Network
 from iotide.analyzers.interaction.ranking import converged, once, start_weights
 from scipy import sparse
@@ -97,7 +98,7 @@ def test_communities_are_the_cliques_that_one_edge_joins() -> None:
     links = {(a, b): 5 for group in ((0, 1, 2), (3, 4, 5, 6)) for a in group for b in group if a != b}
     network = without_files({**links, (2, 3): 1})
     part, _ = network.components(np.ones(NODES, np.bool_))
-    found = communities_of(network, part)
+    found = communities_of(network, connections_of(network, np.zeros(0, np.bool_)), part)
     assert found is not None
     assert found.counts == {0: 2}
     assert found.of_node.tolist() == [2, 2, 2, 1, 1, 1, 1]
