@@ -45,7 +45,7 @@ def check_targets(output: Path | None, log: Path | None, inputs: Sequence[Path],
         elif timeline and form != "json":
             raise click.UsageError(f"--output {output}: a timeline is drawn as .png or .svg, or written as .json")
     if log is not None:
-        from ...clients.eventlog.log import check_log
+        from ...clients.eventlog.writing import check_log
 
         try:
             check_log(log.name)
@@ -81,7 +81,7 @@ def write_log(target: Path, selection: Selection) -> None:
     Raises:
         click.ClickException: the file cannot be written.
     """
-    from ...clients.eventlog.log import write
+    from ...clients.eventlog.writing import write
     from .logging import log_of
 
     log = log_of(selection)

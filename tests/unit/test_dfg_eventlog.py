@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from iotide.clients.eventlog.log import EventLog, LogCase, check_log, write
+from iotide.clients.eventlog.log import EventLog, LogCase
+from iotide.clients.eventlog.writing import check_log, write
 from iotide.collectors.calls import classify
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
