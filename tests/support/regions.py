@@ -6,6 +6,8 @@ import fcntl
 import mmap
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,14 @@ from iotide.collectors.sources.preload import ring_layout as layout
 PAGE = 4096
 OPEN, WRITE, LISTED = 1, 2, 3
 """Numbers of the calls that a made region defines from the start."""
+_SENDER = """
+import socket, sys
+gate = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+gate.connect(sys.argv[1])
+socket.send_fds(gate, [bytes.fromhex(sys.argv[2])], [int(sys.argv[3])])
+print("sent", flush=True)
+sys.stdin.read()
+"""
 CALLS = {
     OPEN: b"open(path:f,flags:O,mode:m)=d",
     WRITE: b"pwrite64(fd:d,count:n,offset:o)",
@@ -42,6 +52,7 @@ class MadeRegion:
         self.rings: Any = np.frombuffer(self.memory, "<u8", slots * lines * layout.LINE_WORDS, rings).reshape(-1, 8)
         self.lines = lines
         self.log_bytes = log_bytes
+        self._senders: list[subprocess.Popen[str]] = []
         self.set(
             magic=layout.MAGIC, layout=layout.LAYOUT, region_bytes=self.size, token=77, slot_count=slots,
             ring_lines=lines, log_bytes=log_bytes, slots_offset=PAGE, log_offset=self.log_offset,
@@ -55,6 +66,9 @@ class MadeRegion:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for sender in self._senders:
+            with sender:
+                sender.communicate()
         del self.header, self.slots, self.rings
         self.memory.close()
         os.close(self.descriptor)
@@ -111,6 +125,16 @@ class MadeRegion:
     def hand_over(self, gate: Path) -> None:
         with connected(gate) as peer:
             socket.send_fds(peer, [self.hello()], [self.descriptor])
+
+    def hand_over_from_another_process(self, gate: Path) -> None:
+        """Hands the region over from a process that lives until the region is left."""
+        words = [sys.executable, "-c", _SENDER, str(gate), self.hello().hex(), str(self.descriptor)]
+        sender = subprocess.Popen(
+            words, pass_fds=[self.descriptor], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self._senders.append(sender)
+        assert sender.stdout is not None
+        assert sender.stdout.readline() == "sent\n"
 
 
 def words_lines(words: Sequence[int]) -> Any:

@@ -1,0 +1,137 @@
+"""How traced processes come to the collector, are told apart, and go."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from iotide.collectors.launch import traced_environment
+from iotide.events import ConfigError
+from support.regions import MadeRegion, connected
+from support.tracing import Tracing
+
+
+def test_peer_that_is_slow_to_speak_is_taken_and_nobody_waits_for_it(tracing: Tracing, made: MadeRegion) -> None:
+    with connected(tracing.socket) as slow, connected(tracing.socket):
+        tracing.poll()
+        assert not tracing.info
+        socket.send_fds(slow, [made.hello()], [made.descriptor])
+        tracing.poll()
+        assert len(tracing.info) == 1
+
+
+def test_process_that_comes_while_descriptors_are_out_is_taken_later(tracing: Tracing, made: MadeRegion) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    made.hand_over(tracing.socket)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        tracing.poll()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert tracing.source.counters["accepts_failed"] == 1
+    tracing.poll()
+    assert len(tracing.info) == 1
+    assert tracing.source.counters["processes_refused"] == 0
+
+
+def test_silent_peers_are_bounded(tracing: Tracing, made: MadeRegion) -> None:
+    silent = [connected(tracing.socket) for _ in range(300)]
+    try:
+        for _ in range(3):
+            tracing.poll()
+        assert tracing.source.counters["processes_refused"] >= 300 - 256
+        made.hand_over(tracing.socket)
+        tracing.poll()
+        assert len(tracing.info) == 1
+    finally:
+        for peer in silent:
+            peer.close()
+
+
+def test_processes_of_two_containers_may_believe_to_have_the_same_pid(tracing: Tracing, made: MadeRegion) -> None:
+    with MadeRegion() as other:
+        other.set(token=78)
+        for region in (made, other):
+            region.hand_over_from_another_process(tracing.socket)
+        tracing.poll()
+        assert len(tracing.info) == 2
+        assert not tracing.closed
+        made.put(1)
+        other.put(1)
+        tracing.poll()
+        for stream, batch in tracing.events().items():
+            assert batch.pid.tolist() == [tracing.info[stream].pid]
+
+
+def test_second_image_of_a_process_ends_the_first(tracing: Tracing, made: MadeRegion) -> None:
+    with MadeRegion() as after_exec:
+        made.hand_over(tracing.socket)
+        made.put(2)
+        tracing.poll()
+        made.put(1)
+        after_exec.set(token=78)
+        after_exec.hand_over(tracing.socket)
+        tracing.poll()
+        assert len(tracing.closed) == 1
+        assert len(tracing.events()[tracing.closed[0]]) == 3
+
+
+def test_extent_of_an_unknown_process_is_refused(tracing: Tracing, made: MadeRegion) -> None:
+    made.set(extent=1)
+    made.hand_over(tracing.socket)
+    tracing.poll()
+    assert tracing.source.counters["processes_refused"] == 1
+
+
+def test_region_given_up_while_we_were_stopped_is_read_to_its_end_and_nothing_counts_as_lost(
+    tmp_path: Path, made: MadeRegion
+) -> None:
+    now_s = [100.0]
+    with Tracing(tmp_path, clock=lambda: now_s[0]) as tracing, MadeRegion() as fresh:
+        made.hand_over(tracing.socket)
+        tracing.poll()
+        made.put(5)
+        fresh.set(token=78, lost_before=5)
+        fresh.put(1)
+        fresh.hand_over(tracing.socket)
+        now_s[0] += 5
+        tracing.poll()
+        made.put(2)  # by a thread that was still at it
+        now_s[0] += 0.5
+        tracing.poll()
+        assert not tracing.closed
+        now_s[0] += 1
+        tracing.poll()
+        assert tracing.source.counters["events"] == 8
+        assert tracing.source.counters["events_dropped:collector_gone"] == 0
+        assert len(tracing.closed) == 1
+        assert sorted(len(batch) for batch in tracing.events().values()) == [1, 7]
+
+
+def test_process_is_told_that_it_is_read(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    seen = []
+    for _ in range(2):
+        before = time.monotonic_ns()
+        tracing.poll()
+        seen.append(int(made.header["collector_seen_ns"][0]))
+        assert before <= seen[-1] <= time.monotonic_ns()
+    assert seen[0] < seen[1]
+
+
+def test_environment_names_the_socket_wherever_the_program_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    library = tmp_path / "tracer.so"
+    library.touch()
+    base = {"LD_PRELOAD": "first.so", "IOTIDE_TRACER": str(library)}
+    environment = traced_environment(base, Path("t.sock"), "job")
+    assert environment["IOTIDE_SOCKET"] == str(tmp_path / "t.sock")
+    preloaded = environment["LD_PRELOAD"].split(":")
+    assert (preloaded[0], preloaded[-1]) == (str(library), "first.so")
+    with pytest.raises(ConfigError):
+        traced_environment(base, tmp_path / ("long" * 40), "job")

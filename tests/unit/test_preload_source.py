@@ -1,0 +1,145 @@
+"""What the collector makes of the records and definitions that traced processes write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iotide.collectors.source import Origin
+from iotide.collectors.sources.preload.ring_layout import (
+    ENTRY_HANDLE,
+    ENTRY_STRING,
+)
+from iotide.collectors.sources.preload.source import PreloadSource
+from iotide.events import HandleInfo, Layer
+from support.regions import LISTED, OPEN, WRITE, MadeRegion
+from support.tracing import Tracing
+
+
+def test_event_waits_for_a_definition_that_another_thread_is_still_writing(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    begun = int(made.header["log_head"][0])
+    size = made.define(1, b"/slow", committed=False)
+    made.define(2, b"/fast")
+    made.put(1, file=2)
+    tracing.poll()
+    made.commit(begun, size)
+    tracing.poll()
+    assert [row.path for row in tracing.rows()] == ["/fast"]
+
+
+def test_definition_that_is_never_finished_does_not_hold_events_for_ever(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.define(1, b"/never", committed=False)
+    made.put(3)
+    tracing.settle_events(3)
+    assert [row.path for row in tracing.rows()] == ["", "", ""]
+
+
+def test_one_poll_gives_a_bounded_number_of_events_and_the_next_ones_the_rest(tracing: Tracing) -> None:
+    with MadeRegion(slots=3, lines=1 << 16) as made:
+        made.hand_over(tracing.socket)
+        for slot in range(3):
+            made.put(1 << 16, slot)
+        tracing.poll()
+        assert 0 < len(next(iter(tracing.events().values()))) <= 65_536
+        for _ in range(2):
+            tracing.poll()
+        assert tracing.source.counters["events"] == 3 << 16
+
+
+def test_a_few_events_wait_for_more_but_not_in_a_hurry_nor_in_a_ring_that_fills(
+    tmp_path: Path, made: MadeRegion
+) -> None:
+    source = PreloadSource(tmp_path / "gate", Origin("job"), patience_s=3600)
+    made.hand_over(tmp_path / "gate")
+    counts = []
+    for count in (1, 1, 15, 16, 1):
+        made.put(count)
+        source.poll()
+        counts.append(source.counters["events"])
+    assert counts == [1, 1, 17, 33, 33]
+    source.hurry()
+    source.poll()
+    assert source.counters["events"] == 34
+    source.close()
+
+
+def test_busy_ring_does_not_starve_the_others(tracing: Tracing) -> None:
+    with MadeRegion(slots=2, lines=1 << 16) as made:
+        made.hand_over(tracing.socket)
+        made.slots["tid"] = [10, 11]
+        made.put(1, 1)
+        for _ in range(3):
+            made.put(1 << 16, 0)
+            tracing.poll()
+        (batch,) = tracing.events().values()
+        assert 11 in batch.tid.tolist()
+
+
+def test_parameters_become_the_text_of_the_call(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.define(1, b"/a//b/./c/../d")
+    made.define(1, b"level", kind=ENTRY_STRING)
+    made.put(1, call=OPEN, file=1, descriptor=3, words=[0o101, 0o600])
+    made.put(2, call=WRITE, file=1, descriptor=3, requested=10, offset=5)
+    made.put(1, call=LISTED, words=[2, 7, 8, 1, 2**64 - 1])
+    made.put(1, call=LISTED, words=[9])
+    tracing.poll()
+    assert tracing.signatures() == [
+        "open(flags=O_WRONLY|O_CREAT, mode=0600) = 3",
+        "pwrite64(fd=3, count=10)",
+        "pwrite64(fd=3, count=10)",
+        "list(of=[7, 8], name=level) = -1",
+        "",
+    ]
+    assert [row.path for row in tracing.rows("pwrite64")] == ["/a/b/d"] * 2
+    assert {row.layer for row in tracing.rows()} == {Layer.POSIX}
+    assert tracing.source.counters["signatures_malformed"] == 1
+
+
+def test_handles_that_no_call_made_reach_the_stream(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.define(1, b"pipe:[7]")
+    made.define(1, b"0 1 0 32768 stdin", kind=ENTRY_HANDLE, aux=1)
+    made.define(900_000, b"4 0 7 2 stream", kind=ENTRY_HANDLE, aux=1)
+    for broken in (b"", b"1 2 3", b"a b c d e", b"0 0 0 99999999999 x", b"5 0 0 0 stdin"):
+        made.define(2, broken, kind=ENTRY_HANDLE, aux=99 if broken.startswith(b"5") else 1)
+    made.define(1, b"0 1 0 32768 again", kind=ENTRY_HANDLE, aux=1)
+    tracing.poll()
+    assert tracing.handles() == {
+        1: HandleInfo(1, 0, Layer.POSIX, "stdin", 0, 32768),
+        900_000: HandleInfo(0, 7, Layer.POSIX, "stream", 4, 2),
+    }
+    assert tracing.source.counters["definitions_malformed"] == 5
+    assert tracing.source.counters["definitions_dropped"] == 1
+
+
+def test_rank_that_is_known_later_is_told_and_stands_in_later_events(tracing: Tracing, made: MadeRegion) -> None:
+    made.hand_over(tracing.socket)
+    made.put(1)
+    tracing.poll()
+    made.set(rank=3, ranks=8)
+    made.put(1)
+    tracing.poll()
+    (info,) = tracing.info.values()
+    assert (info.rank, info.ranks) == (3, 8)
+    assert [row.rank for row in tracing.rows()] == [-1, 3]
+
+
+def test_calls_that_were_not_recorded_on_purpose_are_counted_and_no_drops(tracing: Tracing, made: MadeRegion) -> None:
+    made.set(left_out=4)
+    made.slots["sampled_out"], made.slots["sampled_out_bytes"] = [1, 2], [10, 20]
+    made.hand_over(tracing.socket)
+    made.put(1)
+    tracing.poll()
+    counters = tracing.source.counters
+    assert (counters["events_left_out"], counters["events_sampled_out"], counters["bytes_sampled_out"]) == (4, 3, 30)
+    assert not [name for name, count in counters.items() if "dropped" in name and count]
+
+
+def test_calls_lost_with_an_earlier_collector_are_counted(tracing: Tracing, made: MadeRegion) -> None:
+    made.set(lost_before=17)
+    made.hand_over(tracing.socket)
+    made.put(1)
+    tracing.poll()
+    assert tracing.source.counters["events_dropped:collector_gone"] == 17
