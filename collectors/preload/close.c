@@ -54,8 +54,8 @@ EXPORT void closefrom(int first) {
 /* ---- duplicate ---- */
 
 /* Of words, the last is the result. */
-static int duplicated(struct iotide_span span, struct iotide_site *site, int from, int to, uint64_t *words,
-                      unsigned int count) {
+int iotide_duplicate(struct iotide_span span, struct iotide_site *site, int from, int to, uint64_t *words,
+                     unsigned int count) {
     if (!span.start_ns) {
         if (to >= 0 && to != from && iotide_remembers())
             iotide_forget(to);
@@ -79,14 +79,14 @@ static int duplicated(struct iotide_span span, struct iotide_site *site, int fro
 EXPORT int dup(int fd) {
     struct iotide_span span = iotide_enter(&SITE(dup));
     int result = REAL(dup)(fd);
-    return duplicated(span, &SITE(dup), fd, result, (uint64_t[1]){0}, 1);
+    return iotide_duplicate(span, &SITE(dup), fd, result, (uint64_t[1]){0}, 1);
 }
 
 #define DUP2(symbol)                                                                                  \
     EXPORT int symbol(int fd, int to) {                                                               \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                        \
         int result = REAL(symbol)(fd, to);                                                            \
-        return duplicated(span, &SITE(symbol), fd, result, (uint64_t[]){(uint64_t)to, 0}, 2);         \
+        return iotide_duplicate(span, &SITE(symbol), fd, result, (uint64_t[]){(uint64_t)to, 0}, 2);         \
     }
 DUP2(dup2)
 DUP2(__dup2)
@@ -94,7 +94,7 @@ DUP2(__dup2)
 EXPORT int dup3(int fd, int to, int flags) {
     struct iotide_span span = iotide_enter(&SITE(dup3));
     int result = REAL(dup3)(fd, to, flags);
-    return duplicated(span, &SITE(dup3), fd, result, (uint64_t[]){(uint64_t)to, (uint64_t)flags, 0}, 3);
+    return iotide_duplicate(span, &SITE(dup3), fd, result, (uint64_t[]){(uint64_t)to, (uint64_t)flags, 0}, 3);
 }
 
 /* ---- fcntl and ioctl: one more argument, whatever it is, is one more word ---- */
@@ -148,7 +148,7 @@ static int controlled(struct iotide_span span, struct iotide_site *site, int fd,
     iotide_stop(&span);
     uint64_t words[] = {place_of(command), takes_number(command) ? (uint32_t)(uintptr_t)argument : 0, (uint64_t)result};
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
-        return duplicated(span, site, fd, result, words, 3);
+        return iotide_duplicate(span, site, fd, result, words, 3);
     struct iotide_facts facts = iotide_facts(site, iotide_target_of(fd), fd, result == -1);
     facts.kind = command == F_SETFL || command == F_SETFD ? KIND_CHANGE_FLAGS : KIND_OTHER;
     if (is_lock(command) && result == 0) {

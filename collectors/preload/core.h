@@ -5,8 +5,19 @@
 #include "tracer.h"
 
 #include <limits.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "region.h"
+
+/* sandbox.c: our own calls of the kernel, past the wrapper of syscall(2); refused with ENOSYS in a restricted program. */
+typedef long iotide_kernel_call(long number, ...);
+iotide_kernel_call *iotide_kernel(void);
+#define syscall(...) iotide_kernel()(__VA_ARGS__)
+bool iotide_restricted(void);
+void iotide_restrict(bool on);
+size_t iotide_directory_before(char *to); /* the working directory then, unless it has changed; 0: not known */
+void iotide_leave_directory(void);
 
 /* switches.c: what IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY, IOTIDE_SKIP and IOTIDE_SAMPLE say. Read once. */
 extern uint32_t iotide_sample; /* of the calls that move data or seek, one in so many is recorded; 1: all */
@@ -15,6 +26,8 @@ bool iotide_leaves_out(const char *path, size_t length);
 const char *iotide_setting(char **environment, const char *name); /* NULL: not set */
 
 /* tracer.c */
+void iotide_take_slot(void); /* for the calling thread, unless it has one */
+void iotide_give_up(void); /* traces nothing any more in this process and its children */
 extern struct iotide_header *_Atomic iotide_region; /* the first, with the log; NULL while untraced */
 bool iotide_on_signal_stack(void); /* where addresses say nothing of what called what */
 

@@ -63,6 +63,8 @@ static size_t path_of(int fd, char *to, size_t size) {
 }
 
 static size_t working_directory(char *to) {
+    if (unlikely(iotide_restricted()))
+        return iotide_directory_before(to);
     long size = syscall(SYS_getcwd, to, PATH_MAX); /* with the terminating zero */
     return size > 0 ? (size_t)size - 1 : 0;
 }

@@ -1,5 +1,5 @@
 /* Whether a text of the program's can be read, without a fault: the kernel is asked to read it. */
-#include "tracer.h"
+#include "core.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+#include "core.h"
 #include "room.h"
 
 #include <sys/mman.h>

@@ -42,7 +42,11 @@ static struct stat pending_identity;
 static _Atomic bool handing_over;
 
 bool iotide_same_process(void) {
-    return getpid() == own_pid;
+    return iotide_restricted() || getpid() == own_pid;
+}
+
+void iotide_give_up(void) {
+    iotide_alive = NULL;
 }
 
 /* ---- handing over later ---- */
@@ -99,6 +103,8 @@ static void release_slot(void *slot) {
 
 /* Makes the process's first region and hands it over. */
 static struct iotide_header *handed_over(uint64_t lost_before, bool may_wait) {
+    if (iotide_restricted())
+        return NULL;
     uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
     int fd;
     struct iotide_header *region = iotide_make_region(0, token, lost_before, &fd);
@@ -160,10 +166,10 @@ bool iotide_start(void) {
     if (__atomic_exchange_n((uint32_t *)&alive[1], 1, __ATOMIC_ACQ_REL))
         return alive[0] != 0;
     int error = errno;
-    if (begin())
+    if (!iotide_restricted() && begin())
         alive[0] = 1;
     else
-        iotide_alive = NULL; /* for good: a child of ours has no better chance */
+        iotide_give_up(); /* for good: a child of ours has no better chance */
     errno = error;
     return alive[0] != 0;
 }
@@ -253,7 +259,8 @@ void iotide_unwind(const void *frame) {
 /* Returns the slot's number, or -1 when none is free. */
 static int claim_in(struct iotide_header *region) {
     struct iotide_slot *slots = (struct iotide_slot *)((char *)region + region->slots_offset);
-    int32_t tid = (int32_t)syscall(SYS_gettid);
+    long asked = syscall(SYS_gettid);
+    int32_t tid = asked < 0 ? 0 : (int32_t)asked;
     for (uint32_t i = 0; i < IOTIDE_SLOTS; i++) {
         struct iotide_slot *slot = &slots[i];
         uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
@@ -285,7 +292,7 @@ static bool extend(uint32_t count, int64_t now) {
     if (now < atomic_load_explicit(&no_region_until, memory_order_relaxed))
         return false;
     /* The collector knows extents only of processes whose first region it has. */
-    if (count >= MAX_EXTENTS || atomic_load(&pending_fd) >= 0 || atomic_exchange(&extending, true))
+    if (count >= MAX_EXTENTS || iotide_restricted() || atomic_load(&pending_fd) >= 0 || atomic_exchange(&extending, true))
         return false;
     bool made = false;
     if (atomic_load(&region_count) == count) {
@@ -320,6 +327,11 @@ static bool claim_slot(int64_t now) {
         return true;
     }
     return extend(count, now) && claim_in(atomic_load(&regions[count])) >= 0;
+}
+
+void iotide_take_slot(void) {
+    if (!iotide_self.slot && !iotide_self.storing)
+        claim_slot(iotide_now());
 }
 
 /* The thread's own words of its slot: nobody else writes them. */

@@ -5,12 +5,7 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-struct side {
-    int fd;
-    const off64_t *at; /* where the call has left off; NULL: at the descriptor's own position */
-};
-
-static void pass(struct iotide_span span, struct iotide_site *site, struct side side, uint8_t kind, size_t wanted,
+static void pass(struct iotide_span span, struct iotide_site *site, struct iotide_side side, uint8_t kind, size_t wanted,
                  ssize_t got, const uint64_t *words, unsigned int count) {
     struct iotide_facts facts = iotide_facts(site, iotide_target_of(side.fd), side.fd, got < 0);
     facts.kind = kind;
@@ -22,8 +17,9 @@ static void pass(struct iotide_span span, struct iotide_site *site, struct side 
 }
 
 /* words: the two descriptors first, in the order of the call's parameters. */
-static ssize_t passed(struct iotide_span span, struct iotide_site *site, struct side from, struct side to,
-                      size_t wanted, ssize_t got, const uint64_t *words, unsigned int count) {
+ssize_t iotide_transferred(struct iotide_span span, struct iotide_site *site, struct iotide_side from,
+                           struct iotide_side to, size_t wanted, ssize_t got, const uint64_t *words,
+                           unsigned int count) {
     if (span.start_ns) {
         iotide_stop(&span);
         pass(span, site, from, KIND_READ, wanted, got, words, count);
@@ -36,7 +32,7 @@ static ssize_t passed(struct iotide_span span, struct iotide_site *site, struct 
     EXPORT ssize_t symbol(int to, int from, type *at, size_t size) {                                            \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                                  \
         ssize_t got = REAL(symbol)(to, from, at, size);                                                         \
-        return passed(span, &SITE(symbol), (struct side){from, at}, (struct side){to, NULL}, size, got,         \
+        return iotide_transferred(span, &SITE(symbol), (struct iotide_side){from, at}, (struct iotide_side){to, NULL}, size, got,         \
                       (uint64_t[]){(uint64_t)to, (uint64_t)from}, 2);                                           \
     }
 SENDFILE(sendfile, off_t)
@@ -46,7 +42,7 @@ SENDFILE(sendfile64, off64_t)
     EXPORT ssize_t symbol(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned int flags) {     \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                                       \
         ssize_t got = REAL(symbol)(from, from_at, to, to_at, size, flags);                                           \
-        return passed(span, &SITE(symbol), (struct side){from, from_at}, (struct side){to, to_at}, size, got,        \
+        return iotide_transferred(span, &SITE(symbol), (struct iotide_side){from, from_at}, (struct iotide_side){to, to_at}, size, got,        \
                       (uint64_t[]){(uint64_t)from, (uint64_t)to, flags}, 3);                                         \
     }
 BETWEEN(copy_file_range)
@@ -55,6 +51,6 @@ BETWEEN(splice)
 EXPORT ssize_t tee(int from, int to, size_t size, unsigned int flags) {
     struct iotide_span span = iotide_enter(&SITE(tee));
     ssize_t got = REAL(tee)(from, to, size, flags);
-    return passed(span, &SITE(tee), (struct side){from, NULL}, (struct side){to, NULL}, size, got,
+    return iotide_transferred(span, &SITE(tee), (struct iotide_side){from, NULL}, (struct iotide_side){to, NULL}, size, got,
                   (uint64_t[]){(uint64_t)from, (uint64_t)to, flags}, 3);
 }

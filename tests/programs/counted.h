@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "past_libc.h"
 
 enum { CREATE = 1, DUPLICATE, DESTROY, SEEK, CHANGE_FLAGS, DELETE, READ, WRITE, SYNC, KINDS };
 

@@ -9,9 +9,10 @@
 #include <fstream>
 #include <string>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
+
+#include "past_libc.h"
 
 enum { CREATE = 1, DESTROY = 3, WRITE = 8, KINDS = 10 };
 

@@ -4,8 +4,9 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "past_libc.h"
 
 static _Atomic long opens, writes;
 

@@ -846,6 +846,57 @@ static void directories(void) {
     GLOB(glob64)
 }
 
+/* The same calls past libc's functions for them. */
+static void by_number(void) {
+#undef syscall
+#define ASK(...) RUN(long, syscall, (long, ...), (__VA_ARGS__))
+    char text[8] = "letters";
+    struct iovec parts[2] = {{text, 3}, {text + 3, 4}};
+    int fd = (int)ASK(SYS_openat, AT_FDCWD, "k", O_RDWR | O_CREAT, 0600);
+    SEE(CREATE, "k", "openat(directory=-100, flags=O_RDWR|O_CREAT, mode=0600) = %d", fd);
+    ASK(SYS_pwrite64, fd, text, 7L, 5L);
+    see("WRITE", "k", 7, 7, 5, "pwrite64(fd=%d, count=7)", fd);
+    ASK(SYS_pwritev, fd, parts, 2L, 100L, 0L);
+    see("WRITE", "k", 7, 7, 100, "pwritev(fd=%d, parts_count=2)", fd);
+    ASK(SYS_pread64, fd, text, 4L, 5L);
+    see("READ", "k", 4, 4, 5, "pread64(fd=%d, count=4)", fd);
+    ASK(SYS_lseek, fd, -7L, SEEK_END);
+    see("SEEK", "k", 0, 0, 100, "lseek(fd=%d, by=-7, whence=SEEK_END)", fd);
+    ASK(SYS_read, fd, text, 7L);
+    see("READ", "k", 7, 7, -1, "read(fd=%d, count=7)", fd);
+    ASK(SYS_read, fd, (char *)8, 7L);
+    see("READ", "k", 7, 0, -1, "read(fd=%d, count=7)", fd);
+    int other = (int)ASK(SYS_dup, fd);
+    SEE(DUPLICATE, "k", "dup(fd=%d) = %d", fd, other);
+    ASK(SYS_write, other, text, 7L);
+    see("WRITE", "k", 7, 7, -1, "write(fd=%d, count=7)", other);
+    long long from = 5, to = 200;
+    ASK(SYS_copy_file_range, fd, &from, other, &to, 7L, 0L);
+    see("READ", "k", 7, 7, 5, "copy_file_range(from=%d, to=%d, count=7, flags=0x0)", fd, other);
+    see("WRITE", "k", 7, 7, 200, "copy_file_range(from=%d, to=%d, count=7, flags=0x0)", fd, other);
+    ASK(SYS_close, other);
+    SEE(DESTROY, "k", "close(fd=%d)", other);
+    ASK(SYS_fallocate, fd, 0L, 300L, 10L);
+    see("OTHER", "k", 0, 0, 300, "fallocate(fd=%d, mode=0x0, length=10)", fd);
+    ASK(SYS_fdatasync, fd);
+    SEE(SYNC, "k", "fdatasync(fd=%d)", fd);
+    struct statx facts;
+    ASK(SYS_statx, AT_FDCWD, "k", 0L, 1L, &facts);
+    SEE(OTHER, "k", "statx(directory=-100, flags=0x0, mask=0x1)");
+    ASK(SYS_rename, "k", "l");
+    SEE(OTHER, "k", "rename(to=*/l)");
+    ASK(SYS_rename, "k", (char *)8);
+    SEE(OTHER, "k", "rename(to=?)");
+    ASK(SYS_openat, AT_FDCWD, (char *)8, O_RDONLY);
+    SEE(CREATE, "-", "openat(directory=-100, flags=O_RDONLY, mode=*) = -1");
+    ASK(SYS_unlink, "l");
+    SEE(DELETE, "l", "unlink()");
+    ASK(SYS_getuid);
+    ASK(SYS_close, 12345L);
+    ASK(SYS_close, fd);
+    SEE(DESTROY, "k", "close(fd=%d)", fd);
+}
+
 int main(int count, char **words) {
     if (count != 2)
         return 1;
@@ -861,5 +912,6 @@ int main(int count, char **words) {
     names();
     facts();
     directories();
+    by_number();
     finish();
 }

@@ -16,8 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "past_libc.h"
 
 static char transcript[1 << 20];
 static size_t transcript_size;

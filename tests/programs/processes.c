@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "past_libc.h"
+
 extern char **environ;
 
 static void wait_for_all(void) {

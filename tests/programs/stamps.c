@@ -4,9 +4,10 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "past_libc.h"
 
 #define CALLS 20000
 

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "past_libc.h"
+
 int main(int count, char **words) {
     must(count == 3);
     count_calls(words[1]);

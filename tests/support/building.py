@@ -52,5 +52,5 @@ def sanitized_core(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]
 
 def core_sources() -> list[Path]:
     """Returns the core's files that wrap nothing."""
-    names = "tracer clock region definitions lookup objects descriptors switches scratch copies room readable"
+    names = "tracer clock region definitions lookup objects descriptors switches scratch copies room readable sandbox"
     return [PRELOAD / f"{name}.c" for name in names.split()]

@@ -56,6 +56,7 @@ static inline uint32_t iotide_shared_file(const char *name) {
 static inline uint32_t iotide_changed_to(bool failed, const char *path) {
     if (failed)
         return iotide_is_path(path, errno) ? iotide_file_at(AT_FDCWD, path) : 0;
+    iotide_leave_directory();
     char *scratch = iotide_borrow();
     long size = scratch ? syscall(SYS_getcwd, scratch, PATH_MAX) : 0; /* with the terminating zero */
     uint32_t file = size > 1 && *scratch == '/' ? iotide_define_file(scratch, (size_t)size - 1) : 0;

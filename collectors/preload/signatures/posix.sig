@@ -113,6 +113,8 @@ CHANGE_FLAGS int fcntl|fcntl64|__fcntl(int fd: fd,
     custom
 OTHER int ioctl(int fd: fd, unsigned long request: hex, ...) -> id
     custom
+OTHER long syscall(long number: int, ...) -> id
+    custom
 
 # ---- read and write ----
 
@@ -446,6 +448,7 @@ OTHER int fremovexattr(int fd: fd, const char *name: text)
 OTHER int chdir(const char *path: path)
     file = iotide_changed_to(failed, path)
 OTHER int fchdir(int fd: fd)
+    after = iotide_leave_directory()
 OTHER int chroot(const char *path: path)
 OTHER mode_t umask(mode_t mask: mode)
     failed = false

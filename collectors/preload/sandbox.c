@@ -1,0 +1,51 @@
+/* Programs that restrict themselves: one call of ours of the kernel that they have not allowed may be their end. So from
+ * then on we make none: what is only known by asking (names of descriptors, ids of threads) stays unknown. */
+#include "core.h"
+
+#include <string.h>
+
+#undef syscall
+
+static _Atomic bool restricted;
+static struct iotide_site own = {.symbol = "syscall"};
+
+static long refused(long number, ...) {
+    (void)number;
+    errno = ENOSYS;
+    return -1;
+}
+
+bool iotide_restricted(void) {
+    return atomic_load_explicit(&restricted, memory_order_relaxed);
+}
+
+iotide_kernel_call *iotide_kernel(void) {
+    return unlikely(iotide_restricted()) ? refused : (iotide_kernel_call *)iotide_real(&own);
+}
+
+/* The working directory, which relative paths begin with. */
+static char directory[PATH_MAX];
+static _Atomic size_t directory_size;
+
+size_t iotide_directory_before(char *to) {
+    size_t size = atomic_load(&directory_size);
+    memcpy(to, directory, size);
+    return size;
+}
+
+void iotide_leave_directory(void) {
+    atomic_store(&directory_size, 0);
+}
+
+void iotide_restrict(bool on) {
+    if (on && !iotide_restricted()) {
+        int error = errno;
+        iotide_take_slot();
+        for (int fd = 0; fd < 3; fd++)
+            iotide_target_of(fd);
+        long size = iotide_kernel()(SYS_getcwd, directory, sizeof directory); /* with the terminating zero */
+        atomic_store(&directory_size, size > 1 && *directory == '/' ? (size_t)size - 1 : 0);
+        errno = error;
+    }
+    atomic_store(&restricted, on);
+}
