@@ -141,6 +141,40 @@ class Ranking(Model):
     last_s: float = 0.0
 
 
+class Culprit(Model):
+    """A job that moved data while another one did, or that it interacts with through files."""
+
+    job: str
+    user: str = ""
+    share: float = Field(ge=0, le=1)
+    """Of all bytes that jobs moved on file systems of the disturbed job while that did I/O."""
+    bytes: int = Field(ge=0)
+    """Those bytes."""
+    together_s: float = Field(ge=0)
+    """How long both did I/O at once."""
+    file_systems: list[str]
+    """Mount points that both use; empty where neither's are known, so that all of them count."""
+    files: list[str]
+    """Files through which both interact, most interactions first."""
+    interactions: int = Field(ge=0)
+    """With those files, given and taken: a write beside another writer's is both."""
+
+
+class Culprits(Model):
+    """Who disturbs a job: what others moved while it did I/O."""
+
+    version: int = RANK_VERSION
+    job: str
+    start_s: float
+    end_s: float
+    active_s: float = Field(ge=0)
+    """How long the job did I/O in that time."""
+    share: float = Field(ge=0, le=1)
+    """Its own share of the bytes moved meanwhile; with those of all others it makes 1."""
+    culprits: list[Culprit]
+    """Largest share first."""
+
+
 class RankReport(Model):
     """What ``iotide rank --json`` prints."""
 

@@ -40,7 +40,7 @@ class InteractionAnalyzer:
         self._actors = Store(
             settings.max_actors,
             sums=("events", "cpu_ns", "bytes_read", "bytes_written"),
-            marks=("pid", "rank", "name"),
+            marks=("pid", "rank", "name", "maker"),
         )
         self._uses = Store(
             settings.max_uses,
@@ -97,8 +97,9 @@ class InteractionAnalyzer:
         """
         known = np.array([pid], np.int64)
         keys = space * SPACE + threads_of(known, known, np.array([rank], np.int64), stream)
-        self._actor(keys, events=0, pid=pid or -1, rank=rank, name=name or -1)
-        if pid > 0 and parent > 0:
+        (row,) = self._actor(keys, events=0, pid=pid or -1, rank=rank, name=name or -1)
+        if row >= 0 and pid > 0 and parent > 0 and self._actors.column("maker")[row] < 0:
+            self._actor(keys, events=0, maker=parent)
             self._link(np.array([space * SPACE + parent], np.int64), keys, "fork")
 
     def ranking(self, names: Names, spaces: list[tuple[str, str]], job: str = "") -> Ranking:

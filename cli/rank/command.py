@@ -35,6 +35,7 @@ Examples:
   iotide rank --by job a.iotide b.iotide                    jobs and the files that they share
   iotide rank --json kernel.txt | jq '.ranking.components[0]'
   iotide rank http://127.0.0.1:9788/jobs/4711               a running job as it is now
+  iotide rank --culprits http://127.0.0.1:9788/jobs/4711    who disturbs it
 
 Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read.
 """
@@ -95,6 +96,11 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     metavar="FILE",
     help="Draw the graph: .html; .svg, .png, .dot (by Graphviz); or write .json.",
 )
+@_output(
+    "--culprits",
+    is_flag=True,
+    help="Of a running job: tell which jobs moved most on its file systems while it did I/O, instead of its graph.",
+)
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     files: tuple[str, ...],
@@ -107,6 +113,7 @@ def command(
     top: int,
     filter_out: Path | None,
     output: Path | None,
+    culprits: bool,
     as_json: bool,
 ) -> None:
     """Reads, ranks, filters, shows."""
@@ -117,6 +124,13 @@ def command(
     if output is not None and output.suffix.lower() not in _FORMS:
         raise click.UsageError(f"--output {output}: expected a name that ends in {', '.join(_FORMS)}")
     live = [name for name in files if is_address(name)]
+    if culprits:
+        if len(files) > 1 or len(live) != 1 or "/jobs/" not in live[0] or output is not None:
+            raise click.UsageError(
+                "--culprits asks an aggregator: give one http://HOST:PORT/jobs/JOB, with or without --json"
+            )
+        _tell_culprits(live[0], as_json=as_json)
+        return
     if live:
         given = click.get_current_context().get_parameter_source
         if (
@@ -140,6 +154,18 @@ def command(
         from ...clients.rank.text import print_ranking
 
         print_ranking(report, sys.stdout)
+
+
+def _tell_culprits(address: str, *, as_json: bool) -> None:
+    from ...clients.job_fetch import fetch
+    from ...clients.rank.culprits import print_culprits
+    from ...events.interaction import Culprits
+
+    found = fetch(address, "culprits", Culprits)
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    else:
+        print_culprits(found, sys.stdout)
 
 
 def _settings(

@@ -23,10 +23,11 @@ from ...analyzers.layers.report import Cut
 from ...events import ConfigError
 from ...events.dfg import Comparison, Graph
 from ...events.endpoints import is_loopback
-from ...events.interaction import Ranking
+from ...events.interaction import Culprits, Ranking
 from ...events.layers import Layers
 from ...events.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
+from ..culprits import frozen_culprits
 from ..job_interactions import rank_jobs
 from ..session import JobSession
 
@@ -100,12 +101,14 @@ def make_application(
         reason = not_ready()
         return PlainTextResponse(f"{reason or 'ready'}\n", 503 if reason else 200)
 
+    def latest(jobs: int | None = None) -> list[JobSession]:
+        return sorted(aggregator.jobs.values(), key=lambda session: -session.heard_at_s)[:jobs]
+
     @app.get("/api/v1/jobs")
     async def jobs() -> JobList:
         """Lists all jobs, the latest active first."""
         now = clock()
-        sessions = sorted(aggregator.jobs.values(), key=lambda session: -session.heard_at_s)
-        return JobList(jobs=[session.summary(now) for session in sessions])
+        return JobList(jobs=[session.summary(now) for session in latest()])
 
     # Before the plain job: an id may contain slashes, and the longer path must win.
     @app.get("/api/v1/jobs/{job:path}/prediction")
@@ -173,10 +176,24 @@ def make_application(
         frozen = interactions.frozen()
         return Response(await in_thread(lambda: frozen().model_dump_json()), media_type="application/json")
 
+    @app.get("/api/v1/jobs/{job:path}/culprits", response_model=Culprits)
+    async def culprits(
+        job: str,
+        from_s: float | None = None,
+        to_s: float | None = None,
+        top: Annotated[int, Query(ge=1, le=1000)] = 10,
+        jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+    ) -> Response:
+        """Returns what other jobs moved while this one did I/O, in all its time or a part of it."""
+        found = frozen_culprits(session_of(job), latest(jobs), from_s, to_s, top)
+        if found is None:
+            raise HTTPException(404, {"error": f"job {job!r} has done no I/O yet", "expected": "a job with events"})
+        return Response(await in_thread(lambda: found().model_dump_json()), media_type="application/json")
+
     @app.get("/api/v1/rank", response_model=Ranking)
     async def rank_of_jobs(jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
         """Returns how the latest active jobs interact through the files that they share."""
-        sessions = sorted(aggregator.jobs.values(), key=lambda session: -session.heard_at_s)[:jobs]
+        sessions = latest(jobs)
         known = [(session.job, session.interactions.tables()) for session in sessions if session.interactions]
         settings = sessions[0].settings.rank if sessions else InteractionSettings()
         text = await in_thread(lambda: rank_jobs(known, settings).model_dump_json())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -69,6 +70,36 @@ async def test_running_jobs_are_ranked_alone_and_together(tmp_path: Path) -> Non
             await asyncio.to_thread(answer, f"{base}/jobs/nobody/rank")
         error.value.close()
         assert error.value.code == 404
+
+
+async def test_who_disturbs_a_job_is_told_with_shares(tmp_path: Path) -> None:
+    source = Fed()
+    now = time.time() - 10
+    async with serving() as server, feeding(server, source):
+        for job, until_s in (("sim/1", now), ("backup", now + 0.5), ("between", now + 2.5)):
+            source.open(job, job, host="n1", user="ann")
+            source.periodic(job, until_s=until_s)
+        await until(lambda: sum(job.totals.events for job in server.aggregator.jobs.values()) == 360)
+        base = f"{server.http_url}/api/v1/jobs"
+        found = await asyncio.to_thread(answer, f"{base}/sim/1/culprits")
+        (backup, between) = found["culprits"]
+        assert (backup["job"], backup["user"], backup["files"]) == ("backup", "ann", ["/scratch/out"])
+        assert 0.25 < backup["share"] < 0.45
+        assert backup["interactions"] == 240
+        assert (between["job"], between["bytes"], between["share"]) == ("between", 0, 0.0)
+        assert found["share"] == pytest.approx(1 - backup["share"])
+        assert 10 < found["active_s"] < 14
+        part = await asyncio.to_thread(answer, f"{base}/sim/1/culprits?from_s={now - 3}&to_s={now}&top=1")
+        assert len(part["culprits"]) == 1
+        assert part["culprits"][0]["bytes"] < backup["bytes"] / 6
+
+        shown = await asyncio.to_thread(iotide, "rank", "--culprits", f"{server.http_url}/jobs/sim/1", cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        assert "of what was moved meanwhile 6" in shown.stdout
+        assert "backup   ann   /scratch/out" in shown.stdout
+        refused = await asyncio.to_thread(iotide, "rank", "--culprits", server.http_url, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert "give one http://HOST:PORT/jobs/JOB" in refused.stderr
 
 
 async def test_where_it_is_switched_off_there_is_no_ranking() -> None:

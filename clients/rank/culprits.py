@@ -1,0 +1,45 @@
+"""Who disturbs a job, for people."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from rich.console import Console
+
+from ...events.interaction import Culprit, Culprits
+from ..tables import print_table, shown, table_of
+from ..units import byte_text, duration_text
+
+
+def print_culprits(found: Culprits, stream: TextIO) -> None:
+    """Prints whose bytes were moved while the job did I/O, and through what they meet it."""
+    console = Console(file=stream, highlight=False)
+    console.print(
+        f"[bold]{shown(found.job)}[/bold] did I/O for {duration_text(found.active_s)} of "
+        f"{duration_text(max(found.end_s - found.start_s, 0.0))}; of what was moved meanwhile "
+        f"{found.share:.1%} was its own",
+        soft_wrap=True,
+    )
+    if not found.culprits:
+        console.print("no other job moved anything on its file systems meanwhile, or shares a file with it")
+        return
+    table = table_of("", "share", "moved", "together", "interactions")
+    for title in ("job", "user", "where"):
+        table.add_column(title, no_wrap=True)
+    for row in found.culprits:
+        table.add_row(
+            f"{row.share:.1%}",
+            byte_text(row.bytes),
+            duration_text(row.together_s),
+            f"{row.interactions:,}" if row.interactions else "",
+            shown(row.job),
+            shown(row.user),
+            shown(_where(row)),
+        )
+    print_table(console, table)
+
+
+def _where(row: Culprit) -> str:
+    places = row.file_systems + [path for path in row.files[:3] if path not in row.file_systems]
+    more = len(row.files) - 3
+    return ", ".join(places) + (f" and {more} more files" if more > 0 else "")
