@@ -279,6 +279,15 @@ class Collective(Model):
     moving_seconds: float
     waiting_seconds: float
     """Time that those who move nothing spend outside the lowest layers."""
+    late_seconds: float
+    """Of ``seconds``: before the last process had come, by the processes' clocks; only calls in which nobody leaves
+    before count."""
+    rounds: int
+    """Calls that at least two processes made together."""
+    last_process: str
+    """The one that came last most often."""
+    last_rounds: int
+    """How often that was."""
     bytes: int
     moved_bytes: int
     ranks: list[CollectiveRank]

@@ -7,13 +7,14 @@ from typing import Final
 
 from ...events.layers import Finding, Layers
 from .findings_calls import churn, failed, metadata, own_files
-from .findings_processes import collectives, concentrated, node_local
+from .findings_processes import collectives, concentrated, late, node_local
 from .findings_requests import amplified, small_requests
 from .settings import Thresholds
 from .view import View
 
 _RULES: Final[tuple[Callable[[View, Layers, Thresholds], Iterator[Finding]], ...]] = (
     concentrated,
+    late,
     collectives,
     amplified,
     small_requests,

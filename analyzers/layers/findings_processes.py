@@ -9,7 +9,7 @@ import numpy as np
 from ...events.layers import Finding, Layers
 from .calls import LAYERS
 from .settings import Thresholds
-from .spoken import lasting, listed, spoken
+from .spoken import lasting, listed, some, spoken
 from .tables import layer_name
 from .view import View
 
@@ -44,6 +44,25 @@ def concentrated(view: View, report: Layers, limits: Thresholds) -> Iterator[Fin
             )
 
 
+def late(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """The processes of a collective call come to it at different times."""
+    for each in report.collectives:
+        share = each.late_seconds / each.seconds if each.seconds else 0.0
+        if share < limits.late_share:
+            continue
+        yield Finding(
+            rule="late",
+            layer="MPIIO",
+            text=f"{each.call} on {each.file}: {share:.0%} of its {lasting(each.seconds)} passes before the last of "
+            f"{each.processes:,} processes has come, most often {each.last_process} ({each.last_rounds:,} of "
+            f"{some(each.rounds, 'time')})",
+            value=share,
+            threshold=limits.late_share,
+            seconds=each.late_seconds,
+            numbers={"rounds": each.rounds, "last_rounds": each.last_rounds, "call_seconds": each.seconds},
+        )
+
+
 def collectives(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """Collective calls that move data take their time outside the layers that move it."""
     for each in report.collectives:
@@ -61,7 +80,8 @@ def collectives(view: View, report: Layers, limits: Thresholds) -> Iterator[Find
             apiece = f" ({lasting(each.waiting_seconds / others)} each)" if others else ""
             text = (
                 f"{call}: {of} move all data below; {share:.0%} of the call's time is spent by the others, who move "
-                f"none{apiece}; moving it takes {lasting(each.moving_seconds)}"
+                f"none{apiece}; moving it takes {lasting(each.moving_seconds)}, and {lasting(each.late_seconds)} pass "
+                "before the last has come"
             )
         else:
             text = (

@@ -51,7 +51,7 @@ class Processes:
         if is_constant(batch.pid) and is_constant(batch.rank):
             pid, rank = int(batch.pid[0]) or info.pid, int(batch.rank[0])
             key = pid * _LOW + (info.rank if rank < 0 else rank) + 1
-            return np.full(len(batch), self._serial(stream, key, info))
+            return np.broadcast_to(np.int64(self._serial(stream, key, info)), (len(batch),))
         pids = np.where(batch.pid == 0, info.pid, batch.pid).astype(np.int64)
         ranks = np.where(batch.rank < 0, info.rank, batch.rank).astype(np.int64)
         found, group = distinct(pids * _LOW + (ranks + 1))
@@ -184,13 +184,14 @@ class Files(State):
         """Returns the number of a host."""
         return self._hosts.setdefault(name, len(self._hosts))
 
-    def of(self, file: npt.NDArray[Any], host: Ints, known: Sequence[FileInfo]) -> Ints:
+    def of(self, file: npt.NDArray[Any], host: Ints, known: Sequence[FileInfo], count: Ints | None = None) -> Ints:
         """Returns the number of each event's file, int64[n].
 
         Args:
             file: the job's numbers.
             host: where the events come from.
             known: what the job's numbers mean.
+            count: how many events each stands for; one by default.
         """
         file = file.astype(np.int64)
         found, group = distinct(file)
@@ -199,7 +200,8 @@ class Files(State):
         if len(rows):
             found, group = distinct(host[rows] * _LOW + file[rows])
             made[rows] = np.array([self._local(key, known) for key in found.tolist()], np.int64)[group]
-        self.overflowed += int(np.count_nonzero(file)) - int(np.count_nonzero(made))
+        beyond = (file != 0) & (made == 0)
+        self.overflowed += int(np.count_nonzero(beyond) if count is None else count[beyond].sum())
         return made
 
     def class_of(self, file: Ints) -> Ints:

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ...events.layers import Collective, CollectiveRank
+from .arrivals import Wait
 from .tables import SITE, split_site
 from .view import OTHER_NAME, View
 
@@ -19,6 +20,7 @@ def collectives(view: View, top: int, most_ranks: int) -> list[Collective]:
     key, sums = view.analyzer.tables.sites.rows()
     site, process = split_site(key)
     sites = view.analyzer.sites
+    waits = _by_site(view)
     made = []
     for number in np.unique(site).tolist():
         rows = np.flatnonzero(site == number)
@@ -38,6 +40,8 @@ def collectives(view: View, top: int, most_ranks: int) -> list[Collective]:
             for at in order[:most_ranks].tolist()
         ]
         total = mine.sum(axis=0)
+        wait = waits.get((sites.calls[number], sites.classes[number]), Wait(0, 0, {}))
+        last, times = max(wait.last.items(), key=lambda each: each[1], default=(0, 0))
         made.append(
             Collective(
                 call=view.call(sites.calls[number]) or OTHER_NAME,
@@ -48,6 +52,10 @@ def collectives(view: View, top: int, most_ranks: int) -> list[Collective]:
                 seconds=int(total[_NANO]) / _NS,
                 moving_seconds=int(total[_SYSTEM_NS]) / _NS,
                 waiting_seconds=int((mine[:, _NANO] - mine[:, _SYSTEM_NS])[~moves].sum()) / _NS,
+                late_seconds=wait.ns / _NS,
+                rounds=wait.rounds,
+                last_process=view.process(last) if times else "",
+                last_rounds=times,
                 bytes=int(total[_BYTES]),
                 moved_bytes=int(total[_SYSTEM_BYTES]),
                 ranks=ranks,
@@ -55,3 +63,13 @@ def collectives(view: View, top: int, most_ranks: int) -> list[Collective]:
             )
         )
     return sorted(made, key=lambda row: -row.seconds)[:top]
+
+
+def _by_site(view: View) -> dict[tuple[int, int], Wait]:
+    """Sums waits for the last over files that are alike."""
+    made: dict[tuple[int, int], Wait] = {}
+    for (call, file), wait in view.analyzer.arrivals.waits().items():
+        key = call, view.analyzer.files.classes[file]
+        known = made.get(key)
+        made[key] = wait if known is None else known.with_(wait)
+    return made

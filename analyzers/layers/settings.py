@@ -29,6 +29,9 @@ class Thresholds(BaseModel):
     waiting_share: float = Field(
         0.5, gt=0, le=1, description="Share of a collective's time that its ranks must spend outside the layers below."
     )
+    late_share: float = Field(
+        0.25, gt=0, le=1, description="Share of a collective's time that must pass before the last process has come."
+    )
     calls_below: float = Field(
         8.0, gt=1, description="Calls that move data which a layer must make below, for each of its own."
     )
@@ -88,6 +91,13 @@ class LayersSettings(BaseModel):
     )
     max_collectives: int = Field(
         65_536, ge=16, le=2**22, description="Pairs of a collective call on a file and a process that are told apart."
+    )
+    max_rounds: int = Field(
+        65_536,
+        ge=16,
+        le=2**22,
+        description="Collective calls on a file that are put together over the processes that make them; past it the "
+        "oldest are summed up.",
     )
     system_paths: tuple[str, ...] = Field(
         _SYSTEM_PATHS,

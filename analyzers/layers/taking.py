@@ -1,4 +1,4 @@
-"""Makes calls of events."""
+"""Makes calls of events, one by one or those alike at once."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from ...events import EventBatch, Flag, Layer
+from ...events import EventBatch, Flag, Layer, is_constant
 from ...events.batch import IntArray
 from ..dfg.state import Ints
-from .calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
+from ..grouping import Grouping
+from .calls import LAYERS, NO_FATE, PROGRAM, UNTOLD, Calls, dtype_of
+from .nesting import tell_fates
 from .sums import MOST
 
 _LATEST_NS: Final = 2**61
@@ -20,31 +22,35 @@ _FILLED: Final = {
 }  # fmt: skip
 
 
-def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> tuple[Calls, int]:
-    """Makes calls of events, of which nothing is known but themselves.
-
-    Args:
-        batch: the events.
-        serial: number of each one's process.
-        process: row of its process.
-        file: number of its file.
-
-    Returns:
-        The calls, and how many have a duration or size beyond belief, which was cut.
-    """
-    count = len(batch)
+def believed(batch: EventBatch) -> tuple[EventBatch, int]:
+    """Returns events with durations and sizes cut to what is believed, and how many had one beyond that."""
     start = _within(batch.start, -_LATEST_NS, _LATEST_NS)
     ns, requested, moved = (_within(column, 0, MOST) for column in (batch.duration, batch.requested, batch.bytes))
     clipped = 0
     if ns is not batch.duration or moved is not batch.bytes:
         clipped = int(np.count_nonzero((ns != batch.duration) | (moved != batch.bytes)))
+    elif start is batch.start and requested is batch.requested:
+        return batch, 0
+    return batch.replace(start=start, duration=ns, requested=requested, bytes=moved), clipped
+
+
+def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Calls:
+    """Makes calls of events, of which nothing is known but themselves.
+
+    Args:
+        batch: the events, as ``believed``.
+        serial: number of each one's process.
+        process: row of its process.
+        file: number of its file.
+    """
+    count = len(batch)
     layer = batch.layer
     if int(layer.max()) >= LAYERS:
         layer = np.where(layer < LAYERS, layer, int(Layer.OTHER))
     call = batch.call.astype(np.int64)
     if int(call.max()) >= _MOST_NAMES:
         call[call >= _MOST_NAMES] = 0
-    calls = Calls(
+    return Calls(
         serial=serial,
         thread=(serial << 32) + (batch.tid.astype(np.int64) & 0xFFFFFFFF),
         process=process,
@@ -55,16 +61,69 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> tupl
         handle=batch.handle.astype(np.int64),
         parent=batch.parent.astype(np.int64),
         depth=batch.depth.astype(np.uint8, copy=False),
-        start=start,
-        end=start + ns,
-        ns=ns,
-        requested=requested,
-        bytes=moved,
+        start=batch.start,
+        end=batch.end,
+        ns=batch.duration,
+        requested=batch.requested,
+        bytes=batch.bytes,
         failed=((batch.flags & int(Flag.FAILED)) != 0).astype(np.int64),
         collective=(batch.flags & int(Flag.COLLECTIVE)) != 0,
         **{name: np.full(count, value, dtype_of(name)) for name, value in _FILLED.items()},
     )
-    return calls, clipped
+
+
+class Alike:
+    """Events that nothing encloses and that differ in nothing that is told, but in when they were and how large.
+
+    Args:
+        batch: the events, as ``believed``; of depth 0, and none collective.
+        serial: number of each one's process.
+        step_ns: events that are alike start in one step of this length.
+
+    Attributes:
+        rows: one event of each kind.
+    """
+
+    def __init__(self, batch: EventBatch, serial: Ints, step_ns: int) -> None:
+        size = batch.requested if is_constant(batch.requested) else _class_of(batch.requested)
+        step = batch.start // step_ns
+        self._grouping = Grouping(
+            [
+                serial,
+                batch.layer,
+                batch.kind,
+                batch.call,
+                batch.file,
+                batch.handle,
+                batch.parent,
+                batch.flags,
+                size,
+                step,
+            ]
+        )
+        self._batch = batch
+        self.rows = self._grouping.first
+
+    def counts(self) -> Ints:
+        """Returns how many events there are of each kind."""
+        return self._grouping.counts()
+
+    def summed(self, calls: Calls) -> Calls:
+        """Makes the calls of ``rows`` those of all."""
+        batch, count = self._batch, self._grouping.counts()
+        sums = self._grouping.sums([batch.duration, batch.requested, batch.bytes])
+        calls.count, calls.failed = count, calls.failed * count
+        calls.ns, calls.requested, calls.bytes = (np.ascontiguousarray(column) for column in sums.T)
+        calls.start, calls.end = self._grouping.least(batch.start), self._grouping.most(batch.end)
+        calls.over[:] = PROGRAM
+        tell_fates(calls)
+        calls.summed[:] = True
+        return calls
+
+
+def _class_of(size: IntArray) -> Ints:
+    """Returns numbers that are the same for sizes with as many bits: the exponent of a float64."""
+    return size.astype(np.float64).view(np.int64) >> 52
 
 
 def _within(column: IntArray, low: int, high: int) -> IntArray:

@@ -7,8 +7,9 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from ...events import EventBatch, FileInfo, StreamInfo, concatenate
+from ...events import EventBatch, FileInfo, Flag, StreamInfo, concatenate
 from ..dfg.state import Ints
+from .arrivals import Arrivals
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
 from .handles import Handles
 from .identity import Files, Processes
@@ -16,7 +17,7 @@ from .nesting import nest
 from .settings import LayersSettings
 from .sites import Sites
 from .tables import Tables, split_named
-from .taking import calls_of
+from .taking import Alike, believed, calls_of
 from .timeline import Timeline, operation_of
 
 _FEWEST_AT_ONCE: Final = 1024
@@ -57,6 +58,7 @@ class LayerAnalyzer:
         self.files = Files(settings.max_files, settings.system_paths)
         self.handles = Handles(settings.max_nodes, settings.max_handles)
         self.sites = Sites()
+        self.arrivals = Arrivals(settings.max_rounds)
         self.tables = Tables.make(settings)
         self.timeline = Timeline(settings.max_marks)
         self._new: dict[str, _New] = {}
@@ -123,6 +125,7 @@ class LayerAnalyzer:
             "process_nodes": tables.nodes.dropped,
             "handles": self.handles.forgotten,
             "collectives": tables.sites.dropped,
+            "rounds": self.arrivals.lost,
             "calls": tables.named.dropped,
             "orphans": self.orphans,
             "unenclosed": self.unenclosed,
@@ -139,12 +142,13 @@ class LayerAnalyzer:
         self._look()
         theirs = other.closed()
         named = split_named(theirs.tables.named.rows()[0])[-1]
-        most = max(int(named.max(initial=0)), *theirs.handles.calls, *theirs.sites.calls)
+        most = max(int(named.max(initial=0)), *theirs.handles.calls, *theirs.sites.calls, *theirs.arrivals.calls)
         numbers = np.arange(most + 1) if calls is None else np.asarray(calls, np.int64)
         processes = self.processes.merge(theirs.processes)
         files, classes = self.files.merge(theirs.files)
         nodes = self.handles.merge(theirs.handles, numbers, classes, self.files.class_groups)
         sites = self.sites.merge(theirs.sites, numbers, classes)
+        self.arrivals.merge(theirs.arrivals, numbers, files, processes)
         self.tables.merge(theirs.tables, processes, files, nodes, sites, numbers)
         self.timeline.merge(theirs.timeline, nodes)
         if theirs.events:
@@ -165,6 +169,7 @@ class LayerAnalyzer:
             "files": self.files.snapshot(),
             "handles": self.handles.snapshot(),
             "sites": self.sites.snapshot(),
+            "arrivals": self.arrivals.snapshot(),
             "timeline": self.timeline.snapshot(),
             "tables": {name: table.snapshot() for name, table in self.tables._asdict().items()},
         }
@@ -181,6 +186,7 @@ class LayerAnalyzer:
         made.files = Files.restore(data["files"])
         made.handles = Handles.restore(data["handles"])
         made.sites = Sites.restore(data["sites"])
+        made.arrivals = Arrivals.restore(data["arrivals"])
         made.timeline = Timeline.restore(data["timeline"])
         made.tables = Tables(**{name: type(table).restore(data["tables"][name])
                                 for name, table in made.tables._asdict().items()})  # fmt: skip
@@ -196,10 +202,15 @@ class LayerAnalyzer:
             streams.append((int(serial[0]), serial, self.files.host(new.info.host), batch))
         streams.sort(key=lambda each: each[0])  # which often spares sorting rows
         batch = concatenate([each[3] for each in streams])
-        serial = np.concatenate([each[1] for each in streams])
+        serial = streams[0][1] if len(streams) == 1 else np.concatenate([each[1] for each in streams])
         host = np.repeat([each[2] for each in streams], [len(each[3]) for each in streams])
-        file = self.files.of(batch.file, host, self._known)
-        calls, clipped = calls_of(batch, serial, self.processes.row_of(serial), file)
+        batch, clipped = believed(batch)
+        if len(self._waiting) or batch.depth.any() or (batch.flags & int(Flag.COLLECTIVE)).any():
+            calls = self._calls(batch, serial, host)
+        else:
+            alike = Alike(batch, serial, self.timeline.step_ns)
+            rows = alike.rows
+            calls = alike.summed(self._calls(batch.select(rows), serial[rows], host[rows], alike.counts()))
         first, last = int(calls.start.min()), int(calls.end.max())
         self.first_ns = min(self.first_ns, first) if self.events else first
         self.last_ns = max(self.last_ns, last) if self.events else last
@@ -208,6 +219,10 @@ class LayerAnalyzer:
         self.without_handle += len(batch) - int(np.count_nonzero(batch.handle))
         self.deepest = max(self.deepest, int(batch.depth.max()))
         return calls
+
+    def _calls(self, batch: EventBatch, serial: Ints, host: Ints, count: Ints | None = None) -> Calls:
+        file = self.files.of(batch.file, host, self._known, count)
+        return calls_of(batch, serial, self.processes.row_of(serial), file)
 
     def _look(self) -> None:
         """Takes calls in that have come; many at a time, as each look takes its time."""
@@ -220,6 +235,7 @@ class LayerAnalyzer:
             if ended.any():
                 self._release(ended)
             self.handles.close(serials)
+            self.arrivals.close(serials)
 
     def _nest(self) -> None:
         nested = nest(joined([self._waiting, self._take()]))
@@ -253,6 +269,7 @@ class LayerAnalyzer:
             return
         kind = self.files.class_of(calls.file)
         node = self.handles.of(calls, kind, self.files.class_groups)
+        self.arrivals.add(calls)
         self.tables.add(calls, node, self.sites.of(calls, kind), self.files.group_of(calls.file))
         moved = np.where((calls.around >> calls.layer) & 1 == 0, calls.bytes, 0)
         self.timeline.add(node, operation_of(calls.kind), calls.start, calls.end, calls.count, calls.ns, moved)

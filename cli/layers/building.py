@@ -21,7 +21,12 @@ from ..progress import step_progress
 from ..trace_reading import Trace
 
 _SETTINGS = LayersSettings(
-    max_file_rows=2**22, max_files=MOST_FILES, max_nodes=2**14, max_process_nodes=2**20, max_marks=2**14
+    max_file_rows=2**22,
+    max_files=MOST_FILES,
+    max_nodes=2**14,
+    max_process_nodes=2**20,
+    max_marks=2**14,
+    max_rounds=2**20,
 )
 
 

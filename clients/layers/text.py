@@ -142,13 +142,16 @@ def _steps(layers: Layers, top: int) -> Table:
 
 
 def _collectives(layers: Layers, top: int) -> Table:
-    table = table_of("collective calls", "time", "moving", "others wait", "movers", "of", "bytes", "calls")
+    table = table_of(
+        "collective calls", "time", "moving", "till all came", "others wait", "movers", "of", "bytes", "calls"
+    )
     table.add_column("call", no_wrap=True)
     for row in layers.collectives[:top]:
         table.add_row(
             time_text(row.seconds),
             time_text(row.moving_seconds),
-            time_text(row.waiting_seconds),
+            time_text(row.late_seconds),
+            time_text(row.waiting_seconds) if row.movers else "",
             f"{row.movers:,}",
             f"{row.processes:,}",
             byte_text(row.moved_bytes),

@@ -28,6 +28,7 @@ _LOSSES: Final = {
     "process_nodes": "calls are through handles that are not told apart by process",
     "handles": "handles were forgotten while they may still be in use",
     "collectives": "collective calls are not told apart by process",
+    "rounds": "collective calls are not put together over the processes",
     "calls": "calls are not told apart by name",
     "orphans": "calls were made in ones that the trace lacks: they count as the program's",
     "unenclosed": "calls were made in ones that were not seen to end: they count as the program's",
