@@ -43,7 +43,7 @@ class Ingest:
         Raises:
             ConfigError: the endpoint is malformed, in use, or would be readable by others.
         """
-        check_private(self._endpoint, allow=self._settings.allow_plaintext)
+        check_private(self._endpoint, allow=self._settings.allow_plaintext, permission="bounds.allow_plaintext")
         try:
             with private_files():
                 self._socket.bind(self._endpoint)
