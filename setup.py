@@ -74,7 +74,8 @@ def kernel(folder, name):
 
 
 def kernels():
-    """The sequential part of the archive's compressor, and what takes strace's lines apart."""
+    """Grouping of rows, the sequential part of the archive's compressor, and what takes strace's lines apart."""
+    yield kernel("analyzers/kernel", "iotide_grouping")
     yield kernel("events/archive/kernel", "iotide_kernel")
     yield kernel("collectors/sources/strace/kernel", "iotide_strace")
 

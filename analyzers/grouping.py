@@ -1,0 +1,137 @@
+"""Rows that are the same in some columns, numbered, and sums over them: what most analyzers of calls begin with."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import lru_cache
+from secrets import randbits
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from . import grouping_twin as twin
+
+Ints = npt.NDArray[np.int64]
+
+_PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_grouping.so"
+_WORD: Final = 8
+_SEED: Final = randbits(64)
+"""So that nobody can choose values that meet in the table; what comes out does not depend on it."""
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+
+
+@lru_cache(maxsize=1)
+def kernel() -> ctypes.CDLL | None:
+    """Returns the compiled kernel, or None where it was not built: the twin then does the same."""
+    try:
+        library = ctypes.CDLL(_PATH)
+        number = library.grouping_number
+        reductions = [library.grouping_least, library.grouping_most]
+        sums, count = library.grouping_sum, library.grouping_count
+    except (OSError, AttributeError):
+        return None
+    pointer, u64, i64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
+    number.restype, number.argtypes = i64, [pointer, u64, u64, u64, u64, pointer, pointer, pointer]
+    for reduction in reductions:
+        reduction.restype, reduction.argtypes = None, [pointer, u64, pointer, i64, pointer]
+    sums.restype, sums.argtypes = None, [pointer, u64, pointer, pointer, u64, pointer]
+    count.restype, count.argtypes = None, [pointer, u64, pointer]
+    return library
+
+
+class Grouping:
+    """Numbers rows from 0, in the order in which each kind of row is first met.
+
+    Args:
+        columns: integers or truth values, each of shape (n,), n >= 1; those of stride 0 cost nothing.
+
+    Attributes:
+        number: of each row, int64[n].
+        first: the first row of each number, int64[groups].
+        last: the last row of each, likewise.
+    """
+
+    def __init__(self, columns: Sequence[npt.NDArray[Any]]) -> None:
+        length = len(columns[0])
+        varying = [column for column in columns if column.strides != (0,)]
+        self._kernel = kernel()
+        if not varying:
+            self.number, self.first, self.last = twin.one_group(length)
+        elif self._kernel is None:
+            self.number, self.first, self.last = twin.number(varying)
+        else:
+            self._number(self._kernel, varying, length)
+
+    def __len__(self) -> int:
+        """How many groups there are."""
+        return len(self.first)
+
+    def counts(self) -> Ints:
+        """Returns how many rows each group has, int64[groups]."""
+        if len(self) == 1:
+            return np.array([len(self.number)], np.int64)
+        if self._kernel is None:
+            return twin.counts(self.number, len(self))
+        made = np.zeros(len(self), np.int64)
+        self._kernel.grouping_count(self.number.ctypes.data, len(self.number), made.ctypes.data)
+        return made
+
+    def sum(self, column: npt.NDArray[Any]) -> Ints:
+        """Returns the sum of each group's values, int64[groups], which must hold it."""
+        if len(self) == 1:
+            return np.array([column.sum(dtype=np.int64)])
+        if column.strides == (0,):
+            return self.counts() * int(column[0])
+        return self.sums([column])[:, 0]
+
+    def sums(self, columns: Sequence[npt.NDArray[Any]]) -> Ints:
+        """Returns the sums of several columns, int64[groups, columns]."""
+        wide = [column if column.dtype == np.int64 else column.astype(np.int64) for column in columns]
+        made = np.zeros((len(self), len(wide)), np.int64)
+        if len(self) == 1:
+            made[0] = [column.sum() for column in wide]
+        elif self._kernel is None:
+            for at, column in enumerate(wide):
+                made[:, at] = twin.reduced("sum", self.number, len(self), column)
+        else:
+            told = np.array([[column.ctypes.data for column in wide], [column.strides[0] for column in wide]], np.int64)
+            self._kernel.grouping_sum(
+                self.number.ctypes.data, len(self.number), told[0].ctypes.data, told[1].ctypes.data, len(wide),
+                made.ctypes.data,
+            )  # fmt: skip
+        return made
+
+    def least(self, column: npt.NDArray[Any]) -> Ints:
+        """Returns the least of each group's values."""
+        return np.array([column.min()], np.int64) if len(self) == 1 else self._reduced("least", column, _HIGHEST)
+
+    def most(self, column: npt.NDArray[Any]) -> Ints:
+        """Returns the most of each group's values."""
+        return np.array([column.max()], np.int64) if len(self) == 1 else self._reduced("most", column, _LOWEST)
+
+    def _reduced(self, name: str, column: npt.NDArray[Any], begin: int) -> Ints:
+        values = column if column.dtype == np.int64 else column.astype(np.int64)
+        if self._kernel is None:
+            return twin.reduced(name, self.number, len(self), values)
+        made = np.full(len(self), begin, np.int64)
+        reduce = getattr(self._kernel, f"grouping_{name}")
+        reduce(self.number.ctypes.data, len(values), values.ctypes.data, values.strides[0], made.ctypes.data)
+        return made
+
+    def _number(self, library: ctypes.CDLL, columns: Sequence[npt.NDArray[Any]], length: int) -> None:
+        places, place = [], 0
+        for column in sorted(columns, key=lambda each: -each.itemsize):  # so that none lies across two words
+            places += [column.ctypes.data, column.strides[0], column.itemsize, place]
+            place += column.itemsize
+        told = np.array(places, np.int64)
+        number, first, last = (np.empty(length, np.int64) for _ in range(3))
+        words = -(-place // _WORD)
+        found = library.grouping_number(
+            told.ctypes.data, len(columns), words, length, _SEED,
+            number.ctypes.data, first.ctypes.data, last.ctypes.data,
+        )  # fmt: skip
+        if found < 0:
+            raise MemoryError
+        self.number, self.first, self.last = number, first[:found], last[:found]

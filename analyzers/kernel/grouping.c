@@ -1,0 +1,118 @@
+/* Numbers rows by what some columns hold, and sums up other columns by these numbers; grouping.py is its interface,
+ * grouping_twin.py its twin.
+ *
+ * The columns of a row are packed into a few words, so that rows are hashed and compared a word at a time. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define NONE UINT32_MAX
+
+/* A column: where its first value is, how far apart they are, how long each is, and the byte of a row that it goes to. */
+struct column {
+    const char *at;
+    int64_t stride, size, place;
+};
+
+#define PACK(type) \
+    for (uint64_t i = 0; i < length; i++) \
+        memcpy(rows + i * width + column->place, column->at + (int64_t)i * column->stride, sizeof(type))
+
+static void pack(const struct column *column, uint64_t length, char *rows, uint64_t width) {
+    switch (column->size) {
+    case 1: PACK(uint8_t); break;
+    case 2: PACK(uint16_t); break;
+    case 4: PACK(uint32_t); break;
+    default: PACK(uint64_t);
+    }
+}
+
+static inline uint64_t hash_of(const uint64_t *row, uint64_t words, uint64_t hash) {
+    for (uint64_t i = 0; i < words; i++) {
+        hash = (hash ^ row[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static inline bool same(const uint64_t *one, const uint64_t *two, uint64_t words) {
+    for (uint64_t i = 0; i < words; i++)
+        if (one[i] != two[i])
+            return false;
+    return true;
+}
+
+/* Numbers rows from 0, as each kind of row is met: -> number[length], and of each number the first and the last row.
+ * Returns how many there are, -1 when memory has run out. */
+EXPORT int64_t grouping_number(const struct column *columns, uint64_t count, uint64_t words, uint64_t length,
+                               uint64_t seed, int64_t *number, int64_t *first, int64_t *last) {
+    uint64_t room = 16;
+    while (room < 2 * length)
+        room *= 2;
+    uint64_t *rows = calloc(length * words, sizeof *rows);
+    uint32_t *slots = malloc(room * sizeof *slots);
+    int64_t found = -1;
+    if (rows && slots) {
+        memset(slots, 0xff, room * sizeof *slots);
+        for (uint64_t i = 0; i < count; i++)
+            pack(&columns[i], length, (char *)rows, words * sizeof *rows);
+        found = 0;
+        for (uint64_t i = 0; i < length; i++) {
+            const uint64_t *row = rows + i * words;
+            uint32_t its;
+            if (i && same(row, row - words, words)) {
+                its = (uint32_t)number[i - 1];
+            } else {
+                uint64_t at = hash_of(row, words, seed) >> 20 & (room - 1);
+                while (slots[at] != NONE && !same(row, rows + (uint64_t)first[slots[at]] * words, words))
+                    at = (at + 1) & (room - 1);
+                if (slots[at] == NONE) {
+                    first[found] = (int64_t)i;
+                    slots[at] = (uint32_t)found++;
+                }
+                its = slots[at];
+            }
+            number[i] = its;
+            last[its] = (int64_t)i;
+        }
+    }
+    free(rows);
+    free(slots);
+    return found;
+}
+
+/* Sums columns of int64, which are strides[c] bytes apart from row to row, by number: -> out[groups][count]. */
+EXPORT void grouping_sum(const int64_t *number, uint64_t length, const char *const *columns, const int64_t *strides,
+                         uint64_t count, int64_t *out) {
+    for (uint64_t c = 0; c < count; c++) {
+        const char *at = columns[c];
+        for (uint64_t i = 0; i < length; i++, at += strides[c]) {
+            uint64_t value;
+            memcpy(&value, at, sizeof value);
+            int64_t *mine = &out[(uint64_t)number[i] * count + c];
+            *mine = (int64_t)((uint64_t)*mine + value);
+        }
+    }
+}
+
+#define KEEP(name, is_it) \
+    EXPORT void grouping_##name(const int64_t *number, uint64_t length, const char *at, int64_t stride, int64_t *out) { \
+        for (uint64_t i = 0; i < length; i++, at += stride) { \
+            int64_t value, *mine = &out[number[i]]; \
+            memcpy(&value, at, sizeof value); \
+            if (is_it) \
+                *mine = value; \
+        } \
+    }
+
+/* The least and the most of a column of int64 by number, and of what out has. */
+KEEP(least, value < *mine)
+KEEP(most, value > *mine)
+
+/* Counts the rows of each number. */
+EXPORT void grouping_count(const int64_t *number, uint64_t length, int64_t *out) {
+    for (uint64_t i = 0; i < length; i++)
+        out[number[i]]++;
+}

@@ -1,0 +1,71 @@
+"""Rows that are alike, numbered by the kernel and by its twin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.analyzers import grouping
+from iotide.analyzers.grouping import Grouping
+
+DTYPES = ("i8", "u4", "i4", "u2", "u1", "?")
+
+
+@contextmanager
+def without_kernel() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "kernel", lambda: None)
+        yield
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[npt.NDArray[np.int64]]:
+    length = draw(st.integers(1, 40))
+    columns = []
+    for dtype in draw(st.lists(st.sampled_from(DTYPES), min_size=1, max_size=12)):
+        info = np.iinfo(np.dtype("u1") if dtype == "?" else np.dtype(dtype))
+        few = st.sampled_from([0, 1, info.min, info.max]) if dtype != "?" else st.sampled_from([0, 1])
+        if draw(st.booleans()):
+            columns.append(np.broadcast_to(np.array(draw(few), dtype), (length,)))
+        else:
+            spread = np.zeros(2 * length, dtype)
+            spread[::2] = draw(st.lists(few, min_size=length, max_size=length))
+            columns.append(spread[::2] if draw(st.booleans()) else spread[::2].copy())
+    return columns
+
+
+def test_kernel_is_there() -> None:
+    assert grouping.kernel() is not None
+
+
+@given(columns=tables(), seed=st.integers(0, 9))
+def test_kernel_does_what_its_twin_does(columns: list[npt.NDArray[np.int64]], seed: int) -> None:
+    values = np.random.default_rng(seed).integers(-(2**40), 2**40, len(columns[0]))
+    narrow = values.astype("i4")
+
+    def told() -> list[list[int]]:
+        found = Grouping(columns)
+        columns_told = [found.number, found.first, found.last, found.counts(), found.sum(values), found.sum(narrow)]
+        columns_told += [found.least(values), found.most(values[::-1]), found.sums([values, narrow])]
+        return [column.tolist() for column in columns_told]
+
+    with without_kernel():
+        expected = told()
+    assert told() == expected
+
+
+@given(columns=tables())
+def test_groups_are_numbered_as_they_are_met(columns: list[npt.NDArray[np.int64]]) -> None:
+    found, numbers = Grouping(columns), dict[tuple[int, ...], int]()
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert found.number.tolist() == [numbers.setdefault(row, len(numbers)) for row in rows]
+    assert [rows[row] for row in found.first] == list(numbers)
+    assert [rows[row] for row in found.last] == list(numbers)
+    assert len(found) == len(numbers)
+    assert found.first.tolist() == [rows.index(row) for row in numbers]
+    assert found.last.tolist() == [len(rows) - 1 - rows[::-1].index(row) for row in numbers]
