@@ -10,7 +10,7 @@ from typing import Final
 from ...events.interaction import Actor, Component, Interaction, Ranking, SharedFile
 from ..dfg.dot import quoted
 from ..units import byte_text
-from .text import how, who
+from .text import LARGE, how, who
 
 MOST_ACTORS: Final = 40
 MOST_FILES: Final = 40
@@ -46,28 +46,53 @@ class Shown:
 
 
 def shown_of(ranking: Ranking, top: int) -> Shown:
-    """Chooses what is drawn: the leaders of the largest components first, then as many others as there is room for."""
-    components = ranking.components[:MOST_COMPONENTS]
-    room = max(top, MOST_ACTORS // max(len(components), 1))
-    parts = []
-    actors: set[int] = set()
-    files: set[int] = set()
-    for component in components:
-        mine = [actor for actor in ranking.actors if actor.component == component.number][:room]
-        between = [file for file in ranking.files if file.component == component.number]
-        between = between[: max(3, MOST_FILES // len(components))]
-        parts.append((component, mine, between))
-        actors |= {actor.id for actor in mine}
-        files |= {file.id for file in between}
+    """Chooses what is drawn: leaders of the largest components, and who interacts most of the others as room goes.
+
+    A fork between two who are joined anyhow would only be in the way.
+    """
+    components = [one for one in ranking.components if one.number == 1 or one.share >= LARGE][:MOST_COMPONENTS]
+    members: dict[int, list[Actor]] = {component.number: [] for component in components}
+    for actor in ranking.actors:
+        if actor.component in members:
+            members[actor.component].append(actor)
+    room = MOST_ACTORS - sum(min(len(mine), top) for mine in members.values())
+    for number, mine in members.items():
+        more = min(max(room, 0), max(len(mine) - top, 0))
+        busiest = sorted(mine[top:], key=lambda actor: -actor.interactions)
+        members[number] = mine[:top] + busiest[:more]
+        room -= more
+    actors = {actor.id for mine in members.values() for actor in mine}
+    files = _meeting_points(ranking, actors)
     edges = [
         edge
         for edge in ranking.edges
         if edge.source in (files if edge.source_is_file else actors)
         and edge.target in (files if edge.target_is_file else actors)
     ]
-    forks = [edge for edge in edges if edge.kind == "fork"][:_MOST_FORKS]
     others = [edge for edge in edges if edge.kind != "fork"]
+    joined = {frozenset(_ends(edge)) for edge in others}
+    forks = [edge for edge in edges if edge.kind == "fork" and frozenset(_ends(edge)) not in joined][:_MOST_FORKS]
+    parts = [
+        (
+            one,
+            members[one.number],
+            [file for file in ranking.files if file.id in files and file.component == one.number],
+        )
+        for one in components
+    ]
     return Shown(parts, _clearest(others) + forks, len(ranking.actors) - len(actors))
+
+
+def _meeting_points(ranking: Ranking, actors: set[int]) -> set[int]:
+    """Returns the files at which most of those who are drawn meet; one that only one of them uses joins nobody."""
+    users: dict[int, set[int]] = {}
+    for edge in ranking.edges:
+        if edge.source_is_file and edge.target in actors:
+            users.setdefault(edge.source, set()).add(edge.target)
+        elif edge.target_is_file and edge.source in actors:
+            users.setdefault(edge.target, set()).add(edge.source)
+    meeting = [(file, len(mine)) for file, mine in users.items() if len(mine) > 1]
+    return {file for file, _ in sorted(meeting, key=lambda one: -one[1])[:MOST_FILES]}
 
 
 def _clearest(edges: list[Interaction]) -> list[Interaction]:
@@ -113,7 +138,7 @@ def _lines(ranking: Ranking, shown: Shown) -> Iterator[str]:
     )
     yield f'  node [fontname="{_FONT}" fontsize=11 margin="0.12,0.06"];'
     yield f'  edge [fontname="{_FONT}" fontsize=9 arrowsize=0.7];'
-    for component, actors, files in shown.components:
+    for component, actors, files in reversed(shown.components):  # Graphviz stacks them from below
         highest = max((actor.rank_once for actor in actors), default=0.0)
         yield f"  subgraph cluster_{component.number} {{"
         yield (
@@ -151,12 +176,13 @@ def _file(file: SharedFile) -> str:
 def _edge(edge: Interaction, most: int) -> str:
     ends = [f"{'f' if is_file else 'a'}{number}" for number, is_file in _ends(edge)]
     width = 0.6 + 3.4 * math.log1p(edge.count) / math.log1p(max(most, 1))
-    label = f"{edge.count:,}" + (f" / {byte_text(edge.bytes)}" if edge.bytes else "")
+    facts = f"{edge.count:,}" + (f" / {byte_text(edge.bytes)}" if edge.bytes else "")
+    label = "" if edge.count == 1 and not edge.bytes else facts
     style = " style=dashed constraint=false" if edge.kind == "fork" else ""
     colour = edge_colour(edge)
     return (
         f'{ends[0]} -> {ends[1]} [color="{colour}" fontcolor="{colour}" penwidth={width:.2f} label={quoted(label)} '
-        f"tooltip={quoted(f'{how(edge)}: {label}')}{style}];"
+        f"tooltip={quoted(f'{how(edge)}: {facts}')}{style}];"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...events.errors import UnavailableError
 from ...events.interaction import RankReport
 from ..dfg.graphviz import drawn
+from ..tables import counted
 from ..templating import page_template
 from .dot import dot_of
 from .text import how, who
@@ -31,7 +32,7 @@ def page_of(report: RankReport, top: int) -> str:
     def end(number: int, is_file: bool) -> str:
         return files[number] if is_file else who(actors[number])
 
-    return page_template("rank.html", who=who, how=how).render(
+    return page_template("rank.html", who=who, how=how, counted=counted).render(
         report=report,
         ranking=ranking,
         picture=picture,

@@ -13,7 +13,7 @@ from ..units import byte_text, duration_text
 
 _MOST_COMPONENTS: Final = 12
 _MOST_SMALL: Final = 6
-_LARGE: Final = 0.01
+LARGE: Final = 0.01
 """Share of the interactions from which on a component has its leaders told one by one."""
 _MOST_EDGES: Final = 12
 _MOST_COMMUNITIES: Final = 12
@@ -33,7 +33,7 @@ def print_ranking(report: RankReport, stream: TextIO) -> None:
         soft_wrap=True,
     )
     by_id = {actor.id: actor for actor in ranking.actors}
-    large = [one for one in ranking.components if one.number == 1 or one.share >= _LARGE][:_MOST_COMPONENTS]
+    large = [one for one in ranking.components if one.number == 1 or one.share >= LARGE][:_MOST_COMPONENTS]
     for component in large:
         console.print()
         console.print(_heading(component), soft_wrap=True)
