@@ -29,8 +29,10 @@ class Handles(State):
 
     Handles are one node if they are of one layer, made by one function, on files of one class (paths that differ in
     numbers alone), and below one node. Those that the program itself has on what is no data of its own are one node a
-    layer and group of files. What is done without a handle of its own, by path, has a node of its own below
-    that of the call that it was made in; in traces without handles below that of the caller's calls on the file.
+    layer and group of files; so are calls by path on such files, below each node.
+
+    What is done without a handle of its own, by path, has a node of its own below that of the call that it was made in;
+    in traces without handles below that of the caller's calls on the file.
 
     Attributes:
         parents, layers, calls, classes: of each node; node 0 is the program. Call 0: made by no recorded call.
@@ -124,15 +126,16 @@ class Handles(State):
             rank, parent = divmod(rest, 1 << _NODE_BITS)
             if parent == ROOT and rank:
                 parent = self._of_file.get((int(TOP_DOWN[rank - 1]) << _NAME_BITS) + file, ROOT)
-            node = self._node(parent, layer, 0, file, count)
+            node = self._node(parent, layer, 0, file, count, by_path=True)
             self._of_file[(layer << _NAME_BITS) + file] = node
             nodes.append(node)
         return np.array(nodes, np.int64)[group]
 
-    def _node(self, parent: int, layer: int, call: int, file_class: int, weight: int) -> int:
+    def _node(self, parent: int, layer: int, call: int, file_class: int, weight: int, *, by_path: bool = False) -> int:
         group = self._groups[file_class]
-        if group != DATA and (parent == ROOT or self.classes[parent] in GROUP_NAMES):
-            parent, call, file_class = ROOT, 0, group
+        if group != DATA and (by_path or parent == ROOT or self.classes[parent] in GROUP_NAMES):
+            parent = ROOT if self.classes[parent] in GROUP_NAMES else parent
+            call, file_class = 0, group
         key = _key(parent, layer, call, file_class)
         node = self._nodes.get(key)
         if node is None:

@@ -12,12 +12,13 @@ import jinja2
 from ...events.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
 from ..templating import page_template
 from .lanes import COLOURS, WIDTH, Bar, axis_of, lanes_of, ticks_of
-from .words import caller_name, fate_text, layer_name, loss_lines, nesting_text, time_text
+from .words import caller_name, fate_text, foremost, layer_name, loss_lines, nesting_text, time_text
 
 MOST_NODES: Final = 80
 MOST_FILES: Final = 40
 _MOST_COLLECTIVES: Final = 8
 _MOST_RANKS: Final = 24
+_MOST_MACHINES: Final = 24
 _LAYERS: Final = {
     "NETCDF": "#7a4fa3", "PNETCDF": "#9b6bc2", "HDF5": "#b04a6f", "MPIIO": "#0b6e99", "STDIO": "#5f8a3a",
     "POSIX": "#3c4a57", "KERNEL": "#777f87", "OTHER": "#a08c5b",
@@ -44,6 +45,7 @@ class Cell:
     opens: int
     others: int
     callers: str
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
     start_s, span_s = axis_of(layers)
     rows = _rows(layers)
     sizes = _sizes(layers.sizes)
+    files = foremost(layers.files, MOST_FILES)
     several = [row for row in layers.collectives if row.processes > 1]
     return _template().render(
         report=report,
@@ -85,8 +88,10 @@ def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
         start_s=start_s,
         span_s=span_s,
         names=[row.layer for row in layers.layers],
-        files=[(row, _cells(row)) for row in layers.files[:MOST_FILES]],
-        files_left_out=max(0, len(layers.files) - MOST_FILES) + layers.files_left_out,
+        machines=layers.host_layers[:_MOST_MACHINES] if len({row.host for row in layers.host_layers}) > 1 else [],
+        machines_left_out=len(layers.host_layers) - _MOST_MACHINES + layers.host_layers_left_out,
+        files=[(row, _cells(row)) for row in files],
+        files_left_out=len(layers.files) - len(files) + layers.files_left_out,
         collectives=sorted(several, key=lambda row: (not row.bytes, -row.seconds))[:_MOST_COLLECTIVES],
         most_ranks=_MOST_RANKS,
         longest={row.call + row.file: _longest(row) for row in layers.collectives},
@@ -126,6 +131,7 @@ def _cells(file: FileLayers) -> dict[str, Cell]:
             bytes=sum(row.bytes_read + row.bytes_written for row in rows),
             opens=sum(row.opens for row in rows),
             others=sum(row.calls - row.reads - row.writes - row.opens - row.closes for row in rows),
+            seconds=sum(row.exclusive_seconds for row in rows),
             callers=", ".join(sorted({caller_name(row.caller) for row in rows})),
         )
     return made

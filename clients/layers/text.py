@@ -11,7 +11,7 @@ from rich.table import Table
 from ...events.layers import Account, FileLayers, HandleNode, Layers, LayersReport
 from ..tables import print_table, shown, shown_files, table_of
 from ..units import byte_text
-from .words import caller_name, fate_text, layer_name, loss_lines, nesting_text, time_text
+from .words import caller_name, fate_text, foremost, layer_name, loss_lines, nesting_text, time_text
 
 
 def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
@@ -50,7 +50,8 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     if layers.own_files:
         _show(console, _own_files(layers), 0, "")
     _show(console, _handles(layers.handles, top), len(layers.handles) - top + layers.handles_left_out, "handles")
-    _show(console, _files(layers.files, top), len(layers.files) - top + layers.files_left_out, "files")
+    told = foremost(layers.files, top)
+    _show(console, _files(told), len(layers.files) - len(told) + layers.files_left_out, "files")
     _show(console, _mounts(layers, top), len(layers.mounts) - top, "file systems")
     if report.problems_total:
         console.print(f"{report.problems_total} malformed pieces of input were left out (see standard error)")
@@ -210,12 +211,12 @@ def _handles(nodes: Sequence[HandleNode], top: int) -> Table:
     return table
 
 
-def _files(files: Sequence[FileLayers], top: int) -> Table:
+def _files(files: Sequence[FileLayers]) -> Table:
     table = table_of("files on their way down", "own time", "reads", "writes", "read", "written", "opens")
     table.add_column("layer")
     table.add_column("for")
     table.add_column("file", no_wrap=True)
-    for row in files[:top]:
+    for row in files:
         path = f"{shown(row.path)}{f' on {shown(row.host)}' if row.host else ''}"
         for access in row.accesses:
             table.add_row(

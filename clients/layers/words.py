@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ...events.layers import Fate, Layers
+from ...events.layers import Fate, FileLayers, Layers
 from ..units import duration_text
 
 _LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF", "OTHER": "other"}
@@ -20,6 +20,7 @@ _NESTING: Final = {
     "time": "which call was made in which is told by thread and time",
     "flat": "no call is known to be made in another",
 }
+_MOST_ASIDE: Final = 5
 _LOSSES: Final = {
     "processes": "processes are summed up as other",
     "files": "calls are on files beyond the bound, summed up as one",
@@ -64,6 +65,12 @@ def nesting_text(layers: Layers) -> str:
     """Returns how well the tree of handles is known, in words."""
     handles = "" if layers.handles_known else ", handles are not: the tree is one of files"
     return _NESTING[layers.nesting] + handles
+
+
+def foremost(files: Sequence[FileLayers], most: int) -> list[FileLayers]:
+    """Returns the first of some files, of those that are no data of the program only a few."""
+    data = [row for row in files if row.group == "data"][:most]
+    return data + [row for row in files if row.group != "data"][: min(_MOST_ASIDE, most - len(data))]
 
 
 def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:

@@ -13,6 +13,11 @@ from support.building import PROGRAMS
 from support.commands import iotide
 from support.programs import need, need_file
 
+_KEYS = """<script>
+for (const key of ["+", "ArrowRight"])
+  document.querySelector(".lanes").dispatchEvent(new KeyboardEvent("keydown", {key}));
+document.querySelector("button.fold").click();
+</script>"""
 RANKS = 4
 STEPS = 3
 ROW = (1 << 16) * 8
@@ -143,6 +148,8 @@ def test_page_shows_tree_and_timeline_in_a_browser(traced: Path) -> None:
     browser = need("chromium")
     made = iotide("layers", "-o", "page.html", traced, "--filter", "path=*/steps.h5", cwd=traced.parent)
     assert made.returncode == 0, made.stderr
+    page = traced.parent / "page.html"
+    page.write_text(page.read_text().replace("</body>", f"{_KEYS}</body>"))
     shown = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={traced.parent / 'browser'}",
          "--virtual-time-budget=2000", "--dump-dom", (traced.parent / "page.html").as_uri()],
@@ -152,6 +159,9 @@ def test_page_shows_tree_and_timeline_in_a_browser(traced: Path) -> None:
     for colour in (COLOURS["read"], COLOURS["write"], COLOURS["open"], COLOURS["close"]):
         assert f'fill="{colour}"' in shown.stdout
     assert re.search(r"MPI_File_write_at_all <code>", shown.stdout)
+    (seen,) = set(re.findall(r'<svg viewBox="([^"]*)"', shown.stdout))
+    assert [float(each) for each in seen.split()] == pytest.approx([720, 0, 3200, 20])  # zoomed and moved by keys
+    assert re.search(r'<tr class="n\d+[^"]*" data-node="n\d+" hidden', shown.stdout)  # what lies below is folded away
 
 
 def test_the_same_written_as_otf2_gives_the_same_report(traced: Path, report: Layers) -> None:
