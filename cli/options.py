@@ -83,6 +83,7 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
         ),
         _period(
             "--tolerance",
+            metavar="SHARE",
             type=click.FloatRange(0, 1),
             default=0.8,
             help="Candidates have at least this share of the highest Z-score (zscore), of the highest peak (peaks), or "

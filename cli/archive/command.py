@@ -48,7 +48,14 @@ command.add_command(convert)
 
 @command.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="ARCHIVE")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="ARCHIVE",
+    help="The archive; one of that name is replaced.",
+)
 @click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
 @click.option("--job", metavar="NAME", help="Job id, where the traces do not say. Default: the first file's name.")
 @click.option(
@@ -61,6 +68,13 @@ def create(files: tuple[Path, ...], output: Path, format_name: str | None, job: 
 
     Times take most of the room, as they are each process's own; all else is merged over the ranks. With --no-times an
     archive of many ranks is hardly larger than that of two; all its calls start at 0 and take no time.
+
+    \b
+    Examples:
+      iotide archive create -o job.iotide *.st
+      iotide archive create --no-times -o small.iotide job.iotide
+
+    Exit status: 0 done, 1 the archive cannot be written, 2 bad usage or unreadable input.
     """
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
@@ -92,7 +106,7 @@ def create(files: tuple[Path, ...], output: Path, format_name: str | None, job: 
     click.echo(f"{output}: {calls} calls in {output.stat().st_size} bytes{more}", err=True)
 
 
-@command.command()
+@command.command(short_help="Say what is in an archive, and what takes the space.")
 @_archive
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def info(file: Path, as_json: bool) -> None:
@@ -108,12 +122,18 @@ def info(file: Path, as_json: bool) -> None:
         _name_problems(reader)
 
 
-@command.command()
+@command.command(short_help="Print the calls as JSON lines.")
 @_archive
 @click.option("--stream", metavar="TEXT", help="Only streams whose name, command or rank is TEXT.")
 @click.option("-n", "--calls", type=click.IntRange(min=1), metavar="N", help="At most so many calls.")
 def dump(file: Path, stream: str | None, calls: int | None) -> None:
-    """Print the calls as JSON lines, one a line, which iotide reads again."""
+    """Print the calls as JSON lines, one a line, which iotide reads again.
+
+    \b
+    Examples:
+      iotide archive dump job.iotide | head
+      iotide archive dump --stream 0 -n 100 job.iotide | jq -r .signature      # of rank 0
+    """
     from ..progress import calls_progress
     from .report import calls_as_rows
 
@@ -132,7 +152,7 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
         _name_problems(reader)
 
 
-@command.command()
+@command.command(short_help="Check every checksum, and unpack every call.")
 @_archive
 def verify(file: Path) -> None:
     """Check every checksum, unpack every call, and say whether the archive is whole."""

@@ -130,7 +130,9 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     metavar="FILE",
     help="Write the events that were let through as an event log: .h5, .parquet, or what pm4py reads: .csv, .xes.",
 )
-@_output("--top", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table.")
+@_output(
+    "--top", metavar="N", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table."
+)
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     files: tuple[str, ...],

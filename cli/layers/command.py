@@ -50,7 +50,9 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     "for the opposite. All must hold; may be given several times. What is left out encloses nothing any more.",
 )
 @_output("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, .html, or .json.")
-@_output("--top", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table.")
+@_output(
+    "--top", metavar="N", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table."
+)
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     files: tuple[str, ...],

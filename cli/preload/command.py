@@ -51,7 +51,7 @@ def _plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-@command.command("list")
+@command.command("list", short_help="List the libraries, and how many functions they trace.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def list_libraries(as_json: bool) -> None:
     """List the libraries, their layers, and how many functions of each class they trace."""
@@ -107,7 +107,7 @@ def build(file: Path, output: Path, c_folder: Path | None) -> None:
     click.echo(f"trace with it: iotide run --library {library} -- CMD", err=True)
 
 
-@command.command("check")
+@command.command("check", short_help="Say what is in a signature file, and what looks forgotten.")
 @click.argument("file", metavar="FILE.sig", type=_FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def check(file: Path, as_json: bool) -> None:
@@ -134,7 +134,7 @@ def check(file: Path, as_json: bool) -> None:
     click.echo(f"{file}: {counted} of {described.library}, layer {described.layer}: {listed}")
 
 
-@command.command("coverage")
+@command.command("coverage", short_help="Count the functions that are traced, beside those of other tracers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def coverage(as_json: bool) -> None:
     """Count the functions that are traced, by layer, beside those of Recorder and Darshan."""
