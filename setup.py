@@ -68,16 +68,18 @@ def tracers():
 def kernel(folder, name):
     """A part that Python is too slow for; without it a twin in Python does the same."""
     sources, headers = (sorted(map(str, Path(folder).glob(f"*.{kind}"))) for kind in "ch")
+    headers += sorted(map(str, Path("collectors/kernel").glob("*.h")))
     options = ["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
     place = f"iotide.{folder.replace('/', '.')}.{name}"
     return Extension(place, sources, depends=headers, extra_compile_args=options, optional=True)
 
 
 def kernels():
-    """Grouping of rows, the sequential part of the archive's compressor, and what takes strace's lines apart."""
+    """The sequential part of the archive's compressor, and what takes lines of strace and of kernel traces apart."""
     yield kernel("analyzers/kernel", "iotide_grouping")
     yield kernel("events/archive/kernel", "iotide_kernel")
     yield kernel("collectors/sources/strace/kernel", "iotide_strace")
+    yield kernel("collectors/sources/kernel_traces/kernel", "iotide_traces")
 
 
 subpackages = find_packages(include=[*PARTS, *(f"{part}.*" for part in PARTS)])

@@ -6,19 +6,19 @@ import re
 from typing import Final
 
 from ...parser import Input
-from .dialect import KERNEL_FORMATS, Dialect
+from .dialect import KERNEL_CALLS, KERNEL_FORMATS, Dialect
+from .line import PRINTF, Form
 from .perf_sched import EXPECTED, HEADER
 from .text import KernelTextParser
 
-_JSON: Final = rb'(?:\{"type": "printf", "data": ")?'
 _FIRST: Final = re.compile(rb'\s*(?:(?:Attaching|Attached) \d+ probe|\{"type": "(?:attached_probes|printf)")')
 
 DIALECT: Final = Dialect(
     name="bpftrace",
-    line=re.compile(rb"^(?:" + _JSON + HEADER + rb'(?P<payload>[^\n]*?)(?:\\n"\})?|(?P<rest>[^\n]*))\n', re.MULTILINE),
+    form=Form.BPFTRACE,
+    header=re.compile(rb"(?:" + re.escape(PRINTF) + rb")?" + HEADER),
     payloads=KERNEL_FORMATS,
-    call_in=(b"sys_enter_",),
-    call_out=(b"sys_exit_",),
+    calls=KERNEL_CALLS,
     ignored=re.compile(
         rb'\s*(?:(?:Attaching|Attached) \d+ probes?.*|Lost \d+ events|\{"type": "(?:attached_probes|lost_events)".*)?$'
     ),

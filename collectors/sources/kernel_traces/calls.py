@@ -2,68 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Interner, Kind, make_batch
+from ....events.recall import Recall
 from ...calls import CALLS, classify
+from .call_fields import CALL, HAS_COUNT, HAS_FD, HAS_PID, HAS_RESULT, CallFields
+from .numbers import Ints
 from .rows import Rows, Step
 
-MOST_PENDING: Final = 65_536
+MOST_THREADS: Final = 65_536
 MOST_DESCRIPTORS: Final = 262_144
 _MAX_ERRNO: Final = 4095
-_FIELD: Final = re.compile(
-    rb'\b(pid|fd|fildes|fd_in|oldfd|newfd|count|len|filename|pathname|ret)\s*[=:]\s*("(?:[^"\\]|\\.)*"|-?\w+)'
-)
-_LONE_RESULT: Final = re.compile(rb"\s*(-?(?:0x[0-9a-fA-F]+|\d+))\s*$")
-_LARGEST: Final = 2**62
+_LARGEST_DESCRIPTOR: Final = 2**31 - 1
+_NOBODY: Final = -1
 
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One line of a system call: its name, "" at an exit that does not tell, and its fields."""
-
-    name: str
-    fields: dict[bytes, bytes]
-
-    def number(self, *keys: bytes) -> int | None:
-        """Returns the first of some fields that is a number."""
-        for key in keys:
-            if (text := self.fields.get(key)) is not None and (value := whole_number(text)) is not None:
-                return value
-        return None
-
-    def text(self, *keys: bytes) -> str:
-        """Returns the first of some fields that is a quoted text, "" where none is."""
-        for key in keys:
-            if (text := self.fields.get(key, b"")).startswith(b'"'):
-                return text[1:-1].decode(errors="replace")
-        return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """Completed calls, and the line of each one's end."""
-
-    batch: EventBatch
-    line: npt.NDArray[np.int64]
-
-
-class _Ended(NamedTuple):
-    line: int
-    start: int
-    duration: int
-    process: int
-    tid: int
-    file: int
-    result: int
-    asked: int
-    name: str
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 def is_io(name: str) -> bool:
@@ -71,114 +31,193 @@ def is_io(name: str) -> bool:
     return name in CALLS
 
 
-def fields_of(payload: bytes) -> dict[bytes, bytes]:
-    """Returns the fields of a system call's line; a lone number is its result."""
-    lone = _LONE_RESULT.match(payload)
-    return {b"ret": lone[1]} if lone else dict(_FIELD.findall(payload))
+@dataclass(frozen=True, slots=True)
+class CallRows:
+    """What rows of system calls say, in the order of the file.
+
+    Attributes:
+        at: their places among the rows.
+        name: numbers of their names as who made them counts, from 1.
+        fields: one ``CALL`` each.
+        path: number of the file whose path they have, 0 for none.
+    """
+
+    at: npt.NDArray[np.intp]
+    name: Ints
+    fields: CallFields
+    path: Ints
+
+    @classmethod
+    def none(cls) -> CallRows:
+        """Makes no rows."""
+        return cls(np.zeros(0, np.intp), np.zeros(0, np.int64), np.zeros(0, CALL), np.zeros(0, np.int64))
+
+    def select(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> CallRows:
+        """Returns some of the rows."""
+        return CallRows(self.at[rows], self.name[rows], self.fields[rows], self.path[rows])
+
+    def moved(self, places: npt.NDArray[np.intp]) -> CallRows:
+        """Returns the same, for rows whose places are others now."""
+        return CallRows(places[self.at], self.name, self.fields, self.path)
 
 
-def whole_number(text: bytes) -> int | None:
-    """Reads a number as tracers write it, decimal or 0x; as signed 64 bits. None for anything else."""
-    try:
-        value = int(text, 0) if text.lstrip(b"-")[:2] == b"0x" else int(text)
-    except ValueError:
-        return None
-    if 2**63 <= value < 2**64:
-        value -= 2**64
-    return value if -_LARGEST < value < _LARGEST else None
+def join(parts: list[CallRows]) -> CallRows:
+    """Puts rows of several kinds in the order of the file."""
+    if not parts:
+        return CallRows.none()
+    columns = zip(*((part.at, part.name, part.fields, part.path) for part in parts), strict=True)
+    rows = CallRows(*(np.concatenate(column) for column in columns))
+    return rows.select(np.argsort(rows.at, kind="stable"))
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Completed calls, and the line of each one's end."""
+
+    batch: EventBatch
+    line: Ints
 
 
 class CallPairs:
-    """Pairs entries and exits by thread and follows the descriptors of each process, within bounds."""
+    """Pairs entries and exits by thread and follows the descriptors of each process, within bounds.
+
+    Args:
+        interner: numbers the names of calls.
+        counters: where calls that lack a half, and threads and descriptors that had to be forgotten, are counted.
+    """
 
     def __init__(self, interner: Interner, counters: Counter[str]) -> None:
         self._interner = interner
         self._counters = counters
-        self._pending: dict[int, tuple[Call, int]] = {}
-        self._files: dict[tuple[int, int], str] = {}
+        self._entered = Recall(5, MOST_THREADS)
+        self._files = Recall(1, MOST_DESCRIPTORS)
 
-    def pair(self, rows: Rows, processes: npt.NDArray[np.int64], calls: dict[int, Call]) -> Done:
+    def pair(self, rows: Rows, processes: Ints, calls: CallRows, name_of: Callable[[int], str]) -> Done:
         """Returns the calls that end in these rows.
 
         Args:
             rows: rows of all kinds, with who acts.
             processes: process of each row's thread, 0 where it is not known.
-            calls: what rows of system calls say, by place.
+            calls: what rows of system calls say.
+            name_of: the name behind a number of CallRows.
         """
-        done: list[_Ended] = []
-        for at in sorted(calls):
-            call, code, tid, now = calls[at], int(rows.code[at]), int(rows.tid[at]), int(rows.time[at])
-            if code == Step.DESCRIPTOR:
-                self._describe(call)
-            elif code == Step.CALL_IN:
-                if tid in self._pending:
-                    self._counters["calls_without_end"] += 1
-                elif len(self._pending) >= MOST_PENDING:
-                    self._counters["calls_dropped:too_many_pending"] += 1
-                    continue
-                self._pending[tid] = call, now
-            elif (begun := self._pending.pop(tid, None)) is not None:
-                entry, start = begun
-                process, result = int(processes[at]) or tid, call.number(b"ret")
-                file = self._interner.file(self._path(entry, process, result))
-                asked = entry.number(b"count", b"len") or 0
-                done.append(
-                    _Ended(int(rows.line[at]), start, now - start, process, tid, file, result or 0, asked, entry.name)
-                )
-        return self._done(done) if done else Done(make_batch(0, {}), np.zeros(0, np.int64))
+        if not len(calls.at):
+            return Done(make_batch(0, {}), np.zeros(0, np.int64))
+        code, tid = rows.code[calls.at], rows.tid[calls.at]
+        told = code == int(Step.DESCRIPTOR)
+        halves = ~told & (tid > 0)
+        start, name, descriptor, asked, path = self._begun(rows, calls, halves)
+        leaves = halves & (code == int(Step.CALL_OUT))
+        of_io = np.array([bool(name_of(number)) for number in range(int(calls.name.max()) + 1)])[calls.name]
+        self._count("calls_without_thread", ~told & (tid <= 0))
+        self._count("calls_without_end", halves & ~leaves & (name > 0))
+        self._count("calls_without_begin", leaves & (name == 0) & of_io)
+        ends = leaves & (name > 0)
+        kinds = {number: classify(name_of(number)) for number in np.unique(name[ends]).tolist()}
+        kind = _looked_up(name, {number: int(kind) for number, (_, kind) in kinds.items()})
+        process = np.where(processes[calls.at] > 0, processes[calls.at], tid)
+        result = np.where(calls.fields["has"] & HAS_RESULT > 0, calls.fields["result"], _NOBODY)
+        files = self._followed(calls, ends, told, kind, process, descriptor, path, result)
+        done = np.flatnonzero(ends)
+        if not len(done):
+            return Done(make_batch(0, {}), np.zeros(0, np.int64))
+        failed = (result < 0) & (result >= -_MAX_ERRNO) & (calls.fields["has"] & HAS_RESULT > 0)
+        moves = np.isin(kind, (Kind.READ, Kind.WRITE)) & ~failed
+        columns = {
+            "start": start,
+            "duration": np.maximum(rows.time[calls.at] - start, 0),
+            "call": _looked_up(name, {number: self._interner.string(name_of(number)) for number in kinds}),
+            "layer": _looked_up(name, {number: int(layer) for number, (layer, _) in kinds.items()}),
+            "kind": kind,
+            "pid": process,
+            "tid": tid,
+            "file": files,
+            "requested": np.maximum(asked, 0),
+            "bytes": np.where(moves, np.maximum(result, 0), 0),
+            "errno": np.where(failed, -result, 0),
+            "flags": np.where(failed, int(Flag.FAILED), int(Flag.BLOCKING)),
+        }
+        batch = make_batch(len(done), {column: values[done] for column, values in columns.items()})
+        return Done(batch, rows.line[calls.at[done]])
 
-    def _done(self, calls: list[_Ended]) -> Done:
-        line, start, duration, process, tid, file, result, asked = np.array([call[:-1] for call in calls], np.int64).T
-        known = [classify(call.name) for call in calls]
-        kind = np.array([int(what) for _, what in known], np.uint8)
-        failed = (result < 0) & (result >= -_MAX_ERRNO)
-        moves = np.isin(kind, (Kind.READ, Kind.WRITE))
-        batch = make_batch(
-            len(calls),
-            {
-                "start": start,
-                "duration": np.maximum(duration, 0),
-                "call": np.array([self._interner.string(call.name) for call in calls], np.uint32),
-                "layer": np.array([int(layer) for layer, _ in known], np.uint8),
-                "kind": kind,
-                "pid": process,
-                "tid": tid,
-                "file": file,
-                "requested": np.maximum(asked, 0),
-                "bytes": np.where(moves & ~failed, np.maximum(result, 0), 0),
-                "errno": np.where(failed, -result, 0),
-                "flags": np.where(failed, int(Flag.FAILED), int(Flag.BLOCKING)),
-            },
+    def _count(self, what: str, which: npt.NDArray[np.bool_] | int) -> None:
+        if many := int(np.sum(which)):
+            self._counters[what] += many
+
+    def _begun(self, rows: Rows, calls: CallRows, halves: npt.NDArray[np.bool_]) -> Ints:
+        """Returns start, name, descriptor, bytes asked for and path of the call that each row's thread is in."""
+        at = np.flatnonzero(halves)
+        enters = rows.code[calls.at[at]] == int(Step.CALL_IN)
+        fields = calls.fields[at]
+        forgotten = self._entered.forgotten
+        begun = self._entered.before(
+            rows.tid[calls.at[at]],
+            np.ones(len(at), np.bool_),
+            rows.time[calls.at[at]],
+            np.where(enters, calls.name[at], 0),
+            np.where(fields["has"] & HAS_FD > 0, fields["fd"], _NOBODY),
+            np.where(fields["has"] & HAS_COUNT > 0, fields["count"], 0),
+            calls.path[at],
         )
-        return Done(batch, line)
+        self._count("threads_forgotten", self._entered.forgotten - forgotten)
+        every = np.zeros((5, len(halves)), np.int64)
+        every[:, at] = begun
+        return every
 
-    def _describe(self, call: Call) -> None:
-        process, descriptor = call.number(b"pid"), call.number(b"fd")
-        if process is not None and descriptor is not None:
-            self._know(process, descriptor, call.text(b"filename"))
+    def _followed(
+        self,
+        calls: CallRows,
+        ends: npt.NDArray[np.bool_],
+        told: npt.NDArray[np.bool_],
+        kind: Ints,
+        process: Ints,
+        descriptor: Ints,
+        path: Ints,
+        result: Ints,
+    ) -> Ints:
+        """Returns the file that each completed call is about, and keeps what it does to the descriptors."""
+        fields = calls.fields
+        told = told & (fields["has"] & HAS_PID > 0) & (fields["has"] & HAS_FD > 0)
+        makes, copies = ends & (kind == int(Kind.CREATE)), ends & (kind == int(Kind.DUPLICATE))
+        closes = ends & (kind == int(Kind.DESTROY))
+        looks = _key(process, np.where(ends & ~makes, descriptor, _NOBODY))
+        keys = np.where(told, _key(fields["pid"], fields["fd"]), np.where(closes, looks, _key(process, result)))
+        sets = (told | makes | copies | closes) & (keys >= 0)
+        made = np.where(told, calls.path, np.where(makes, path, 0))
+        # each row looks first and sets then
+        groups, setting, value = np.stack((looks, keys), 1).ravel(), _second(sets), _second(made)
+        forgotten = self._files.forgotten
+        if copies.any():
+            # a copy sets what it finds, which another copy may have set: its place stands for it at first
+            trial = Recall.restore(self._files.snapshot())
+            (found,) = trial.before(groups, setting, np.where(_second(copies), -1 - np.arange(len(value)) // 2, value))
+            value = np.where(_second(copies), _second(_resolved(found[::2])), value)
+        (found,) = self._files.before(groups, setting, value)
+        self._count("descriptors_forgotten", self._files.forgotten - forgotten)
+        return np.where(makes | (path > 0), path, found[::2])
 
-    def _path(self, entry: Call, process: int, result: int | None) -> str:
-        """Returns the file that a call is about, and keeps what it does to the descriptors."""
-        _, kind = classify(entry.name)
-        descriptor = entry.number(b"fd", b"fildes", b"fd_in", b"oldfd")
-        path = entry.text(b"filename", b"pathname")
-        if kind is Kind.CREATE:
-            if path and result is not None and result >= 0:
-                self._know(process, result, path)
-            elif result is not None and result >= 0:
-                self._files.pop((process, result), None)
-            return path
-        known = "" if descriptor is None else self._files.get((process, descriptor), "")
-        if kind is Kind.DESTROY and descriptor is not None:
-            self._files.pop((process, descriptor), None)
-        elif kind is Kind.DUPLICATE and result is not None and result >= 0:
-            self._know(process, result, known)
-        return path or known
 
-    def _know(self, process: int, descriptor: int, path: str) -> None:
-        if not path:
-            self._files.pop((process, descriptor), None)
-        elif (process, descriptor) in self._files or len(self._files) < MOST_DESCRIPTORS:
-            self._files[process, descriptor] = path
-        else:
-            self._counters["descriptors_dropped"] += 1
+def _second(values: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    """Puts a zero before each value."""
+    return np.stack((np.zeros_like(values), values), 1).ravel()
+
+
+def _key(process: Ints, descriptor: Ints) -> Ints:
+    """Returns one number for a process' descriptor, -1 for none."""
+    known = (descriptor >= 0) & (descriptor <= _LARGEST_DESCRIPTOR) & (process > 0) & (process <= _LARGEST_DESCRIPTOR)
+    return np.where(known, (process << 32) | np.maximum(descriptor, 0), _NOBODY)
+
+
+def _resolved(found: Ints) -> Ints:
+    """Replaces -1 - place by what was found there, which is always in an earlier place."""
+    while (open_ := np.flatnonzero(found < 0)).size:
+        found = found.copy()
+        found[open_] = found[-1 - found[open_]]
+    return found
+
+
+def _looked_up(numbers: Ints, table: dict[int, int]) -> Ints:
+    lookup = np.zeros(int(numbers.max(initial=0)) + 1, np.int64)
+    for number, value in table.items():
+        lookup[number] = value
+    return lookup[numbers]

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Interner, Layer, concatenate, make_batch
-from ....events.kernel import COMM, LOCK, KernelEvent, text_about
+from ....events.kernel import COMM, KernelEvent, text_about
 from ....events.recall import Recall
-from ...numbering import Numbering
-from .calls import Call, CallPairs
+from .calls import CallPairs, CallRows
+from .numbers import Numbers
 from .rows import UNKNOWN_TID, Rows, Step
 
 _WAKES: Final = (KernelEvent.SCHED_WAKING, KernelEvent.SCHED_WAKEUP, KernelEvent.SCHED_WAKEUP_NEW)
-_INTERRUPT_KINDS: Final = 4
+_INTERRUPT_KINDS: Final = 3
+_MOST_OF_COMM: Final = 15  # TASK_COMM_LEN without its end
 _ABOUT_OTHER: Final = (
     *_WAKES,
     KernelEvent.SCHED_SWITCH,
@@ -32,26 +33,23 @@ class Machine:
     that was interrupted: its tid is 0.
 
     Args:
-        counters: where calls that lack a half are counted.
+        counters: where events are counted, and lines that only tell what others mean.
     """
 
     def __init__(self, counters: Counter[str]) -> None:
         self.interner = Interner()
-        self._comms = Numbering[bytes](lambda text: self._text(COMM, text))
-        self._locks = Numbering[bytes](lambda text: self._text(LOCK, text))
+        self.comms = Numbers(self._comm)
+        """Numbers of commands."""
+        self.programs = Numbers(lambda path: self._comm(path.rpartition(b"/")[2][:_MOST_OF_COMM]))
+        """Numbers of the commands that programs have, by their paths."""
+        self.paths = Numbers(lambda path: self.interner.file(path.decode(errors="replace")))
+        """Numbers of files."""
         self._running = Recall()
         self._interrupts = [Recall() for _ in range(_INTERRUPT_KINDS)]
         self._named = Recall(2)
         self._process = Recall()
         self._calls = CallPairs(self.interner, counters)
-
-    def comms(self, texts: Sequence[bytes]) -> npt.NDArray[np.uint32]:
-        """Returns the number of each command, 0 for none."""
-        return self._comms.of(texts)
-
-    def locks(self, texts: Sequence[bytes]) -> npt.NDArray[np.uint32]:
-        """Returns the number of each lock."""
-        return self._locks.of(texts)
+        self._counters = counters
 
     def acting(self, rows: Rows) -> None:
         """Fills in who acts, where the lines do not tell: the thread that was switched to last on that processor."""
@@ -59,12 +57,13 @@ class Machine:
         (running,) = self._running.before(rows.cpu, switch, rows.other, default=UNKNOWN_TID)
         np.copyto(rows.tid, running, where=rows.tid == UNKNOWN_TID)
 
-    def batch(self, rows: Rows, calls: dict[int, Call]) -> EventBatch:
-        """Returns the events of rows whose acting threads are filled in.
+    def batch(self, rows: Rows, calls: CallRows, name_of: Callable[[int], str]) -> EventBatch:
+        """Returns the events of rows whose acting threads are filled in, and counts rows that are none by themselves.
 
         Args:
             rows: in the order of the file.
-            calls: what the rows of CALL_IN, CALL_OUT and DESCRIPTOR say, by their place in ``rows``.
+            calls: what the rows of CALL_IN, CALL_OUT and DESCRIPTOR say.
+            name_of: the names that ``calls`` has numbers of.
         """
         self._in_interrupts(rows)
         np.copyto(rows.tid, 0, where=rows.tid < 0)
@@ -74,7 +73,10 @@ class Machine:
         states = self._states(rows, acts, processes)
         kernel = (rows.code < int(Step.INTERRUPT_IN)) & (rows.code != int(KernelEvent.PROCESS_STATE))
         events = self._events(rows.select(kernel), processes[kernel])
-        done = self._calls.pair(rows, processes, calls)
+        done = self._calls.pair(rows, processes, calls, name_of)
+        self._counters["lines_ignored:context"] += len(rows) - len(events) - len(done.line)
+        self._counters["events_added:names"] += len(states)
+        self._counters["events"] += len(states) + len(events) + len(done.line)
         order = np.concatenate((2 * rows.line[states], 2 * rows.line[kernel] + 1, 2 * done.line + 1))
         batch = concatenate((self._named_threads(rows, states, processes), events, done.batch))
         return batch.select(np.argsort(order, kind="stable")) if len(batch) else batch
@@ -157,5 +159,5 @@ class Machine:
             },
         )
 
-    def _text(self, prefix: str, text: bytes) -> int:
-        return self.interner.file(*text_about(prefix, text.decode(errors="replace"))) if text else 0
+    def _comm(self, text: bytes) -> int:
+        return self.interner.file(*text_about(COMM, text.decode(errors="replace"))) if text else 0

@@ -1,9 +1,7 @@
-"""What stands behind the name of a kernel event, by tracer: the fields that are wanted, many lines at once."""
+"""What stands behind the name of a kernel event, by tracer."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,19 +9,17 @@ import numpy.typing as npt
 
 from ....events.kernel import KernelEvent
 from .rows import Step
+from .template import Extents, Fields, Template
+
+Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Fields of some lines.
+    """Fields of those of the lines that ``rows`` names."""
 
-    Attributes:
-        texts: a list of texts for each group, all as long as ``rows``.
-        rows: which of the lines have them.
-    """
-
-    texts: Mapping[str, Sequence[bytes]]
-    rows: npt.NDArray[np.intp]
+    fields: Fields
+    rows: Rows
 
 
 class Payload:
@@ -31,42 +27,29 @@ class Payload:
 
     Args:
         code: what the event is.
-        patterns: regular expressions for the whole of what follows the event's name, none where no field is wanted.
-            Groups are columns of ``Rows``, ``name``, ``path`` or ``state``; the first one never matches an empty text.
+        templates: how (``template.py``), none where no field is wanted. Fields are columns of ``Rows``, ``name``,
+            ``path`` or ``state``.
         constants: columns of Rows that are the same for all.
     """
 
-    def __init__(self, code: KernelEvent | Step, *patterns: str, **constants: int) -> None:
+    def __init__(self, code: KernelEvent | Step, *templates: str, **constants: int) -> None:
         self.code = code
         self.constants = constants
-        self._patterns = [re.compile(rb"^(?:%s|.*)\n" % text.encode(), re.MULTILINE) for text in patterns]
+        self._templates = [Template(text) for text in templates]
 
     @property
     def wants_fields(self) -> bool:
         """Whether the text behind the name is looked at."""
-        return bool(self._patterns)
+        return bool(self._templates)
 
-    def find(self, payloads: Sequence[bytes]) -> tuple[list[Found], npt.NDArray[np.intp]]:
+    def find(self, data: bytes, payloads: Extents) -> tuple[list[Found], Rows]:
         """Returns the fields of those lines that have them, and the rows of those that are malformed."""
         rows = np.arange(len(payloads))
-        parts = []
-        left = payloads
-        for pattern in self._patterns:
-            if not len(left):
+        parts: list[Found] = []
+        for template in self._templates:
+            if not len(rows):
                 break
-            names = sorted(pattern.groupindex, key=pattern.groupindex.__getitem__)
-            found = pattern.findall(b"\n".join(left) + b"\n")
-            if len(names) == 1:
-                found = [(text,) for text in found]
-            columns = list(zip(*found, strict=True))
-            fits = np.fromiter(map(bool, columns[0]), np.bool_, len(found))
-            if fits.all():
-                parts.append(Found(dict(zip(names, columns, strict=True)), rows))
-                return parts, rows[:0]
-            chosen = np.flatnonzero(fits).tolist()
-            texts = {name: [column[at] for at in chosen] for name, column in zip(names, columns, strict=True)}
-            if chosen:
-                parts.append(Found(texts, rows[fits]))
-            rows = rows[~fits]
-            left = [left[at] for at in np.flatnonzero(~fits).tolist()]
+            fields = template.read(data, payloads[rows])
+            parts.append(Found(fields, rows))
+            rows = rows[~fields.fits]
         return parts, rows

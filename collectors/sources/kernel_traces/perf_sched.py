@@ -6,25 +6,26 @@ import re
 from typing import Final
 
 from ...parser import Input
-from .dialect import KERNEL_FORMATS, Dialect
+from .dialect import KERNEL_CALLS, KERNEL_FORMATS, Dialect
+from .line import Form
 from .text import KernelTextParser
 
 HEADER: Final = (
-    rb" *(?P<comm>\S[^\n]*?) +(?:(?P<pid>-1|\d{1,10})/)?(?P<tid>-1|\d{1,10}) +\[(?P<cpu>\d{1,6})\] +"
-    rb"(?:(?P<flags>[\w.]{4,6}) +)?(?P<stamp>\d{1,10}\.\d{1,9}): +(?:\d+ +)?(?:\w+:)?(?P<event>\w+): *"
+    rb" *+(?P<comm>\S[^\n]*?)(?<! ) ++(?:(?P<pid>-1|\d{1,10}+)/)?(?P<tid>-1|\d{1,10}+) ++\[(?P<cpu>\d{1,6}+)\] ++"
+    rb"(?:(?P<flags>[\w.]{4,6}+) ++)?(?P<stamp>\d{1,10}+\.\d{1,9}+): ++"
+    rb"(?:\d++ ++)?(?:\w++:(?=\w++:))?(?P<event>\w++): *+"
 )
-LINE: Final = re.compile(rb"^(?:" + HEADER + rb"(?P<payload>[^\n]*)|(?P<rest>[^\n]*))\n", re.MULTILINE)
 EXPECTED: Final = (
     "a line of perf script, such as `bash 4711 [000] 4874.609034: sched:sched_waking: comm=cat pid=4712 prio=120`"
 )
-_FIRST: Final = re.compile(rb"^(?:#[^\n]*\n|\s*\n)*" + HEADER)
+_FIRST: Final = re.compile(rb"^(?:#[^\n]*\n|[^\S\n]*+\n)*+" + HEADER)
 
 DIALECT: Final = Dialect(
     name="perf",
-    line=LINE,
+    form=Form.PERF,
+    header=re.compile(HEADER),
     payloads=KERNEL_FORMATS,
-    call_in=(b"sys_enter_",),
-    call_out=(b"sys_exit_",),
+    calls=KERNEL_CALLS,
     ignored=re.compile(rb"\s*(?:#.*)?$"),
     expected=EXPECTED,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
@@ -10,30 +10,33 @@ import numpy.typing as npt
 
 from ....events import StreamInfo
 from ...lines import Block, LineBuffer
-from ...numbering import Numbering
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
-from .calls import Call, fields_of, is_io
-from .columns import Ints, Lists, headers, store
+from .call_fields import call_fields
+from .calls import CallRows, join
+from .columns import headers, states, store
 from .dialect import Dialect
+from .events import Events
+from .line import Lines, What, scan
 from .machine import Machine
-from .payload import Payload
+from .numbers import Ints, Numbers
 from .rows import Rows, Step
 from .time import Clock
 
-MAX_LINE_BYTES: Final = 1 << 20
+MAX_LINE_BYTES: Final = 1 << 16
 MAX_HOSTS: Final = 1024
 _PIECE_BYTES: Final = 1 << 20
-_MOST_EVENTS: Final = 16_384
-_OTHER_EVENT: Final = 1
+_ONE_TOO_MANY: Final = MAX_HOSTS + 1
+_CALL_STEPS: Final = (Step.CALL_IN, Step.CALL_OUT, Step.DESCRIPTOR)
 
 
 class KernelTextParser:
     """Parses one file into one stream for each machine that it names.
 
-    Every line is an event, names a thread, tells what others mean (``lines_ignored:context``: interrupts, halves of
-    system calls, descriptors), is of an event that means nothing here (``lines_ignored:other_event``), has another
-    form by rule (``lines_ignored:heading``), or is malformed.
+    Every line is an event, tells what others mean (``lines_ignored:context``: interrupts, halves of system calls,
+    descriptors, names of threads), is of an event that means nothing here (``lines_ignored:other_event``), has another
+    form by rule (``lines_ignored:heading``), is of one machine too many (``events_dropped:too_many_machines``), or is
+    malformed. Events that name a thread are added to them (``events_added:names``).
     """
 
     def __init__(self, about: Input, dialect: Dialect) -> None:
@@ -41,12 +44,12 @@ class KernelTextParser:
         self._about = about
         self._dialect = dialect
         self._lines = LineBuffer(MAX_LINE_BYTES)
-        self._groups = sorted(dialect.line.groupindex, key=dialect.line.groupindex.__getitem__)
-        self._kinds: list[tuple[Payload | None, str]] = [(None, ""), (None, "")]
-        self._events = Numbering[bytes](self._kind_of)
+        self._events = Events(dialect)
         self._clock = Clock(about.modified_ns)
+        self._waits = states()
+        self._hosts = [b""]
+        self._host_numbers = Numbers(self._new_host)
         self._machines: dict[bytes, tuple[str, Machine]] = {}
-        self._headings: list[int] = []
 
     def feed(self, data: bytes) -> list[SourceItem]:
         """Takes the next bytes, split anywhere, and returns the events of the lines that are complete."""
@@ -56,8 +59,10 @@ class KernelTextParser:
         return items
 
     def finish(self) -> list[SourceItem]:
-        """Parses a last line without its end and closes all streams."""
+        """Parses a last line without its end, closes all streams and tells which events meant nothing."""
         items = self._parse(self._lines.finish())
+        for name, count in self._events.others().items():
+            self._about.omissions.add(f"events {name}", count)
         items += [Closed(stream) for stream, _ in self._machines.values()]
         self._machines.clear()
         return items
@@ -69,18 +74,15 @@ class KernelTextParser:
             block: the next whole lines.
             wanted: gives the threads by the name of their machine.
         """
-        lists, numbers = self._stamped(block)
+        lines, numbers, headings = self._sorted(block)
         keep = np.zeros(block.data.count(b"\n"), np.bool_)
-        keep[self._headings] = True
-        if not len(numbers):
-            return keep
-        kinds = self._events.of(lists["event"]).astype(np.int64)
-        times = self._clock.read(lists["stamp"], lists.get("date"))
-        for host, chosen in self._by_host(lists, np.arange(len(kinds))):
-            machine = self._machine(host, [])
-            if machine is None:
+        keep[headings] = True
+        times, events = self._clock.read(block.data, lines), self._events.of(block.data, lines)
+        for host, chosen in self._by_host(block.data, lines):
+            if host is None:
                 continue
-            rows, _ = self._decoded(machine[1], block, lists, numbers, kinds, times, chosen)
+            _, machine = self._machine(host, [])
+            rows, _ = self._decoded(machine, block, lines[chosen], numbers[chosen], times[chosen], events[chosen])
             threads = wanted(host.decode(errors="replace"))
             pairs = rows.code < int(Step.INTERRUPT_IN)
             mine = np.isin(rows.tid, threads) | (pairs & np.isin(rows.other, threads))
@@ -91,135 +93,105 @@ class KernelTextParser:
         for line in self._lines.take_cut():
             self.counters["lines"] += 1
             self._about.malformed(line, "the line is too long", f"a line of at most {MAX_LINE_BYTES} bytes")
-        if not block.data:
-            return []
-        lists, numbers = self._stamped(block)
-        if not len(numbers):
-            return []
         items: list[SourceItem] = []
-        kinds = self._events.of(lists["event"]).astype(np.int64)
-        wanted = np.flatnonzero(kinds > _OTHER_EVENT)
-        self.counters["lines_ignored:other_event"] += len(kinds) - len(wanted)
-        times = self._clock.read(lists["stamp"], lists.get("date"))
-        for host, rows in self._by_host(lists, wanted):
-            self._emit(host, block, lists, numbers, kinds, times, rows, items)
+        if not block.data:
+            return items
+        lines, numbers, _ = self._sorted(block)
+        times = self._clock.read(block.data, lines)
+        events = self._events.of(block.data, lines)
+        means = self._events.sort_out(events)
+        self.counters["lines_ignored:other_event"] += len(lines) - int(np.count_nonzero(means))
+        lines, numbers, times, events = lines[means], numbers[means], times[means], events[means]
+        for host, chosen in self._by_host(block.data, lines):
+            if host is None:
+                self.counters["events_dropped:too_many_machines"] += int(np.count_nonzero(chosen))
+                continue
+            stream, machine = self._machine(host, items)
+            rows, calls = self._decoded(machine, block, lines[chosen], numbers[chosen], times[chosen], events[chosen])
+            batch = machine.batch(rows, calls, self._events.call)
+            if len(batch):
+                items.append(Chunk(stream, batch, machine.interner.take_fresh()))
         return items
 
-    def _stamped(self, block: Block) -> tuple[Lists, npt.NDArray[np.int64]]:
-        """Returns the groups of all lines that have the form of an event, and the lines' numbers within the block."""
-        self._headings.clear()
-        found = self._dialect.line.findall(block.data)
-        self.counters["lines"] += len(found)
-        columns: list[Sequence[bytes]] = list(zip(*found, strict=True)) if found else [() for _ in self._groups]
-        lists = dict(zip(self._groups, columns, strict=True))
-        fits = np.fromiter(map(bool, lists["stamp"]), np.bool_, len(found))
-        numbers = np.arange(len(found))
+    def _sorted(self, block: Block) -> tuple[Lines, Ints, Ints]:
+        """Returns the lines of events, their numbers within the block and those of headings; reports the others."""
+        lines = scan(block.data, self._dialect.form, self._dialect.header)
+        self.counters["lines"] += len(lines)
+        fits = lines["what"] == What.EVENT
         if fits.all():
-            return lists, numbers
+            return lines, np.arange(len(lines)), np.zeros(0, np.int64)
+        headings = []
         for at in np.flatnonzero(~fits).tolist():
-            if self._dialect.ignored.match(lists["rest"][at]):
-                self.counters["lines_ignored:heading"] += 1
-                self._headings.append(at)
+            begin, end = lines["text"][at].tolist()
+            if self._dialect.ignored.match(block.data, begin, end):
+                headings.append(at)
             else:
                 self._about.malformed(block.first_line + at, "the line has another form", self._dialect.expected)
-        rows = numbers[fits]
-        chosen = rows.tolist()
-        return {name: [column[at] for at in chosen] for name, column in lists.items()}, rows
+        self.counters["lines_ignored:heading"] += len(headings)
+        return lines[fits], np.flatnonzero(fits), np.array(headings, np.int64)
 
-    def _by_host(self, lists: Lists, wanted: npt.NDArray[np.intp]) -> list[tuple[bytes, npt.NDArray[np.intp]]]:
-        hosts = lists.get("host")
-        if hosts is None or not len(wanted):
-            return [(b"", wanted)]
-        named = [hosts[at] for at in wanted.tolist()]
-        if named.count(named[0]) == len(named):
-            return [(named[0], wanted)]
-        which = np.array(named, object)
-        return [(host, wanted[which == host]) for host in dict.fromkeys(named)]
+    def _by_host(self, data: bytes, lines: Lines) -> Iterator[tuple[bytes | None, npt.NDArray[np.bool_]]]:
+        """Yields the hosts, None for those that are too many, and which lines are theirs."""
+        if not lines["host"].any():
+            if len(lines):
+                yield b"", np.ones(len(lines), np.bool_)
+            return
+        hosts = self._host_numbers.of(data, lines["host"])
+        for number in np.flatnonzero(np.bincount(hosts)).tolist():
+            yield self._hosts[number] if number < len(self._hosts) else None, hosts == number
 
-    def _emit(
-        self,
-        host: bytes,
-        block: Block,
-        lists: Lists,
-        numbers: Ints,
-        kinds: Ints,
-        times: Ints,
-        chosen: npt.NDArray[np.intp],
-        items: list[SourceItem],
-    ) -> None:
-        """Appends the events of one machine's lines."""
-        if not len(chosen):
-            return
-        machine = self._machine(host, items)
-        if machine is None:
-            self.counters["events_dropped:too_many_machines"] += len(chosen)
-            return
-        stream, made = machine
-        rows, calls = self._decoded(made, block, lists, numbers, kinds, times, chosen)
-        if not len(rows):
-            return
-        batch = made.batch(rows, calls)
-        context = int(np.count_nonzero((rows.code >= int(Step.INTERRUPT_IN)) & (rows.code != int(Step.CALL_OUT))))
-        self.counters["lines_ignored:context"] += context
-        self.counters["events"] += len(batch)
-        if len(batch):
-            items.append(Chunk(stream, batch, made.interner.take_fresh()))
+    def _new_host(self, host: bytes) -> int:
+        if len(self._hosts) >= MAX_HOSTS:
+            return _ONE_TOO_MANY
+        self._hosts.append(host)
+        return len(self._hosts) - 1
 
     def _decoded(
-        self,
-        machine: Machine,
-        block: Block,
-        lists: Lists,
-        numbers: Ints,
-        kinds: Ints,
-        times: Ints,
-        chosen: npt.NDArray[np.intp],
-    ) -> tuple[Rows, dict[int, Call]]:
-        """Returns what chosen lines say, with who acts, and the system calls among them; reports what is malformed."""
-        rows = headers(machine, lists, numbers[chosen], times[chosen], chosen)
+        self, machine: Machine, block: Block, lines: Lines, numbers: Ints, times: Ints, events: Ints
+    ) -> tuple[Rows, CallRows]:
+        """Returns what lines of one machine say, with who acts, and their system calls; reports malformed ones."""
+        rows = headers(machine, block.data, lines, numbers, times)
         wrong = rows.time < 0
-        calls = self._fill(machine, rows, kinds[chosen], lists["payload"], chosen, wrong)
-        for line in rows.line[wrong].tolist():
-            self._about.malformed(block.first_line + int(line), "the event lacks its fields", self._dialect.expected)
+        calls = self._filled(machine, rows, block.data, lines, events, wrong)
         if wrong.any():
-            place = np.cumsum(~wrong) - 1
-            calls = {int(place[at]): call for at, call in calls.items() if not wrong[at]}
+            for line in rows.line[wrong].tolist():
+                self._about.malformed(block.first_line + line, "the event lacks its fields", self._dialect.expected)
+            calls = calls.select(~wrong[calls.at]).moved(np.cumsum(~wrong) - 1)
             rows = rows.select(~wrong)
         machine.acting(rows)
         return rows, calls
 
-    def _fill(
+    def _filled(
         self,
         machine: Machine,
         rows: Rows,
-        kinds: Ints,
-        payloads: Sequence[bytes],
-        chosen: npt.NDArray[np.intp],
+        data: bytes,
+        lines: Lines,
+        events: Ints,
         wrong: npt.NDArray[np.bool_],
-    ) -> dict[int, Call]:
+    ) -> CallRows:
         """Fills in what stands behind the events' names; marks rows that lack it; returns the system calls."""
-        calls: dict[int, Call] = {}
-        for kind in np.flatnonzero(np.bincount(kinds)).tolist():
-            mine = np.flatnonzero(kinds == kind)
-            payload, name = self._kinds[kind]
+        calls: list[CallRows] = []
+        for event in np.flatnonzero(np.bincount(events)).tolist():
+            payload = self._events.payload(event)
             if payload is None:
                 continue
+            mine = np.flatnonzero(events == event)
             rows.code[mine] = int(payload.code)
             for column, value in payload.constants.items():
                 getattr(rows, column)[mine] = value
-            texts = [payloads[at] for at in chosen[mine].tolist()]
-            if payload.code in (Step.CALL_IN, Step.CALL_OUT, Step.DESCRIPTOR):
-                calls.update((at, Call(name, fields_of(text))) for at, text in zip(mine.tolist(), texts, strict=True))
+            if payload.code in _CALL_STEPS:
+                fields = call_fields(data, lines["payload"][mine])
+                calls.append(CallRows(mine, np.full(len(mine), event), fields, machine.paths.of(data, fields["path"])))
             elif payload.wants_fields:
-                parts, malformed = payload.find(texts)
+                parts, malformed = payload.find(data, lines["payload"][mine])
                 wrong[mine[malformed]] = True
                 for part in parts:
-                    store(machine, rows, mine[part.rows], part.texts)
-        return calls
+                    store(machine, self._waits, data, rows, mine, part)
+        return join(calls)
 
-    def _machine(self, host: bytes, items: list[SourceItem]) -> tuple[str, Machine] | None:
-        known = self._machines.get(host)
-        if known is None and len(self._machines) < MAX_HOSTS:
+    def _machine(self, host: bytes, items: list[SourceItem]) -> tuple[str, Machine]:
+        if (known := self._machines.get(host)) is None:
             origin, name = self._about.origin, host.decode(errors="replace")
             stream = self._about.stream(self._dialect.name, name)
             info = StreamInfo(
@@ -233,19 +205,3 @@ class KernelTextParser:
             items.append(Opened(stream, info))
             self._machines[host] = known = stream, Machine(self.counters)
         return known
-
-    def _kind_of(self, event: bytes) -> int:
-        """Returns the number of what an event's name means; _OTHER_EVENT for nothing."""
-        if len(self._kinds) > _MOST_EVENTS:
-            return 0
-        payload = self._dialect.payloads.get(event)
-        name = ""
-        if payload is None:
-            for prefixes, step in ((self._dialect.call_in, Step.CALL_IN), (self._dialect.call_out, Step.CALL_OUT)):
-                for prefix in prefixes:
-                    if event.startswith(prefix) and (is_io(name := event[len(prefix) :].decode()) or not name):
-                        payload = Payload(step)
-            if payload is None:
-                return _OTHER_EVENT
-        self._kinds.append((payload, name))
-        return len(self._kinds) - 1

@@ -6,22 +6,30 @@ import re
 from typing import Final
 
 from ...parser import Input
-from .dialect import KERNEL_FORMATS, Dialect
+from .dialect import KERNEL_CALLS, KERNEL_FORMATS, Dialect
+from .line import Form
+from .rows import Step
 from .text import KernelTextParser
 
 _HEADER: Final = (
-    rb" *(?:<\.\.\.>|(?P<comm>\S[^\n]*?))-(?P<tid>\d{1,10}) +(?:\( *(?:(?P<pid>\d{1,10})|-+)\) +)?"
-    rb"\[(?P<cpu>\d{1,6})\] +"
-    rb"(?:(?P<flags>[\w.]{4,6}) +)?(?P<stamp>\d{1,10}\.\d{1,9}): +(?P<event>\w+): *"
+    rb" *+(?:[^\x00- :]++: (?= ))? *(?:<\.\.\.>|(?P<comm>\S[^\n]*?))-(?P<tid>\d{1,10}+) ++"
+    rb"(?:\( *+(?:(?P<pid>\d{1,10}+)|-++)\) ++)?\[(?P<cpu>\d{1,6}+)\] ++"
+    rb"(?:(?P<flags>[\w.]{4,6}+) ++)?(?P<stamp>\d{1,10}+\.\d{1,9}+): ++"
+    rb"(?P<event>\w++(?:(?=:)|\(| ->| <-))(?:(?<=\w):)? *+"
 )
-_FIRST: Final = re.compile(rb"^(?:#[^\n]*\n|(?:version|cpus) *=[^\n]*\n|CPU \d+ is empty\n|\s*\n)*" + _HEADER)
+"""A buffer's name stands before the lines of one that is not the main one (``trace-cmd record -B``); there, names of
+commands are padded, so that ``tmux: server`` is none."""
+_FIRST: Final = re.compile(rb"^(?:#[^\n]*\n|(?:version|cpus) *=[^\n]*\n|CPU \d+ is empty\n|[^\S\n]*+\n)*+" + _HEADER)
 
 DIALECT: Final = Dialect(
     name="trace-cmd",
-    line=re.compile(rb"^(?:" + _HEADER + rb"(?P<payload>[^\n]*)|(?P<rest>[^\n]*))\n", re.MULTILINE),
+    form=Form.TRACE_CMD,
+    header=re.compile(_HEADER),
     payloads=KERNEL_FORMATS,
-    call_in=(b"sys_enter_",),
-    call_out=(b"sys_exit_",),
+    calls={
+        Step.CALL_IN: [*KERNEL_CALLS[Step.CALL_IN], (b"sys_", b"(")],
+        Step.CALL_OUT: [*KERNEL_CALLS[Step.CALL_OUT], (b"sys_", b" ->")],
+    },
     ignored=re.compile(rb"\s*(?:#.*|(?:version|cpus) *=.*|CPU:?\d* .*|CPU \d+ is empty)?$"),
     expected="a line of trace-cmd report, such as `bash-4711 [000] 4874.609034: sched_waking: comm=cat pid=4712`",
 )

@@ -3,37 +3,11 @@
 
 #include "strace.h"
 
-uint64_t number(const u8 *at, const u8 *end)
-{
-    uint64_t value = 0;
-    for (; at < end; at++)
-        value = value * 10 + (*at - '0');
-    return value;
-}
-
-const u8 *fraction(const u8 *at, const u8 *end, uint64_t *ns)
-{
-    const u8 *last = at < end && *at == '.' ? skip_digits(at + 1, end, 9) : at;
-    if (last <= at + 1)
-        return at;
-    uint64_t value = 0;
-    for (int place = 1; place <= 9; place++)
-        value = value * 10 + (at + place < last ? at[place] - '0' : 0);
-    *ns += value;
-    return last;
-}
-
 static const u8 *stamp(const u8 *at, const u8 *end, uint64_t *ns)
 {
-    static const char clock[] = "00:00:00";
-    unsigned place = 0;
-    if ((uint64_t)(end - at) >= sizeof clock - 1)
-        while (clock[place] && (clock[place] == ':' ? at[place] == ':' : is_digit(at[place])))
-            place++;
-    if (place == sizeof clock - 1) {
-        *ns = (number(at, at + 2) * 3600 + number(at + 3, at + 5) * 60 + number(at + 6, at + 8)) * NS;
-        return fraction(at + place, end, ns);
-    }
+    const u8 *day = time_of_day(at, end, ns);
+    if (day)
+        return day;
     const u8 *point = skip_digits(at, end, 10);
     *ns = number(at, point) * NS; /* ten digits may wrap, as they do in NumPy; then it is out of range */
     const u8 *last = fraction(point, end, ns);

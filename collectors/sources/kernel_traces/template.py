@@ -1,0 +1,195 @@
+"""How the text behind an event's name is written: fixed texts with fields between them, as ``pid={other:thread}``.
+
+``{tid:thread}`` is a number of digits, ``{value:number}`` a number as well, decimal or 0x, ``{state:word}`` a text up
+to a space, and ``{name}`` a text up to the first place where the fixed text behind it stands and all that follows
+that, up to the next such text, fits. There is no going back from there, so that a line costs what it is long. A field
+without a name is not wanted, and what follows the last one does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from string import Formatter
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .kernel_library import kernel
+from .line import thread_number
+
+Extents = npt.NDArray[np.uint32]
+
+_NUMBER: Final = re.compile(rb"(-?)(?:0x([\da-fA-F]++)|(\d++))")
+_LARGEST: Final = 2**62
+_NO_SLOT: Final = 2**32 - 1
+_PART: Final = np.dtype(
+    [
+        ("literal", np.uint32, 2),
+        ("lazy", np.uint32),
+        ("value", np.uint32),
+        ("before", np.uint32),
+        ("slot", np.uint32),
+    ]
+)
+"""A step, as in kernel/traces.h."""
+_VALUES: Final = {"": 0, "thread": 1, "word": 2, "number": 3}
+_PATTERNS: Final = {
+    "": b"",
+    "thread": rb"(\d++)(?!\w)",
+    "word": rb"([^ ]++)",
+    "number": rb"(-?(?:0x[\da-fA-F]++|\d++))(?!\w)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What some payloads say.
+
+    Attributes:
+        numbers: int64[n] of each field that is a thread or a number; threads at most 2^31 - 1, a number that 62 bits do
+            not hold is 0.
+        texts: where the text of each other field is, shape (n, 2).
+        fits: which payloads follow the template; the others' fields mean nothing.
+    """
+
+    numbers: dict[str, npt.NDArray[np.int64]]
+    texts: dict[str, Extents]
+    fits: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    literal: bytes
+    lazy: bool
+    before: str
+    value: str
+    field: str
+
+
+class Template:
+    """Takes payloads apart that are written in one way: by the compiled kernel, or by a regular expression without it.
+
+    Args:
+        text: see the module.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._steps = list(_steps(text.encode()))
+        self._numbers = [step.field for step in self._steps if step.value in ("thread", "number")]
+        self._texts = [step.before for step in self._steps if step.before]
+        self._texts += [step.field for step in self._steps if step.value == "word"]
+        self._literals = b"".join(step.literal for step in self._steps)
+        self._slots = max(len(self._numbers), len(self._texts), 1)
+        self._parts = self._compiled()
+        self._pattern = re.compile(_pattern(self._steps))
+
+    def read(self, data: bytes, payloads: Extents) -> Fields:
+        """Takes payloads, extents in the data of shape (n, 2), apart."""
+        library = kernel()
+        count = len(payloads)
+        numbers = np.zeros((count, self._slots), np.int64)
+        texts = np.zeros((count, self._slots, 2), np.uint32)
+        fits = np.zeros(count, np.bool_)
+        if library is None:
+            self._read_twin(data, payloads, numbers, texts, fits)
+        else:
+            payloads = np.ascontiguousarray(payloads)
+            library.trace_payloads(
+                data,
+                payloads.ctypes.data,
+                count,
+                self._literals,
+                self._parts.ctypes.data,
+                len(self._parts),
+                numbers.ctypes.data,
+                texts.ctypes.data,
+                self._slots,
+                fits.ctypes.data,
+            )
+        return Fields(
+            {name: numbers[:, at] for at, name in enumerate(self._numbers)},
+            {name: texts[:, at] for at, name in enumerate(self._texts)},
+            fits,
+        )
+
+    def _read_twin(
+        self,
+        data: bytes,
+        payloads: Extents,
+        numbers: npt.NDArray[np.int64],
+        texts: Extents,
+        fits: npt.NDArray[np.bool_],
+    ) -> None:
+        for row, (begin, end) in enumerate(payloads.tolist()):
+            found = self._pattern.match(data[begin:end])
+            if found is None:
+                continue
+            fits[row] = True
+            groups = iter(range(1, self._pattern.groups + 1))
+            for step in self._steps:
+                if step.before:
+                    texts[row, self._texts.index(step.before)] = np.add(found.span(next(groups)), begin)
+                if step.value == "word":
+                    texts[row, self._texts.index(step.field)] = np.add(found.span(next(groups)), begin)
+                elif step.value:
+                    text = found[next(groups)]
+                    value = thread_number(text) if step.value == "thread" else whole_number(text) or 0
+                    numbers[row, self._numbers.index(step.field)] = value
+
+    def _compiled(self) -> npt.NDArray[np.void]:
+        parts = np.zeros(len(self._steps), _PART)
+        at = 0
+        for part, step in zip(parts, self._steps, strict=True):
+            part["literal"] = at, at + len(step.literal)
+            at += len(step.literal)
+            part["lazy"], part["value"] = step.lazy, _VALUES[step.value]
+            part["before"] = self._texts.index(step.before) if step.before else _NO_SLOT
+            if step.value:
+                part["slot"] = (self._texts if step.value == "word" else self._numbers).index(step.field)
+        return parts
+
+
+def whole_number(text: bytes) -> int | None:
+    """Reads a number as tracers write it, as signed 64 bits; None for others and for what 62 bits do not hold."""
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        return None
+    value = int(found[2], 16) if found[2] else int(found[3].lstrip(b"0")[:25] or b"0")
+    if value >= 2**64:
+        return None
+    value -= 2**64 if value >= 2**63 else 0
+    if found[1]:
+        value = -value if value >= 0 else _LARGEST
+    return value if -_LARGEST < value < _LARGEST else None
+
+
+def _steps(text: bytes) -> list[_Step]:
+    steps: list[_Step] = []
+    lazy, before = False, ""
+    for literal, name, kind, _ in Formatter().parse(text.decode()):
+        field = name or ""
+        if lazy and not literal:
+            raise ValueError(f"a fixed text has to follow a field of any text: {text!r}")
+        if name is None or not kind:
+            if literal:
+                steps.append(_Step(literal.encode(), lazy, before, "", ""))
+            lazy, before = name is not None, field
+        else:
+            steps.append(_Step(literal.encode(), lazy, before, kind, field))
+            lazy, before = False, ""
+    if before:
+        raise ValueError(f"a fixed text has to follow a field of any text: {text!r}")
+    return steps
+
+
+def _pattern(steps: list[_Step]) -> bytes:
+    """Returns the regular expression: each text that is looked for, and what has to follow it, is an atomic group."""
+    groups: list[bytes] = []
+    for step in steps:
+        if step.lazy or not groups:
+            groups.append(b"")
+        groups[-1] += (b"(.*?)" if step.before else b".*?") if step.lazy else b""
+        groups[-1] += re.escape(step.literal) + _PATTERNS[step.value]
+    return b"".join(b"(?>" + group + b")" for group in groups)

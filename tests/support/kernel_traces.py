@@ -1,0 +1,51 @@
+"""Kernel traces: the source without its compiled kernel, and lines with parts of them changed."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from unittest import mock
+
+from hypothesis import strategies as st
+
+from .strace_twin import without_kernel as without_texts
+
+DATA = Path(__file__).parents[1] / "data"
+PERF = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes())
+LTTNG = gzip.decompress((DATA / "lttng.txt.gz").read_bytes())
+USERS = ("line", "template", "call_fields")
+
+LINES = (DATA / "kernel_lines.txt").read_bytes().splitlines()
+WORDS = rb"""[ ] { } "{ }, - / : ; -> <- ( ) \ " \" = , 0x -0x 12 -1 comm= pid= fd= ret =5 count: filename:
+[1.5] 99999999999999999999 tid= 0xffffffffffffffff 0xfffffffffffffffff [001]"""
+PARTS = [
+    *WORDS.split(),
+    *[b" prev_pid=", b" ==> ", b" next_pid=", b" tid = ", b'procname = "', b"{ cpu_id = 1 }", b" prev_state="],
+    *[b" [001] ", b"12.000001: ", b" ", b"   ", b"\t", b"\r", b"\0", b"\x1f", b"\xc3", b"9" * 25],
+]
+
+
+@contextmanager
+def without_kernel() -> Iterator[None]:
+    """Has parsers that are made inside do without the kernels, as where they were not built."""
+    with ExitStack() as stack:
+        stack.enter_context(without_texts())
+        for user in USERS:
+            stack.enter_context(mock.patch(f"iotide.collectors.sources.kernel_traces.{user}.kernel", return_value=None))
+        yield
+
+
+@st.composite
+def changed(draw: st.DrawFn) -> bytes:
+    """Lines of kernel traces, with some parts put in, some left out and some bytes changed."""
+    line = draw(st.sampled_from(LINES))
+    for _ in range(draw(st.integers(0, 3))):
+        begin, length = draw(st.integers(0, len(line))), draw(st.sampled_from([0, 0, 1, 5, 400]))
+        part = draw(st.one_of(st.sampled_from(PARTS), st.binary(max_size=3)))
+        line = line[:begin] + part + line[begin + length :]
+    return line.replace(b"\n", b"") + b"\n"
+
+
+texts = st.lists(changed(), max_size=8).map(b"".join)
