@@ -107,6 +107,13 @@ class Grouping:
         """Returns the least of each group's values."""
         return np.array([column.min()], np.int64) if len(self) == 1 else self._reduced("least", column, _HIGHEST)
 
+    def first_of_least(self, column: npt.NDArray[Any]) -> Ints:
+        """Returns the first row that has the least of its group's values, int64[groups]."""
+        rows = np.flatnonzero(column == self.least(column).take(self.number))[::-1]
+        made = np.empty(len(self), np.int64)
+        made[self.number.take(rows)] = rows  # of several the last one stays, which is the first row
+        return made
+
     def most(self, column: npt.NDArray[Any]) -> Ints:
         """Returns the most of each group's values."""
         return np.array([column.max()], np.int64) if len(self) == 1 else self._reduced("most", column, _LOWEST)

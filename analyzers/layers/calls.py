@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import Kind, Layer
-from ..dfg.state import Ints, Rows, distinct
+from ..dfg.state import Ints, Rows
+from ..grouping import Grouping
 
 LAYERS: Final = len(Layer)
 PROGRAM: Final = LAYERS
@@ -37,7 +38,6 @@ BOTTOM: Final = (1 << Layer.POSIX) | (1 << Layer.STDIO) | (1 << Layer.KERNEL)
 """Layers below which there is nothing to trace, as bits."""
 
 Column = npt.NDArray[Any]
-_SHORT: Final = 1 << 16
 
 
 @dataclass(slots=True, eq=False)
@@ -150,36 +150,11 @@ def summed_by(calls: Calls, alike: Sequence[Ints]) -> tuple[Calls, Rows]:
     Returns:
         The sums; and of each the number of one of its rows, whose values it has in all columns that are not summed.
     """
-    groups, group = combined(alike)
-    order = np.argsort(group.astype(np.uint16) if groups <= _SHORT else group, kind="stable")
-    lengths = np.bincount(group, minlength=groups)
-    heads = np.cumsum(lengths) - lengths
-    some = order[heads]
-    made: dict[str, Column] = {}
-    for name, column in calls.columns().items():
-        if name in _SUMMED:
-            made[name] = np.add.reduceat(column.take(order), heads)
-        elif name == "start":
-            made[name] = np.minimum.reduceat(column.take(order), heads)
-        elif name == "end":
-            made[name] = np.maximum.reduceat(column.take(order), heads)
-        else:
-            made[name] = column.take(some)
+    found = Grouping(alike)
+    groups, some = len(found), found.first
+    made: dict[str, Column] = {name: column.take(some) for name, column in calls.columns().items()}
+    sums = found.sums([getattr(calls, name) for name in _SUMMED])
+    made |= {name: np.ascontiguousarray(sums[:, at]) for at, name in enumerate(_SUMMED)}
+    made["start"], made["end"] = found.least(calls.start), found.most(calls.end)
     made["summed"] = np.ones(groups, np.bool_)
     return Calls(**made), some
-
-
-def combined(columns: Sequence[Ints]) -> tuple[int, Rows]:
-    """Numbers the combinations that the values of some columns int64[n] make, n >= 1, without gaps from 0.
-
-    Returns:
-        How many there are, and the number of each row's.
-    """
-    found, group = distinct(columns[0])
-    count = len(found)
-    for column in columns[1:]:
-        values, which = distinct(column)
-        if len(values) > 1:
-            found, group = distinct(group * len(values) + which)
-            count = len(found)
-    return count, group

@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..dfg.state import Ints, Rows, State, distinct
+from ..dfg.state import Ints, Rows, State
+from ..grouping import Grouping
 
 MOST: Final = 2**46
 """Longest duration (ns; 19 hours) and largest volume (bytes) of a call that is believed."""
@@ -46,8 +47,9 @@ class Sums(State):
         """
         if not len(key):
             return
-        found, group = distinct(key)
-        values = grouped_sums(group, len(found), columns)
+        alike = Grouping([key])
+        found, group = key.take(alike.first), alike.number
+        values = alike.sums(columns)
         rows = self._rows
         table = [rows.get(each, -1) for each in found.tolist()]
         if -1 in table:
@@ -101,19 +103,3 @@ class Sums(State):
 
 
 _PIECE: Final = 2**16
-
-
-def grouped_sums(group: Rows, groups: int, columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """Returns the sums of some columns int64[n] by group, int64[groups, columns]; each group occurs."""
-    made = np.empty((groups, len(columns)), np.int64)
-    if groups == 1:
-        for at, column in enumerate(columns):
-            made[0, at] = column.sum()
-        return made
-    narrow = group.astype(np.uint16) if groups <= _PIECE else group  # which is sorted faster
-    order = np.argsort(narrow, kind="stable")
-    lengths = np.bincount(group, minlength=groups)
-    heads = np.cumsum(lengths) - lengths
-    for at, column in enumerate(columns):
-        np.add.reduceat(column.take(order), heads, out=made[:, at])
-    return made

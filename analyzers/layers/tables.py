@@ -80,9 +80,8 @@ class Tables(NamedTuple):
             calls: what to add.
             node: of each call's handle.
             site: of each collective, -1 for other calls.
-            group: of each call's file; only requests for data have sizes worth telling.
+            group: of each call's file.
         """
-        self._add_sizes(calls, group == DATA)
         outer = (calls.around >> calls.layer) & 1 == 0
         first = outer | (calls.handle != calls.parent)  # no call through the same handle directly encloses it
         calls, some = summed_by(calls, [_bits(calls, outer, first), calls.process, calls.file, node, calls.call])
@@ -146,8 +145,9 @@ class Tables(NamedTuple):
             named,
         )
 
-    def _add_sizes(self, calls: Calls, on_data: npt.NDArray[np.bool_]) -> None:
-        rows = np.flatnonzero(moves(calls) & on_data)
+    def add_sizes(self, calls: Calls, group: Ints) -> None:
+        """Adds the sizes of calls that move data; ``group`` of each call's file: of others none is worth telling."""
+        rows = np.flatnonzero(moves(calls) & (group == DATA))
         if not len(rows):
             return
         over, layer = calls.over[rows].astype(np.int64), calls.layer[rows]

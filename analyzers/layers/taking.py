@@ -8,7 +8,7 @@ import numpy as np
 
 from ...events import EventBatch, Flag, Layer, is_constant
 from ...events.batch import IntArray
-from ..dfg.state import Ints
+from ..dfg.state import Ints, Rows
 from ..grouping import Grouping
 from .calls import LAYERS, NO_FATE, PROGRAM, UNTOLD, Calls, dtype_of
 from .nesting import tell_fates
@@ -73,46 +73,29 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
 
 
 class Alike:
-    """Events that nothing encloses and that differ in nothing that is told, but in when they were and how large.
+    """Events that nothing encloses, by all that is told of them but when they were and how large.
 
     Args:
         batch: the events, as ``believed``; of depth 0, and none collective.
         serial: number of each one's process.
-        step_ns: events that are alike start in one step of this length.
+        handle: what is told of handles, by number.
 
     Attributes:
         rows: one event of each kind.
+        counts: how many events there are of each kind.
     """
 
-    def __init__(self, batch: EventBatch, serial: Ints, step_ns: int) -> None:
-        size = batch.requested if is_constant(batch.requested) else _class_of(batch.requested)
-        step = batch.start // step_ns
-        self._grouping = Grouping(
-            [
-                serial,
-                batch.layer,
-                batch.kind,
-                batch.call,
-                batch.file,
-                batch.handle,
-                batch.parent,
-                batch.flags,
-                size,
-                step,
-            ]
-        )
+    def __init__(self, batch: EventBatch, serial: Ints, handle: Ints) -> None:
         self._batch = batch
+        self._grouping = Grouping([serial, handle, batch.layer, batch.kind, batch.call, batch.file, batch.flags])
         self.rows = self._grouping.first
-
-    def counts(self) -> Ints:
-        """Returns how many events there are of each kind."""
-        return self._grouping.counts()
+        self.counts = self._grouping.counts()
 
     def summed(self, calls: Calls) -> Calls:
         """Makes the calls of ``rows`` those of all."""
-        batch, count = self._batch, self._grouping.counts()
+        batch = self._batch
         sums = self._grouping.sums([batch.duration, batch.requested, batch.bytes])
-        calls.count, calls.failed = count, calls.failed * count
+        calls.count, calls.failed = self.counts, calls.failed * self.counts
         calls.ns, calls.requested, calls.bytes = (np.ascontiguousarray(column) for column in sums.T)
         calls.start, calls.end = self._grouping.least(batch.start), self._grouping.most(batch.end)
         calls.over[:] = PROGRAM
@@ -120,10 +103,35 @@ class Alike:
         calls.summed[:] = True
         return calls
 
+    def by_size(self, calls: Calls, kind: Ints) -> Calls:
+        """Returns calls whose requests are of one size class each, by the ``kind`` of each of the summed calls."""
+        size = self._batch.requested
+        parts, rows = self._parts(kind, size if is_constant(size) else _exponent(size))
+        made = calls.take(rows)
+        made.count, made.requested = parts.counts(), parts.sum(size)
+        return made
 
-def _class_of(size: IntArray) -> Ints:
-    """Returns numbers that are the same for sizes with as many bits: the exponent of a float64."""
-    return size.astype(np.float64).view(np.int64) >> 52
+    def by_step(self, kind: Ints, step_ns: int) -> tuple[Rows, list[Ints]]:
+        """Splits the summed calls of each kind where a step of time ends.
+
+        Returns:
+            One summed call of each part; and start, end, count, ns and bytes of each.
+        """
+        batch = self._batch
+        parts, rows = self._parts(kind, batch.start // step_ns)
+        sums = parts.sums([batch.duration, batch.bytes])
+        return rows, [parts.least(batch.start), parts.most(batch.end), parts.counts(), sums[:, 0], sums[:, 1]]
+
+    def _parts(self, kind: Ints, further: IntArray) -> tuple[Grouping, Rows]:
+        number = self._grouping.number
+        parts = Grouping([np.broadcast_to(kind, (len(number),)) if len(kind) == 1 else kind.take(number), further])
+        return parts, number.take(parts.first)
+
+
+def _exponent(size: IntArray) -> Ints:
+    """Returns numbers that are the same for sizes with as many bits: the exponents of float64."""
+    exponent: Ints = size.astype(np.float64).view(np.int64) >> 52
+    return exponent
 
 
 def _within(column: IntArray, low: int, high: int) -> IntArray:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ...events import Kind
 from ..dfg.state import Ints, State
-from .calls import combined
+from ..grouping import Grouping
 
 READ, WRITE, OPEN, CLOSE, OTHER = range(5)
 OPERATIONS: Final = ("read", "write", "open", "close", "other")
@@ -48,11 +48,16 @@ class Timeline(State):
 
     def add(self, node: Ints, operation: Ints, start: Ints, end: Ints, count: Ints, ns: Ints, size: Ints) -> None:
         """Adds operations, columns of shape (n,)."""
-        what = node * len(OPERATIONS) + operation
+        what = self.kind_of(node, operation)
         self._nodes = max(self._nodes, int(node.max()))
         self._new.append(_condensed(np.stack([what, start, end, count, ns, size]), self.step_ns))
         if sum(part.shape[1] for part in self._new) > self._room:
             self._compact()
+
+    @staticmethod
+    def kind_of(node: Ints, operation: Ints) -> Ints:
+        """Returns a number for each pair of a node and an operation, int64[n]."""
+        return node * len(OPERATIONS) + operation
 
     def merge(self, other: Timeline, nodes: Ints) -> None:
         """Adds the marks of another, whose nodes have these numbers here."""
@@ -95,14 +100,8 @@ def _condensed(marks: npt.NDArray[np.int64], step_ns: int) -> npt.NDArray[np.int
     """Returns marks of which none has the same operation, node and step as another."""
     if not marks.shape[1]:
         return marks
-    groups, group = combined([marks[0], marks[1] // step_ns])
-    if groups == marks.shape[1]:
+    alike = Grouping([marks[0], marks[1] // step_ns])
+    if len(alike) == marks.shape[1]:
         return marks
-    order = np.argsort(group, kind="stable")
-    lengths = np.bincount(group, minlength=groups)
-    heads = np.cumsum(lengths) - lengths
-    made = np.empty((len(marks), groups), np.int64)
-    made[0] = marks[0].take(order[heads])
-    for row, reduce in enumerate((np.minimum, np.maximum, np.add, np.add, np.add), 1):
-        made[row] = reduce.reduceat(marks[row].take(order), heads)
-    return made
+    sums = alike.sums(list(marks[3:])).T
+    return np.stack([marks[0].take(alike.first), alike.least(marks[1]), alike.most(marks[2]), *sums])

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...events import EventBatch, FileInfo, Flag, StreamInfo, concatenate
 from ..dfg.state import Ints
+from ..grouping import Grouping
 from .arrivals import Arrivals
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
 from .handles import Handles
@@ -192,8 +193,8 @@ class LayerAnalyzer:
                                 for name, table in made.tables._asdict().items()})  # fmt: skip
         return made
 
-    def _take(self) -> Calls:
-        """Returns the calls that nobody has looked at, those of a stream behind one another."""
+    def _take(self) -> tuple[EventBatch, Ints, Ints]:
+        """Returns the events that nobody has looked at, those of a stream behind one another; processes and hosts."""
         held, self._new, self._held = self._new, {}, 0
         streams = []
         for stream, new in held.items():
@@ -201,24 +202,20 @@ class LayerAnalyzer:
             serial = self.processes.of(batch, stream, new.info)
             streams.append((int(serial[0]), serial, self.files.host(new.info.host), batch))
         streams.sort(key=lambda each: each[0])  # which often spares sorting rows
-        batch = concatenate([each[3] for each in streams])
-        serial = streams[0][1] if len(streams) == 1 else np.concatenate([each[1] for each in streams])
-        host = np.repeat([each[2] for each in streams], [len(each[3]) for each in streams])
-        batch, clipped = believed(batch)
-        if len(self._waiting) or batch.depth.any() or (batch.flags & int(Flag.COLLECTIVE)).any():
-            calls = self._calls(batch, serial, host)
+        batch, clipped = believed(concatenate([each[3] for each in streams]))
+        if len(streams) == 1:
+            serial, host = streams[0][1], np.broadcast_to(streams[0][2], (len(batch),))
         else:
-            alike = Alike(batch, serial, self.timeline.step_ns)
-            rows = alike.rows
-            calls = alike.summed(self._calls(batch.select(rows), serial[rows], host[rows], alike.counts()))
-        first, last = int(calls.start.min()), int(calls.end.max())
+            serial = np.concatenate([each[1] for each in streams])
+            host = np.repeat([each[2] for each in streams], [len(each[3]) for each in streams])
+        first, last = int(batch.start.min()), int(batch.end.max())
         self.first_ns = min(self.first_ns, first) if self.events else first
         self.last_ns = max(self.last_ns, last) if self.events else last
         self.events += len(batch)
         self.clipped += clipped
         self.without_handle += len(batch) - int(np.count_nonzero(batch.handle))
         self.deepest = max(self.deepest, int(batch.depth.max()))
-        return calls
+        return batch, serial, host
 
     def _calls(self, batch: EventBatch, serial: Ints, host: Ints, count: Ints | None = None) -> Calls:
         file = self.files.of(batch.file, host, self._known, count)
@@ -227,7 +224,7 @@ class LayerAnalyzer:
     def _look(self) -> None:
         """Takes calls in that have come; many at a time, as each look takes its time."""
         if self._new:
-            self._nest()
+            self._look_at_new()
         if self._closing:
             closing, self._closing = self._closing, {}
             serials = np.array([serial for stream in closing for serial in self.processes.close(stream)], np.int64)
@@ -237,8 +234,50 @@ class LayerAnalyzer:
             self.handles.close(serials)
             self.arrivals.close(serials)
 
-    def _nest(self) -> None:
-        nested = nest(joined([self._waiting, self._take()]))
+    def _look_at_new(self) -> None:
+        batch, serial, host = self._take()
+        if len(self._waiting) or batch.depth.any() or (batch.flags & int(Flag.COLLECTIVE)).any():
+            self._nest(self._calls(batch, serial, host))
+        else:
+            self._add_alike(batch, serial, host)
+
+    def _add_alike(self, batch: EventBatch, serial: Ints, host: Ints) -> None:
+        """Counts calls none of which was made in another, those that are alike at once."""
+        handle = self._nodes_of(batch, serial, host)
+        alike = Alike(batch, serial, handle)
+        rows = alike.rows
+        calls = alike.summed(self._calls(batch.select(rows), serial[rows], host[rows], alike.counts))
+        file_class, group = self.files.class_of(calls.file), self.files.group_of(calls.file)
+        node = handle[rows]
+        paths = np.flatnonzero(node < 0)
+        if len(paths):
+            node[paths] = self.handles.of(calls.take(paths), file_class[paths], self.files.class_groups)
+        self.tables.add(calls, node, self.sites.of(calls, file_class), group)
+        sized = alike.by_size(calls, Grouping([calls.layer, calls.kind, group]).number)
+        self.tables.add_sizes(sized, self.files.group_of(sized.file))
+        operation = operation_of(calls.kind)
+        rows, columns = alike.by_step(self.timeline.kind_of(node, operation), self.timeline.step_ns)
+        self.timeline.add(node[rows], operation[rows], *columns)
+
+    def _nodes_of(self, batch: EventBatch, serial: Ints, host: Ints) -> Ints:
+        """Returns the node of each event's handle; -1 - its parent for those without."""
+        if not batch.handle.any():
+            return -1 - batch.parent.astype(np.int64)
+        found = Grouping([serial, batch.handle])
+        rows = found.first_of_least(batch.start)
+        with_handle = np.flatnonzero(batch.handle[rows])
+        order = with_handle[np.argsort(rows[with_handle])]
+        some = rows[order]
+        none = np.zeros(len(some), np.int64)
+        calls = self._calls(batch.select(some), serial[some], host[some], none)
+        node = np.full(len(found), -1, np.int64)
+        node[order] = self.handles.of(calls, self.files.class_of(calls.file), self.files.class_groups)
+        if len(with_handle) == len(found):
+            return np.broadcast_to(node, (len(batch),)) if len(node) == 1 else node.take(found.number)
+        return np.where(batch.handle == 0, -1 - batch.parent.astype(np.int64), node.take(found.number))
+
+    def _nest(self, new: Calls) -> None:
+        nested = nest(joined([self._waiting, new]))
         self.orphans += nested.orphans
         if nested.closed.all():
             self._waiting = no_calls()
@@ -270,7 +309,9 @@ class LayerAnalyzer:
         kind = self.files.class_of(calls.file)
         node = self.handles.of(calls, kind, self.files.class_groups)
         self.arrivals.add(calls)
-        self.tables.add(calls, node, self.sites.of(calls, kind), self.files.group_of(calls.file))
+        group = self.files.group_of(calls.file)
+        self.tables.add(calls, node, self.sites.of(calls, kind), group)
+        self.tables.add_sizes(calls, group)
         moved = np.where((calls.around >> calls.layer) & 1 == 0, calls.bytes, 0)
         self.timeline.add(node, operation_of(calls.kind), calls.start, calls.end, calls.count, calls.ns, moved)
 
