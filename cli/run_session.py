@@ -44,6 +44,7 @@ _DRAIN_S: Final = 10.0
 _VIEW_S: Final = 0.2
 _VIEW_WINDOW_S: Final = 120.0
 _RATE_S: Final = 1.0
+_UNSEEN_SHOWN: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ async def _observe(plan: RunPlan, folder: Path, server: Server) -> int:
             if server.aggregator.counters["archives_failed"]:
                 _say(f"the archive of all calls could not be written to {plan.output}")
             _finish(plan, _last_word(plan, server, started), agent, started, ended, returncode, archive)
+            _tell_unseen(source)
         except Exception as error:
             _say(f"the run could not be summed up: {error!r}")
         return returncode
@@ -189,6 +191,16 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
     if summary.archive is not None and job.events:
         size = Path(summary.archive).stat().st_size
         _say(f"every call: {summary.archive} ({byte_text(size)}, {size / job.events:.1f} bytes a call)")
+
+
+def _tell_unseen(source: PreloadSource) -> None:
+    """Says which programs that the command started are missing in what was seen: also when quiet, as when it starts."""
+    unseen = list(source.unseen)
+    for program, reason, times in unseen[:_UNSEEN_SHOWN]:
+        often = "" if times == 1 else f" ({times:,} times)"
+        _say(f"not seen: {program or 'another program'}{often}, which {reason}")
+    if len(unseen) > _UNSEEN_SHOWN:
+        _say(f"not seen: {len(unseen) - _UNSEEN_SHOWN:,} further programs")
 
 
 def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:

@@ -18,6 +18,11 @@ _DEEPEST: Final = 5
 _SEGMENT: Final = struct.Struct("<IIQQQQ")
 _INTERPRETER, _NOTE = 3, 4
 _64_BIT, _LITTLE_ENDIAN = 2, 1
+STATIC: Final = "is statically linked"
+GO: Final = "is a Go program, which calls the kernel without the C library"
+MUSL: Final = "uses musl for its C library, and the tracer glibc"
+FOREIGN: Final = "is no 64-bit program of this machine, and the tracer is"
+PRIVILEGED: Final = "gains privileges when it starts, so the dynamic linker keeps tracers out"
 
 
 class Obstacle(NamedTuple):
@@ -78,17 +83,17 @@ def _obstacle_of(path: str, head: bytes) -> Obstacle | None:
     if head[:4] != b"\x7fELF" or len(head) < 64:
         return None
     if head[4] != _64_BIT or head[5] != _LITTLE_ENDIAN:
-        return Obstacle(path, "is no 64-bit program of this machine, and the tracer is", breaks=True)
+        return Obstacle(path, FOREIGN, breaks=True)
     segments = list(_segments(head))
     interpreter = next((segment.content for segment in segments if segment.kind == _INTERPRETER), None)
     if any(segment.kind == _NOTE and b"\x04\0\0\0Go\0\0" in segment.content for segment in segments):
-        return Obstacle(path, "is a Go program, which calls the kernel without the C library")
+        return Obstacle(path, GO)
     if interpreter is None:
-        return Obstacle(path, "is statically linked")
+        return Obstacle(path, STATIC)
     if b"musl" in interpreter:
-        return Obstacle(path, "uses musl for its C library, and the tracer glibc", breaks=True)
+        return Obstacle(path, MUSL, breaks=True)
     if _gains_privileges(path):
-        return Obstacle(path, "gains privileges when it starts, so the dynamic linker keeps tracers out")
+        return Obstacle(path, PRIVILEGED)
     return None
 
 

@@ -43,6 +43,7 @@ struct iotide_handle_text {
     const char *origin;
 };
 void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_text text);
+void iotide_define_unseen(enum iotide_unseen why, const char *program); /* NULL: this one */
 void iotide_reset_definitions(void);
 
 /* objects.c */

@@ -21,11 +21,8 @@ static uint64_t hash_of(const char *text, size_t length) {
 }
 
 /* Returns the number that the entry was given (counted up in next, or number when next is NULL); 0: no room. */
-static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint32_t number, uint32_t aux,
-                       const char *text, size_t length) {
-    struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
-    if (!region || !iotide_begun()) /* in a child that has not begun, the log is its parent's */
-        return 0;
+static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type type, _Atomic uint32_t *next,
+                          uint32_t number, uint32_t aux, const char *text, size_t length) {
     char *log = (char *)region + region->log_offset;
     uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);
     uint64_t head = atomic_load_explicit(&region->log_head, memory_order_relaxed);
@@ -54,6 +51,23 @@ static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint
     memcpy(entry + 1, text, length);
     atomic_store_explicit(&entry->size, (uint32_t)need, memory_order_release);
     return number;
+}
+
+static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint32_t number, uint32_t aux,
+                       const char *text, size_t length) {
+    struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
+    if (!region || !iotide_begun()) /* in a child that has not begun, the log is its parent's */
+        return 0;
+    return append_to(region, type, next, number, aux, text, length);
+}
+
+void iotide_define_unseen(enum iotide_unseen why, const char *program) {
+    struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
+    if (!region)
+        return;
+    /* Also a child that is not traced says it, to its parent's collector: both have the memory. */
+    const char *text = program ? program : region->command;
+    append_to(region, ENTRY_UNSEEN, NULL, 0, why, text, strnlen(text, program ? PATH_MAX : sizeof region->command));
 }
 
 static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _Atomic uint32_t *next, const char *text,

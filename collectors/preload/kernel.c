@@ -203,10 +203,12 @@ static long restricting(int to, long number, const long *a) {
     if (to == FILTERED && !was)
         iotide_restrict(true);
     long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    if (result != -1 && to == BLIND)
+    if (result != -1 && to == BLIND) {
+        iotide_define_unseen(UNSEEN_SANDBOXED, NULL);
         iotide_give_up();
-    else if (result == -1 && to == FILTERED && !was)
+    } else if (result == -1 && to == FILTERED && !was) {
         iotide_restrict(false);
+    }
     return result;
 }
 

@@ -77,7 +77,14 @@ enum iotide_entry_type {
     ENTRY_FILE,   /* a path, as the program means it: absolute, or "pipe:[7]" */
     ENTRY_STRING, /* a parameter's text */
     ENTRY_CALL,   /* the specification of a call: "NAME(PARAMETER:CODE,...)=CODE", see docs/preload-calls.md; aux: the layer */
-    ENTRY_HANDLE  /* a handle that no recorded call made: text "descriptor file parent open_flags origin"; aux: the layer */
+    ENTRY_HANDLE, /* a handle that no recorded call made: text "descriptor file parent open_flags origin"; aux: the layer */
+    ENTRY_UNSEEN  /* what goes on and is not recorded: a program's path; aux: why */
+};
+enum iotide_unseen {
+    SEEN, UNSEEN_STATIC, UNSEEN_GO, UNSEEN_MUSL, UNSEEN_MACHINE, UNSEEN_PRIVILEGED,
+    UNSEEN_ENVIRONMENT, /* started without ours */
+    UNSEEN_SANDBOXED,   /* may not even read the clock from here on */
+    UNSEEN_CHILD        /* forked by a program that has restricted itself */
 };
 struct iotide_entry {
     _Atomic uint32_t size; /* of the whole entry; 0: not committed */

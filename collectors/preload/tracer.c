@@ -166,6 +166,8 @@ bool iotide_start(void) {
     if (__atomic_exchange_n((uint32_t *)&alive[1], 1, __ATOMIC_ACQ_REL))
         return alive[0] != 0;
     int error = errno;
+    if (iotide_restricted())
+        iotide_define_unseen(UNSEEN_CHILD, NULL);
     if (!iotide_restricted() && begin())
         alive[0] = 1;
     else

@@ -14,7 +14,9 @@ from ...source import Problems
 from .lines import Lines, Records, split
 from .names import FileFacts, Names
 from .region import Region
+from .ring_layout import ENTRY_UNSEEN
 from .signatures import Allowance
+from .unseen import Unseen
 
 _LINES_A_POLL: Final = 65_536
 _HOLD_S: Final = 0.1
@@ -44,6 +46,7 @@ class TracedProcess:
         counters: of the source.
         problems: of the source.
         allowance: texts of signatures that all streams share.
+        unseen: programs that are not traced.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class TracedProcess:
         counters: Counter[str],
         problems: Problems,
         allowance: Allowance,
+        unseen: Unseen,
     ) -> None:
         self.stream = stream
         self.pid = info.pid
@@ -70,6 +74,7 @@ class TracedProcess:
         self._names = Names(facts, counters, allowance)
         self._counters = counters
         self._problems = problems
+        self._unseen = unseen
         self._told: Counter[str] = Counter()
         self._held: list[tuple[int, Lines]] = []
         # Drained lines may use definitions up to this position of the log.
@@ -160,7 +165,11 @@ class TracedProcess:
         try:
             for entry in self._first.log.read():
                 try:
-                    self._names.learn(entry)
+                    if entry.type == ENTRY_UNSEEN:
+                        self._unseen.learn(entry)
+                        self._counters["programs_unseen"] += 1
+                    else:
+                        self._names.learn(entry)
                 except ProtocolError as error:
                     self._malformed(error)
         except ProtocolError as error:

@@ -53,6 +53,7 @@ ENTRY_FILE: Final = 1
 ENTRY_STRING: Final = 2
 ENTRY_CALL: Final = 3
 ENTRY_HANDLE: Final = 4
+ENTRY_UNSEEN: Final = 5
 
 MOST: Final = {"slot_count": 4096, "ring_lines": 1 << 23, "log_bytes": 1 << 26}
 

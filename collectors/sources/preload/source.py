@@ -18,6 +18,7 @@ from ...source import Changed, Chunk, Closed, Opened, Origin, Problems, SourceIt
 from .gate import Arrival, Gate
 from .process import TracedProcess
 from .signatures import Allowance
+from .unseen import Unseen
 
 _MOST_PROCESSES: Final = 16_384
 _LATE_S: Final = 1.0
@@ -61,6 +62,8 @@ class PreloadSource:
         self._images: dict[int, set[int]] = {}  # tokens by pid
         self._watched: dict[int, int] = {}  # pidfd -> token
         self._allowance = Allowance()
+        self.unseen = Unseen()
+        """Programs that traced processes started and that are not traced, and why."""
         self._files = files or NodeFiles()
         self._patience_s = patience_s
         self._clock = clock
@@ -172,6 +175,7 @@ class PreloadSource:
             self.counters,
             self.problems,
             self._allowance,
+            self.unseen,
         )
         for token in self._images.get(pid, ()):
             self._replace(self._processes[token], process)

@@ -1,0 +1,56 @@
+"""What traced processes say of programs and children that are not traced."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from ....events import ProtocolError
+from ...traceable import FOREIGN, GO, MUSL, PRIVILEGED, STATIC
+from .definition_log import Entry
+
+_REASONS: Final = {
+    1: STATIC,
+    2: GO,
+    3: MUSL,
+    4: FOREIGN,
+    5: PRIVILEGED,
+    6: "is started without the tracer's LD_PRELOAD and IOTIDE_SOCKET in its environment",
+    7: "has restricted itself to reading and writing, and is not traced from there on",
+    8: "has restricted itself, so the children that it forks are not traced",
+}
+"""By ``enum iotide_unseen`` of ring.h; each follows the program's name."""
+_MOST: Final = 1000
+
+
+class UnseenProgram(NamedTuple):
+    """A program of which no calls are recorded, though a traced process started it."""
+
+    program: str
+    reason: str
+    times: int
+    """How often it was started."""
+
+
+class Unseen:
+    """Counts programs by name and reason; at most a thousand of them have a name, further ones share an empty one."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def learn(self, entry: Entry) -> None:
+        """Takes in what a process says.
+
+        Raises:
+            ProtocolError: for a reason that there is not.
+        """
+        if entry.aux not in _REASONS:
+            raise ProtocolError(f"no program is unseen for reason {entry.aux}")
+        key = entry.text.decode(errors="backslashreplace"), _REASONS[entry.aux]
+        known = key in self._counts or len(self._counts) < _MOST
+        self._counts[key if known else ("", key[1])] += 1
+
+    def __iter__(self) -> Iterator[UnseenProgram]:
+        for (program, reason), times in self._counts.most_common():
+            yield UnseenProgram(program, reason, times)
