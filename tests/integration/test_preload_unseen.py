@@ -85,6 +85,23 @@ def test_program_without_our_environment_is_named(tracing: Tracing) -> None:
     assert (named, "LD_PRELOAD" in reason) == (need("true"), True)
 
 
+def test_program_that_uses_io_uring_is_named(tracing: Tracing, tmp_path: Path) -> None:
+    job = [
+        "--name=job",
+        f"--filename={tmp_path}/data",
+        "--size=64k",
+        "--rw=write",
+        "--thread",
+        f"--output={tmp_path}/log",
+    ]
+    done = tracing.run([need("fio"), *job, "--ioengine=io_uring"])
+    if done.returncode:
+        pytest.skip("the kernel allows no io_uring")
+    ((program, reason, times),) = tracing.source.unseen
+    assert (program.split()[0], times) == (need("fio"), 1)
+    assert "io_uring" in reason
+
+
 def test_what_is_seen_or_not_there_is_not_named(tracing: Tracing) -> None:
     assert unseen(tracing, "sh", "-c", "true; ls /; ./nothing-like-it; python3 -ISc ''; env true; true") == []
 

@@ -14,7 +14,7 @@ from ...source import Problems
 from .lines import Lines, Records, split
 from .names import FileFacts, Names
 from .region import Region
-from .ring_layout import ENTRY_UNSEEN
+from .ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .signatures import Allowance
 from .unseen import Unseen
 
@@ -170,6 +170,8 @@ class TracedProcess:
                         self._counters["programs_unseen"] += 1
                     else:
                         self._names.learn(entry)
+                        if entry.type == ENTRY_FILE:
+                            self._counters["programs_unseen"] += self._unseen.learn_file(entry, self.info.command)
                 except ProtocolError as error:
                     self._malformed(error)
         except ProtocolError as error:

@@ -1,4 +1,4 @@
-"""What traced processes say of programs and children that are not traced."""
+"""What traced processes say of programs, children and ways of I/O that are not traced."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ _REASONS: Final = {
     5: PRIVILEGED,
     6: "is started without the tracer's LD_PRELOAD and IOTIDE_SOCKET in its environment",
     7: "has restricted itself to reading and writing, and is not traced from there on",
-    8: "has restricted itself, so the children that it forks are not traced",
+    8: "has restricted itself, so a child that it forked is not traced before it starts a program",
 }
 """By ``enum iotide_unseen`` of ring.h; each follows the program's name."""
+_BY_RINGS: Final = "hands I/O to the kernel by io_uring, past all that the tracer sees"
+_RINGS: Final = b"anon_inode:[io_uring]"
 _MOST: Final = 1000
 
 
@@ -47,9 +49,18 @@ class Unseen:
         """
         if entry.aux not in _REASONS:
             raise ProtocolError(f"no program is unseen for reason {entry.aux}")
-        key = entry.text.decode(errors="backslashreplace"), _REASONS[entry.aux]
+        self._add(entry.text.decode(errors="backslashreplace"), _REASONS[entry.aux])
+
+    def learn_file(self, entry: Entry, command: str) -> bool:
+        """Takes in that a process has a file; returns whether that says of something that it is not seen."""
+        if entry.text == _RINGS:
+            self._add(command, _BY_RINGS)
+        return entry.text == _RINGS
+
+    def _add(self, program: str, reason: str) -> None:
+        key = program, reason
         known = key in self._counts or len(self._counts) < _MOST
-        self._counts[key if known else ("", key[1])] += 1
+        self._counts[key if known else ("", reason)] += 1
 
     def __iter__(self) -> Iterator[UnseenProgram]:
         for (program, reason), times in self._counts.most_common():
