@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..events import EventBatch, Flag, Kind, Layer
+from .grouping import Grouping
 
 OTHER: Final = 0
 """Id of the slot that takes what has no id of its own, or one beyond the bound."""
@@ -67,11 +68,22 @@ class Totals:
         if not len(batch):
             return
         self.events += len(batch)
+        if max(int(batch.bytes.max()), int(batch.duration.max())) >= _HUGE:
+            self._add(batch, np.ones(len(batch), np.int64))
+            return
+        told = (batch.call, batch.layer, batch.kind, batch.file, batch.depth, batch.errno, batch.flags)
+        alike = Grouping(told)
+        order = np.argsort(alike.last)  # a call's layer is that of its last event
+        sums = alike.sums([batch.bytes, batch.duration])[order]
+        rows = batch.select(alike.last[order]).replace(bytes=sums[:, 0], duration=sums[:, 1])
+        self._add(rows, alike.counts()[order])
+
+    def _add(self, batch: EventBatch, count: npt.NDArray[np.int64]) -> None:
+        """Adds events, or sums of some that are alike."""
         moved, duration = batch.bytes, batch.duration
-        call, beyond = self._calls.bounded(batch.call)
-        self.overflowed += beyond
+        call = self._bounded(self._calls, batch.call, count)
         failed = (batch.errno != 0) | ((batch.flags & Flag.FAILED) != 0)
-        self._calls.add(call, {"calls": None, "failed": failed, "bytes": moved, "ns": duration})
+        self._calls.add(call, {"calls": count, "failed": np.where(failed, count, 0), "bytes": moved, "ns": duration})
         if len(self._layers) < len(self._calls):
             self._layers = np.append(self._layers, np.zeros(len(self._calls) - len(self._layers), np.uint8))
         self._layers[call] = batch.layer
@@ -80,9 +92,15 @@ class Totals:
         written = np.where(outer & (batch.kind == Kind.WRITE), moved, 0)
         self.bytes_read = added(self.bytes_read, read)
         self.bytes_written = added(self.bytes_written, written)
-        file, beyond = self._files.bounded(batch.file)
-        self.overflowed += beyond
-        self._files.add(file, {"calls": outer, "read": read, "written": written, "ns": np.where(outer, duration, 0)})
+        columns = {"calls": np.where(outer, count, 0), "read": read, "written": written}
+        file = self._bounded(self._files, batch.file, count)
+        self._files.add(file, {**columns, "ns": np.where(outer, duration, 0)})
+
+    def _bounded(self, table: _Table, ids: npt.NDArray[Any], count: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        """Returns the ids with those beyond the table's bound exchanged for "other"."""
+        beyond = ids > table.bound
+        self.overflowed += int(count[beyond].sum())
+        return np.where(beyond, OTHER, ids).astype(np.intp)
 
     def calls(self, top: int | None = None) -> list[CallRow]:
         """Returns the calls seen, those with the most bytes (then the most calls) first."""
@@ -128,7 +146,7 @@ class _Table:
     """Columns of int64 sums by id; grows as ids appear, up to a bound. Sums stop at 2^62."""
 
     def __init__(self, bound: int, names: tuple[str, ...]) -> None:
-        self._bound = bound
+        self.bound = bound
         self._columns = {name: np.zeros(1, np.int64) for name in names}
 
     def __len__(self) -> int:
@@ -137,33 +155,23 @@ class _Table:
     def __getitem__(self, name: str) -> npt.NDArray[np.int64]:
         return self._columns[name]
 
-    def bounded(self, ids: npt.NDArray[Any]) -> tuple[npt.NDArray[np.intp], int]:
-        """Returns the ids with those beyond the bound exchanged for "other", and how many these are."""
-        beyond = ids > self._bound
-        count = int(np.count_nonzero(beyond))
-        return (np.where(beyond, OTHER, ids) if count else ids).astype(np.intp), count
-
-    def add(self, ids: npt.NDArray[np.intp], columns: dict[str, npt.NDArray[Any] | None]) -> None:
-        """Adds values to their ids' rows; None adds one each."""
+    def add(self, ids: npt.NDArray[np.intp], columns: dict[str, npt.NDArray[np.int64]]) -> None:
+        """Adds values to their ids' rows."""
         size = int(ids.max()) + 1
         if size > len(self):
-            room = min(max(size, 2 * len(self)), self._bound + 1)
+            room = min(max(size, 2 * len(self)), self.bound + 1)
             self._columns = {
                 name: np.append(old, np.zeros(room - len(old), np.int64)) for name, old in self._columns.items()
             }
         for name, values in columns.items():
             target = self._columns[name]
-            if values is None or values.dtype == np.bool_:
-                target[:size] += np.bincount(ids if values is None else ids[values], minlength=size)
-            else:
-                # in integers, since float64 sums are exact only up to 2^53
-                values = values.astype(np.int64, copy=False)
-                if values.max() >= _HUGE:
-                    huge = values >= _HUGE
-                    for row, value in zip(ids[huge].tolist(), values[huge].tolist(), strict=True):
-                        target[row] = min(int(target[row]) + value, _MOST)
-                    values = np.where(huge, 0, values)
-                np.add.at(target, ids, values)
+            # in integers, since float64 sums are exact only up to 2^53
+            if values.max() >= _HUGE:
+                huge = values >= _HUGE
+                for row, value in zip(ids[huge].tolist(), values[huge].tolist(), strict=True):
+                    target[row] = min(int(target[row]) + value, _MOST)
+                values = np.where(huge, 0, values)
+            np.add.at(target, ids, values)
 
     def order(self, names: list[str], top: int | None) -> npt.NDArray[np.intp]:
         """Returns the ids that have calls, ordered by the sum of all columns but the first, then by the first."""

@@ -12,6 +12,7 @@ from ...events.interaction import EdgeKind, Ranking
 from ...events.kernel import EVENT_OF_NAME, KernelEvent
 from ..dfg.mapping import Names
 from ..dfg.state import Ints, Rows
+from ..grouping import Grouping
 from .channels import Channels
 from .kernel_events import KernelEvents
 from .keys import BY_STREAM, SPACE, link_ends, link_keys, threads_of
@@ -211,43 +212,44 @@ class InteractionAnalyzer:
         return made
 
     def _calls(self, batch: EventBatch, names: Names, space: int, stream: int, pid: int, rank: int) -> None:
+        who = (batch.tid, batch.pid, batch.rank)
+        alike = Grouping([*who, batch.kind, batch.file, batch.flags, batch.depth, batch.call])
+        order = np.argsort(alike.last)  # of several names the last one stays
+        count, size = alike.counts()[order], alike.sum(batch.bytes)[order]
+        start, end = alike.least(batch.start)[order], alike.most(batch.end)[order]
+        batch = batch.select(alike.last[order])
         ranks = np.where(batch.rank < 0, rank, batch.rank).astype(np.int64)
         pids = np.where(batch.pid == 0, pid, batch.pid).astype(np.int64)
-        tids = batch.tid.astype(np.int64)
-        threads = threads_of(tids, pids, ranks, stream)
+        threads = threads_of(batch.tid.astype(np.int64), pids, ranks, stream)
         reads, writes = batch.kind == int(Kind.READ), batch.kind == int(Kind.WRITE)
-        top = batch.depth == 0
-        moved = np.where(top, batch.bytes, 0).astype(np.int64)
+        moved = np.where(batch.depth == 0, size, 0)
+        bytes_read, bytes_written = np.where(reads, moved, 0), np.where(writes, moved, 0)
         failed = (batch.flags & int(Flag.FAILED)) > 0
         renames = self._execs[batch.call] & ~failed
         rows = self._actor(
             space * SPACE + threads,
-            events=1,
-            bytes_read=np.where(reads, moved, 0),
-            bytes_written=np.where(writes, moved, 0),
+            events=count,
+            bytes_read=bytes_read,
+            bytes_written=bytes_written,
             pid=np.where(pids > 0, pids, -1),
             rank=ranks,
             name=np.where(renames, batch.file.astype(np.int64), -1) if renames.any() else -1,
         )
         channel = self._channels.of(batch.file, names.files, space)
         collective = (batch.flags & int(Flag.COLLECTIVE)) > 0
-        used = np.flatnonzero((reads | writes | collective) & (channel > 0) & ~failed & (rows >= 0))
-        if not len(used):
-            return
-        end = batch.end[used]
-        reads, writes = reads[used], writes[used]
-        self._uses.add(
-            rows[used] * SPACE + channel[used],
-            calls=1,
-            reads=reads,
-            writes=writes,
-            collectives=collective[used],
-            bytes_read=np.where(reads, moved[used], 0),
-            bytes_written=np.where(writes, moved[used], 0),
-            first_write=np.where(writes, batch.start[used], NEVER),
-            last_write=np.where(writes, end, -NEVER),
-            last_read=np.where(reads, end, -NEVER),
-        )
+        used = (reads | writes | collective) & (channel > 0) & ~failed & (rows >= 0)
+        columns = {
+            "calls": count,
+            "reads": np.where(reads, count, 0),
+            "writes": np.where(writes, count, 0),
+            "collectives": np.where(collective, count, 0),
+            "bytes_read": bytes_read,
+            "bytes_written": bytes_written,
+            "first_write": np.where(writes, start, NEVER),
+            "last_write": np.where(writes, end, -NEVER),
+            "last_read": np.where(reads, end, -NEVER),
+        }
+        self._uses.add((rows * SPACE + channel)[used], **{name: column[used] for name, column in columns.items()})
 
     def _kernel(self, batch: EventBatch, space: int) -> None:
         told = self._events.update(batch, self._codes[batch.call], space)
