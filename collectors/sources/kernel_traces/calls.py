@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ....events import EventBatch, Flag, Interner, Kind, make_batch
 from ....events.recall import Recall
 from ...calls import CALLS, classify
-from .call_fields import CALL, HAS_COUNT, HAS_FD, HAS_PID, HAS_RESULT, CallFields
+from .call_fields import HAS_COUNT, HAS_FD, HAS_PID, HAS_RESULT, CallFields
 from .numbers import Ints
 from .rows import Rows, Step
 
@@ -47,11 +47,6 @@ class CallRows:
     fields: CallFields
     path: Ints
 
-    @classmethod
-    def none(cls) -> CallRows:
-        """Makes no rows."""
-        return cls(np.zeros(0, np.intp), np.zeros(0, np.int64), np.zeros(0, CALL), np.zeros(0, np.int64))
-
     def select(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> CallRows:
         """Returns some of the rows."""
         return CallRows(self.at[rows], self.name[rows], self.fields[rows], self.path[rows])
@@ -59,15 +54,6 @@ class CallRows:
     def moved(self, places: npt.NDArray[np.intp]) -> CallRows:
         """Returns the same, for rows whose places are others now."""
         return CallRows(places[self.at], self.name, self.fields, self.path)
-
-
-def join(parts: list[CallRows]) -> CallRows:
-    """Puts rows of several kinds in the order of the file."""
-    if not parts:
-        return CallRows.none()
-    columns = zip(*((part.at, part.name, part.fields, part.path) for part in parts), strict=True)
-    rows = CallRows(*(np.concatenate(column) for column in columns))
-    return rows.select(np.argsort(rows.at, kind="stable"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +99,7 @@ class CallPairs:
         self._count("calls_without_end", halves & ~leaves & (name > 0))
         self._count("calls_without_begin", leaves & (name == 0) & of_io)
         ends = leaves & (name > 0)
-        kinds = {number: classify(name_of(number)) for number in np.unique(name[ends]).tolist()}
+        kinds = {number: classify(name_of(number)) for number in np.flatnonzero(np.bincount(name[ends])).tolist()}
         kind = _looked_up(name, {number: int(kind) for number, (_, kind) in kinds.items()})
         process = np.where(processes[calls.at] > 0, processes[calls.at], tid)
         result = np.where(calls.fields["has"] & HAS_RESULT > 0, calls.fields["result"], _NOBODY)

@@ -74,7 +74,7 @@ def interrupts(prefixes: Mapping[bytes, bytes]) -> dict[bytes, Payload]:
         b"timer_expire": _TIMER,
     }
     return {
-        prefix + name + suffix: Payload(step, other=kind)
+        prefix + name + suffix: Payload(step, interrupt=kind)
         for name, kind in kinds.items()
         for prefix in {b"", prefixes.get(name, b"")}
         for suffix, step in ((b"_entry", Step.INTERRUPT_IN), (b"_exit", Step.INTERRUPT_OUT))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -26,6 +28,8 @@ class Events:
         self._meanings: list[tuple[str, Payload | None, str]] = [("further names", None, "")]
         self._numbers = Numbers(self._number)
         self._others = np.zeros(MOST_NAMES + 1, np.int64)
+        self.code, self.interrupt = np.zeros((2, MOST_NAMES + 1), np.int64)
+        """By number: a ``KernelEvent`` or a ``Step``, 0 for events that mean nothing; and the kind of an interrupt."""
 
     def of(self, data: bytes, lines: Lines) -> Ints:
         """Returns the number of the event that each line is of."""
@@ -33,17 +37,23 @@ class Events:
 
     def sort_out(self, events: Ints) -> npt.NDArray[np.bool_]:
         """Tells which events mean something, and counts the others."""
-        means = np.array([payload is not None for _, payload, _ in self._meanings])[events]
-        self._others += np.bincount(events[~means], minlength=len(self._others))
+        means: npt.NDArray[np.bool_] = self.code[events] > 0
+        others = np.bincount(events[~means])
+        self._others[: len(others)] += others
         return means
 
-    def others(self) -> dict[str, int]:
+    def others(self) -> Counter[str]:
         """Returns how many events of each name meant nothing."""
-        return {self._meanings[at][0]: int(self._others[at]) for at in np.flatnonzero(self._others).tolist()}
+        return Counter({self._meanings[at][0]: int(self._others[at]) for at in np.flatnonzero(self._others).tolist()})
 
-    def payload(self, event: int) -> Payload | None:
-        """Returns what is behind an event's name, None for one that means nothing."""
-        return self._meanings[event][1]
+    def with_fields(self, events: Ints) -> Iterator[tuple[Payload, npt.NDArray[np.intp]]]:
+        """Yields what is behind each name of some events whose fields are wanted, and its places among those."""
+        order = np.argsort(events.astype(np.uint16), kind="stable")  # sorts by digits, which 64 bits are too wide for
+        ends = np.cumsum(np.bincount(events))
+        for event in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+            payload = self._meanings[event][1]
+            if payload is not None and payload.wants_fields:
+                yield payload, order[ends[event - 1] if event else 0 : ends[event]]
 
     def call(self, event: int) -> str:
         """Returns the name of the system call that an event is of, "" where it is of none or does not tell."""
@@ -57,5 +67,8 @@ class Events:
             step, name = found
             if is_io(name):
                 payload, call = Payload(step), name
+        if payload is not None:
+            at = len(self._meanings)
+            self.code[at], self.interrupt[at] = int(payload.code), payload.interrupt
         self._meanings.append((event[:_SHOWN].decode(errors="replace"), payload, call))
         return len(self._meanings) - 1

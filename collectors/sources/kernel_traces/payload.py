@@ -29,12 +29,12 @@ class Payload:
         code: what the event is.
         templates: how (``template.py``), none where no field is wanted. Fields are columns of ``Rows``, ``name``,
             ``path`` or ``state``.
-        constants: columns of Rows that are the same for all.
+        interrupt: the kind of an interrupt.
     """
 
-    def __init__(self, code: KernelEvent | Step, *templates: str, **constants: int) -> None:
+    def __init__(self, code: KernelEvent | Step, *templates: str, interrupt: int = 0) -> None:
         self.code = code
-        self.constants = constants
+        self.interrupt = interrupt
         self._templates = [Template(text) for text in templates]
 
     @property

@@ -13,7 +13,7 @@ from ...lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .call_fields import call_fields
-from .calls import CallRows, join
+from .calls import CallRows
 from .columns import headers, states, store
 from .dialect import Dialect
 from .events import Events
@@ -26,8 +26,8 @@ from .time import Clock
 MAX_LINE_BYTES: Final = 1 << 16
 MAX_HOSTS: Final = 1024
 _PIECE_BYTES: Final = 1 << 20
+_SHOWN: Final = 12
 _ONE_TOO_MANY: Final = MAX_HOSTS + 1
-_CALL_STEPS: Final = (Step.CALL_IN, Step.CALL_OUT, Step.DESCRIPTOR)
 
 
 class KernelTextParser:
@@ -61,8 +61,10 @@ class KernelTextParser:
     def finish(self) -> list[SourceItem]:
         """Parses a last line without its end, closes all streams and tells which events meant nothing."""
         items = self._parse(self._lines.finish())
-        for name, count in self._events.others().items():
-            self._about.omissions.add(f"events {name}", count)
+        if others := self._events.others():
+            names = ", ".join(f"{name} {count}" for name, count in others.most_common(_SHOWN))
+            rest = f" and {len(others) - _SHOWN} kinds more" if len(others) > _SHOWN else ""
+            self._about.omissions.add(f"events that tell of no interaction ({names}{rest})", others.total())
         items += [Closed(stream) for stream, _ in self._machines.values()]
         self._machines.clear()
         return items
@@ -171,24 +173,15 @@ class KernelTextParser:
         wrong: npt.NDArray[np.bool_],
     ) -> CallRows:
         """Fills in what stands behind the events' names; marks rows that lack it; returns the system calls."""
-        calls: list[CallRows] = []
-        for event in np.flatnonzero(np.bincount(events)).tolist():
-            payload = self._events.payload(event)
-            if payload is None:
-                continue
-            mine = np.flatnonzero(events == event)
-            rows.code[mine] = int(payload.code)
-            for column, value in payload.constants.items():
-                getattr(rows, column)[mine] = value
-            if payload.code in _CALL_STEPS:
-                fields = call_fields(data, lines["payload"][mine])
-                calls.append(CallRows(mine, np.full(len(mine), event), fields, machine.paths.of(data, fields["path"])))
-            elif payload.wants_fields:
-                parts, malformed = payload.find(data, lines["payload"][mine])
-                wrong[mine[malformed]] = True
-                for part in parts:
-                    store(machine, self._waits, data, rows, mine, part)
-        return join(calls)
+        rows.code[:], rows.other[:] = self._events.code[events], self._events.interrupt[events]
+        for payload, mine in self._events.with_fields(events):
+            parts, malformed = payload.find(data, lines["payload"][mine])
+            wrong[mine[malformed]] = True
+            for part in parts:
+                store(machine, self._waits, data, rows, mine, part)
+        calls = np.flatnonzero(rows.code >= int(Step.CALL_IN))
+        fields = call_fields(data, lines["payload"][calls])
+        return CallRows(calls, events[calls], fields, machine.paths.of(data, fields["path"]))
 
     def _machine(self, host: bytes, items: list[SourceItem]) -> tuple[str, Machine]:
         if (known := self._machines.get(host)) is None:
