@@ -80,7 +80,7 @@ class Totals:
 
     def _add(self, batch: EventBatch, count: npt.NDArray[np.int64]) -> None:
         """Adds events, or sums of some that are alike."""
-        moved, duration = batch.bytes, batch.duration
+        moved, duration = (column.astype(np.int64, copy=False) for column in (batch.bytes, batch.duration))
         call = self._bounded(self._calls, batch.call, count)
         failed = (batch.errno != 0) | ((batch.flags & Flag.FAILED) != 0)
         self._calls.add(call, {"calls": count, "failed": np.where(failed, count, 0), "bytes": moved, "ns": duration})
