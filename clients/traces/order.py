@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import DefinitionTable, EventBatch, concatenate
-from ...events.archive import integers
 from ...events.archive.reader import ArchiveReader
+from ...events.archive.times import unpack_stamps
 
 WINDOW: Final = 1 << 19
 """Calls that are held at a time, about."""
@@ -66,8 +66,7 @@ def _edges(reader: ArchiveReader, stream: int, window: int) -> list[int]:
     calls = 0
     for section in reader.sections(stream):
         calls += section.calls
-        for count, starts, _ in section.stamps:
-            samples.append(np.sort(integers.unpack(starts, count, reader.where))[::_STEP])
+        samples += [np.sort(unpack_stamps(stamps, reader.where)[0])[::_STEP] for stamps in section.stamps]
     if not calls:
         return []
     cuts = np.sort(np.concatenate(samples))[:: max(window // _STEP, 1)]

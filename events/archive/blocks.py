@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 from ..errors import InputError
 
 MAGIC: Final = b"IOTIDEAR"
-VERSION: Final = 2
+VERSION: Final = 3
 _HEAD: Final = struct.Struct("<8sHHI")
 """magic, version, reserved, CRC-32 of the 12 bytes before."""
 _BLOCK: Final = struct.Struct("<4sBxxxII")
@@ -38,9 +38,9 @@ class BlockKind(IntEnum):
     JOB = 1
     """About the job: a MessagePack map."""
     PIECE = 2
-    """What parts of streams have in common: its number and length (u32 each), then the piece, deflated."""
+    """What parts of streams have in common, or what follows no pattern: a bundle of numbers and pieces."""
     MERGED = 3
-    """Parts of streams that have their pieces in common: MessagePack."""
+    """Parts of streams that have their pieces in common: a bundle of MessagePack arrays."""
     TIMES = 4
     """When the calls of one section of one stream were: MessagePack."""
     END = 5

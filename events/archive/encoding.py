@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..schema import Kind, Layer
-from . import integers
 from .coder import Terminals
 from .columns import FIELDS, INTEGERS, STATIC
 from .digits import count_numbers, put_numbers, take_numbers
@@ -21,7 +20,7 @@ from .grammar import Rules
 from .packing import Packed, pack, unpack
 from .stream import MOST_CALLS, MOST_CHUNK, MOST_GROUPS, MOST_TERMINALS, Section
 from .templates import places_in
-from .times import Times
+from .times import Stamps, Times, pack_stamps
 
 _MOST_SYMBOLS: Final = 1 << 20
 MOST_NUMBERS: Final = 1 << 23
@@ -152,7 +151,7 @@ def section_of(part: Part, times: Times | None, where: str) -> Section:
     numbers.end()
     if times is None:
         times = Times(0, 0, list(_no_stamps(texts.calls)))
-    if any(not 0 < count <= MOST_CHUNK for count, _, _ in times.stamps):
+    if any(not 0 < stamps.calls <= MOST_CHUNK for stamps in times.stamps):
         raise InputError(where, None, "times of too many calls in a chunk", f"1 to {MOST_CHUNK}")
     return Section(
         texts.calls,
@@ -215,11 +214,11 @@ def _terminals(signatures: _Signatures, numbers: _Numbers, groups: int, where: s
     return Terminals(group, literals, np.ascontiguousarray(growths))
 
 
-def _no_stamps(calls: int) -> Iterator[tuple[int, bytes, bytes]]:
+def _no_stamps(calls: int) -> Iterator[Stamps]:
     for at in range(0, calls, MOST_CHUNK):
         count = min(MOST_CHUNK, calls - at)
-        zeros = integers.pack(np.zeros(count, np.int64))
-        yield count, zeros, zeros
+        zeros = np.zeros(count, np.int64)
+        yield pack_stamps(zeros, zeros)
 
 
 def _column(array: Packed, dtype: type[Any], most: int, where: str) -> npt.NDArray[Any]:

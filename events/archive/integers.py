@@ -17,6 +17,8 @@ _MANY: Final = 4096
 _BLOCK: Final = 1 << 16
 """Bytes that are deflated in one way."""
 _SAMPLE: Final = 2048
+_WORTH: Final = 1.2
+"""How much smaller a sample has to become for what takes several times as long."""
 _HEAD: Final = b"\x78\x9c"
 _END: Final = b"\x03\x00"
 _STORED: Final = b"\x00\x01\x00\xfe\xff"
@@ -48,18 +50,39 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
     return b"".join([*pieces, _END, checksum.to_bytes(4, "big")])
 
 
+def estimate(values: npt.NDArray[np.int64]) -> float:
+    """Returns about how many bits ``pack`` needs for a value of a sample: the entropy of its bytes of equal weight."""
+    grown = np.diff(values)
+    zigzag = ((grown << 1) ^ (grown >> 63)).view(np.uint64)
+    bits = 0.0
+    for place in range((int(zigzag.max(initial=0)).bit_length() + 7) // 8):
+        counts = np.bincount((zigzag >> np.uint64(8 * place)).astype(np.uint8))
+        share = counts[counts > 0] / len(zigzag)
+        bits -= float((share * np.log2(share)).sum())
+    return bits
+
+
 def _deflate(block: bytes) -> bytes:
     """Deflates bytes, to the next whole byte, in the way that a sample of them asks for."""
     sample = block[:_SAMPLE] + block[-_SAMPLE:]
     gain = len(sample) / len(zlib.compress(sample, 1))
     if gain < 1.05:
-        deflate = zlib.compressobj(0, zlib.DEFLATED, -zlib.MAX_WBITS)
-    elif gain < 4:  # little is gained by looking for what came before, which takes most of the time
-        strategy = zlib.Z_HUFFMAN_ONLY if gain < 2 else zlib.Z_RLE
-        deflate = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, strategy)
+        deflate = _way(0)
+    elif gain < 2:  # little is gained by looking for what came before, which takes most of the time
+        deflate = _way(1, zlib.Z_HUFFMAN_ONLY)
+    elif gain < 4 or _length(_way(1, zlib.Z_RLE), sample) < _WORTH * _length(_way(_LEVEL), sample):
+        deflate = _way(1, zlib.Z_RLE)
     else:
-        deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        deflate = _way(_LEVEL)
     return deflate.compress(block) + deflate.flush(zlib.Z_SYNC_FLUSH)
+
+
+def _way(level: int, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> zlib._Compress:
+    return zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, strategy)
+
+
+def _length(deflate: zlib._Compress, data: bytes) -> int:
+    return len(deflate.compress(data)) + len(deflate.flush())
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Final, NamedTuple
@@ -11,13 +12,20 @@ import msgspec
 import numpy as np
 
 from ..errors import InputError
+from . import integers
 from .encoding import MOST_NUMBERS
 from .members import Members, encode_members
 from .packing import Packed, pack, unpack
 from .rank_patterns import Integers, Patterns
+from .varints import decode_varints, encode_varints
 
 _CHUNK: Final = 1 << 16
 """Numbers kept as they are that are packed together: to read one member, no more are unpacked."""
+_FEW: Final = _CHUNK
+"""Numbers up to which a chunk may be a piece, and so deflated together with those that are like it."""
+_WORTH: Final = 1.2
+"""A piece may be so much larger, deflated alone, than what ``integers.pack`` makes."""
+_LITTLE: Final = 256
 _WIDEST: Final = 1 << 18
 _MOST_LINES: Final = 1 << 22
 _OVERHEAD: Final = 1024
@@ -55,18 +63,23 @@ class _Payload(msgspec.Struct, array_like=True, frozen=True):
     firsts: Packed
     steps: Packed
     by_column: bool
-    kept: list[bytes]
+    kept: list[_Count | bytes]
 
 
 _decoder = msgspec.msgpack.Decoder(_Payload)
 _encoder = msgspec.msgpack.Encoder()
 
 
-def encode_merged(key: Key, patterns: Patterns) -> bytes:
-    """Encodes the parts of members that have a key in common."""
-    ways = (False, True) if len(patterns.ranks) > 1 else (False,)  # of one member, both are the same
-    kept = [_encode_kept(patterns.kept, by_column) for by_column in ways]
-    by_column = sum(map(len, kept[-1])) < sum(map(len, kept[0]))
+def encode_merged(key: Key, patterns: Patterns, number_of: Callable[[bytes], int]) -> bytes:
+    """Encodes the parts of members that have a key in common.
+
+    Args:
+        key: what they have in common.
+        patterns: their numbers.
+        number_of: takes a piece and returns its number.
+    """
+    by_column, few, chunks = _encode_kept(patterns.kept)
+    kept: list[int | bytes] = [number_of(chunk) for chunk in chunks] if few else [*chunks]
     slopes = patterns.slopes if patterns.slopes.any() else patterns.slopes[:0]
     return _encoder.encode(
         _Payload(
@@ -82,7 +95,7 @@ def encode_merged(key: Key, patterns: Patterns) -> bytes:
             pack(patterns.firsts),
             pack(patterns.steps),
             by_column,
-            kept[by_column],
+            kept,
         )
     )
 
@@ -100,10 +113,16 @@ class MergedParts:
     members: Members
     _payload: _Payload
     _where: str
+    _piece: Callable[[int], bytes]
 
     @classmethod
-    def decode(cls, payload: bytes, where: str) -> MergedParts:
-        """Decodes a block, but for the numbers.
+    def decode(cls, payload: bytes, where: str, piece: Callable[[int], bytes]) -> MergedParts:
+        """Decodes merged parts, but for the numbers.
+
+        Args:
+            payload: what ``encode_merged`` made.
+            where: the file's name, for errors.
+            piece: returns the piece of a number.
 
         Raises:
             InputError: it is none, or has more members than an archive may.
@@ -116,14 +135,19 @@ class MergedParts:
             raise InputError(where, None, f"parts of {found.width} numbers", f"at most {MOST_NUMBERS}")
         members = Members.decode(found.members, where)
         key = Key(found.kind, found.ordinal, found.lane, tuple(found.pieces), found.width)
-        return cls(key, members, found, where)
+        return cls(key, members, found, where, piece)
 
     @property
     def nbytes(self) -> int:
         """About what it takes in memory, with what was unpacked so far."""
         values = [each for held in self.__dict__.values() for each in (held if isinstance(held, tuple) else (held,))]
         unpacked = sum(int(each.nbytes) for each in values if isinstance(each, np.ndarray))
-        return unpacked + sum(map(len, self._payload.kept)) + 24 * self.members.lines + _OVERHEAD
+        return (
+            unpacked
+            + sum(len(each) for each in self._payload.kept if isinstance(each, bytes))
+            + 24 * self.members.lines
+            + _OVERHEAD
+        )
 
     @property
     def lines(self) -> int:
@@ -230,7 +254,11 @@ class MergedParts:
         held: dict[int, Integers] = self.__dict__.setdefault("_held", {})
         if at not in held:
             held.clear()
-            held[at] = unpack(Packed(count, self._payload.kept[at]), count, self._where)
+            kept = self._payload.kept[at]
+            if isinstance(kept, bytes):
+                held[at] = integers.unpack(kept, count, self._where)
+            else:
+                held[at] = decode_varints(self._piece(kept), count, self._where)
         return held[at]
 
     def _broken(self, expected: str) -> InputError:
@@ -250,11 +278,23 @@ def _spans(width: int) -> Iterator[tuple[int, int]]:
         yield low, min(low + _WIDEST, width)
 
 
-def _encode_kept(kept: Integers, by_column: bool) -> list[bytes]:
+def _encode_kept(kept: Integers) -> tuple[bool, bool, list[bytes]]:
+    """Returns whether columns stand one after the other, whether chunks are pieces, and the chunks."""
     members, width = kept.shape
-    chunks = []
-    for row in range(0, members, _rows(width)):
-        for low, high in _spans(width):
-            chunk = kept[row : row + _rows(width), low:high]
-            chunks.append(pack(chunk.T if by_column else chunk).data)
-    return chunks
+    chunks = [
+        kept[row : row + _rows(width), low:high]
+        for row in range(0, members, _rows(width))
+        for low, high in _spans(width)
+    ]
+    ways = [(by_column, [_flat(chunk, by_column) for chunk in chunks]) for by_column in (False, True)[:members]]
+    packed = [(by_column, False, [integers.pack(each) for each in way]) for by_column, way in ways]
+    best = min(packed, key=lambda way: sum(map(len, way[2])))
+    if max((chunk.size for chunk in chunks), default=0) > _FEW:
+        return best
+    short = [(by_column, True, [encode_varints(each) for each in way]) for by_column, way in ways]
+    sizes = [sum(len(zlib.compress(each, 1)) for each in way) for _, _, way in short]
+    return short[int(np.argmin(sizes))] if min(sizes) < _WORTH * sum(map(len, best[2])) + _LITTLE else best
+
+
+def _flat(chunk: Integers, by_column: bool) -> Integers:
+    return np.ascontiguousarray(chunk.T if by_column else chunk).reshape(-1)

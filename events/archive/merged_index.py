@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import struct
 import zlib
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+import msgspec
 import numpy as np
 
 from ..errors import InputError
+from .bundles import decode_bundle, numbers_of
 from .encoding import Part, PartKind
 from .members import MOST_MEMBERS, Members
 from .merged import Key, MergedParts
-from .merging import decode_piece
 from .rank_patterns import Integers
 
 _HELD: Final = 1 << 26
@@ -24,6 +24,7 @@ _FEW: Final = 2
 """Members up to which each is noted with its block."""
 _FEW_LINES: Final = 64
 """Lines up to which the ranks of a block's members are held."""
+_EXPECTED: Final = "what this version writes"
 _T = TypeVar("_T")
 
 
@@ -40,6 +41,8 @@ class MergedBlock:
     """None: they are many, and are read again when asked for."""
     at: int
     length: int
+    place: int
+    """In the bundle that stands there."""
 
 
 class MergedIndex:
@@ -55,41 +58,55 @@ class MergedIndex:
         self._read = read
         self.where = where
         self._streams = 0
-        self._pieces: dict[int, tuple[int, int]] = {}
+        self._pieces: dict[int, tuple[int, int, int]] = {}
         self._of_few: dict[tuple[int, int, int], list[int]] = defaultdict(list)
         self._of_many: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._spans: dict[tuple[int, int], tuple[Integers, Integers, Integers]] = {}
         self._held_parts = _Held[MergedParts]()
-        self._held_pieces = _Held[bytes]()
+        self._held_bundles = _Held[list[bytes]]()
 
-    def add_piece(self, number: int, at: int, length: int) -> None:
-        """Takes in where a piece stands."""
-        self._pieces[number] = at, length
-
-    def add(self, payload: bytes, at: int) -> str:
-        """Takes in a block; returns what its parts are.
+    def add_pieces(self, payload: bytes, at: int) -> None:
+        """Takes in a block of pieces.
 
         Raises:
-            InputError: it cannot be used.
+            ValueError, msgspec.MsgspecError: it is none.
         """
-        parts = MergedParts.decode(payload, self.where)
+        for place, number in enumerate(numbers_of(payload)):
+            self._pieces[number] = at, len(payload), place
+
+    def add(self, payload: bytes, at: int) -> None:
+        """Takes in a block of merged parts.
+
+        Raises:
+            InputError: some of it cannot be used; the rest is taken in.
+            ValueError, zlib.error, msgspec.MsgspecError: it is none.
+        """
+        broken: InputError | None = None
+        for place, text in enumerate(decode_bundle(payload)):
+            try:
+                parts = MergedParts.decode(text, self.where, self._piece)
+                if parts.key.kind in list(PartKind):
+                    self._add(parts, at, len(payload), place)
+            except InputError as error:
+                broken = error
+        if broken is not None:
+            raise broken
+
+    def _add(self, parts: MergedParts, at: int, length: int, place: int) -> None:
         key, members, count = parts.key, parts.members, len(parts.members)
-        if key.kind not in list(PartKind):
-            return "other"
         if key.kind == PartKind.STREAM:
             if self._streams + count > MOST_MEMBERS:
                 raise InputError(self.where, None, f"more than {MOST_MEMBERS} streams", "fewer")
             self._streams += count
         number = len(self.blocks)
         held = members if members.lines <= _FEW_LINES else None
-        self.blocks.append(MergedBlock(key, members.first, members.last, count, held, at, len(payload)))
+        self.blocks.append(MergedBlock(key, members.first, members.last, count, held, at, length, place))
         if count <= _FEW:
             for rank in members.all().tolist():
                 self._of_few[key.kind, key.lane, rank].append(number)
         else:
             self._of_many[key.kind, key.lane].append(number)
             self._spans.pop((key.kind, key.lane), None)
-        return PartKind(key.kind).name.lower()
 
     def members(self) -> tuple[Integers, Integers]:
         """Returns lane and rank of each stream, in that order, each once."""
@@ -129,49 +146,57 @@ class MergedIndex:
         if place is None:
             raise InputError(self.where, None, f"no parts of rank {rank}", "a member")
         numbers = parts.numbers_of(rank, place)
-        self._held_parts.note(block.at, parts, parts.nbytes)
+        self._held_parts.note((block.at, block.place), parts, parts.nbytes)
         return Part([self._piece(number) for number in block.key.pieces], numbers)
 
     def unpacked(self, block: MergedBlock) -> MergedParts:
         """Returns the parts of a block, unpacked as far as they are asked for."""
-        parts = self._held_parts.get(block.at)
+        where = block.at, block.place
+        parts = self._held_parts.get(where)
         if parts is None:
-            parts = MergedParts.decode(self._read(block.at, block.length), self.where)
-            self._held_parts.note(block.at, parts, parts.nbytes)
+            text = self._bundle(block.at, block.length)[block.place]
+            parts = MergedParts.decode(text, self.where, self._piece)
+            self._held_parts.note(where, parts, parts.nbytes)
         return parts
 
     def _piece(self, number: int) -> bytes:
-        piece = self._held_pieces.get(number)
-        if piece is None:
-            if number not in self._pieces:
-                raise InputError(self.where, None, f"piece {number} is missing", "a piece ahead of what uses it")
+        if number not in self._pieces:
+            raise InputError(self.where, None, f"piece {number} is missing", "a piece ahead of what uses it")
+        at, length, place = self._pieces[number]
+        return self._bundle(at, length)[place]
+
+    def _bundle(self, at: int, length: int) -> list[bytes]:
+        texts = self._held_bundles.get((at, 0))
+        if texts is None:
             try:
-                piece = decode_piece(self._read(*self._pieces[number]))
-            except (struct.error, zlib.error, ValueError) as error:
-                raise InputError(self.where, None, f"piece {number} cannot be used: {error}", "a whole one") from None
-            self._held_pieces.note(number, piece, len(piece))
-        return piece
+                texts = decode_bundle(self._read(at, length))
+            except (msgspec.MsgspecError, zlib.error, ValueError) as error:
+                raise InputError(
+                    self.where, None, f"the block at byte {at} cannot be used: {error}", _EXPECTED
+                ) from None
+            self._held_bundles.note((at, 0), texts, sum(map(len, texts)))
+        return texts
 
 
 class _Held(Generic[_T]):
     """What was used last, of about so many bytes."""
 
     def __init__(self) -> None:
-        self._values: OrderedDict[int, tuple[_T, int]] = OrderedDict()
+        self._values: OrderedDict[tuple[int, int], tuple[_T, int]] = OrderedDict()
         self._bytes = 0
 
-    def get(self, number: int) -> _T | None:
-        found = self._values.get(number)
+    def get(self, key: tuple[int, int]) -> _T | None:
+        found = self._values.get(key)
         if found is None:
             return None
-        self._values.move_to_end(number)
+        self._values.move_to_end(key)
         return found[0]
 
-    def note(self, number: int, value: _T, size: int) -> None:
+    def note(self, key: tuple[int, int], value: _T, size: int) -> None:
         """Takes in a value, or how large a known one is now."""
-        before = self._values.pop(number, None)
+        before = self._values.pop(key, None)
         self._bytes += size - (before[1] if before is not None else 0)
-        self._values[number] = value, size
+        self._values[key] = value, size
         while self._bytes > _HELD and len(self._values) > 1:
             _, (_, freed) = self._values.popitem(last=False)
             self._bytes -= freed

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
+from itertools import zip_longest
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
 
 from .blocks import MOST_PIECE, BlockKind
+from .bundles import MOST_BUNDLE, encode_bundle
 from .encoding import MOST_NUMBERS, Part, PartKind
 from .merged import Key, encode_merged
 from .rank_patterns import Integers, Patterns, find_patterns, merge_patterns
@@ -22,6 +24,8 @@ _MOST_PENDING: Final = 1 << 25
 """Bytes of numbers that follow no pattern, and of patterns, from which on it is time to write them."""
 _MOST_KNOWN: Final = 65_536
 """Pieces that are remembered, by digest."""
+_NUMBERS: Final = 9
+"""The place of numbers that follow no pattern among the pieces of a part."""
 _GROUP_BYTES: Final = 1024
 """About what a group takes besides its numbers."""
 
@@ -70,6 +74,9 @@ class Merger:
         self._groups: dict[Key, _Group] = {}
         self._known: dict[bytes, int] = {}
         self._pieces = 0
+        self._waiting: list[tuple[tuple[int, int], int, bytes]] = []
+        """Pieces that are not written: what they are, number, and the piece."""
+        self._waiting_bytes = 0
         self._pending = 0
 
     @property
@@ -78,7 +85,7 @@ class Merger:
         return self._pending >= _MOST_PENDING
 
     def add(self, kind: PartKind, ordinal: int, lane: int, rank: int, part: Part) -> None:
-        """Takes in a part; blocks of what is new in it are written at once.
+        """Takes in a part; what is new in it may be written at once, all else by ``flush``.
 
         Args:
             kind: what it is.
@@ -92,7 +99,7 @@ class Merger:
         """
         if any(len(piece) > MOST_PIECE for piece in part.pieces) or len(part.numbers) > MOST_NUMBERS:
             raise ValueError(f"a piece has at most {MOST_PIECE} bytes, a part at most {MOST_NUMBERS} numbers")
-        numbers = [self._number_of(piece) for piece in part.pieces]
+        numbers = [self._number_of((kind, place), piece) for place, piece in enumerate(part.pieces)]
         key = Key(kind, ordinal, lane, tuple(numbers), len(part.numbers))
         group = self._groups.get(key)
         if group is None:
@@ -103,36 +110,44 @@ class Merger:
     def flush(self) -> None:
         """Writes all parts that wait, merged."""
         groups, self._groups, self._pending = self._groups, {}, 0
-        for key in sorted(groups):
-            self._write(BlockKind.MERGED, encode_merged(key, groups.pop(key).whole()))
+        merged, length = list[bytes](), 0
+        keys = sorted(groups)
+        for key, following in zip_longest(keys, keys[1:]):
+            patterns = groups.pop(key).whole()
+            text = encode_merged(key, patterns, partial(self._number_of, (key.kind, _NUMBERS)))
+            if length + len(text) > MOST_BUNDLE:
+                self._write_merged(merged)
+                merged, length = [], 0
+            merged.append(text)
+            length += len(text)
+            if following is None or following[:2] != key[:2]:  # so that damage costs parts of one kind
+                self._write_merged(merged)
+                merged, length = [], 0
 
-    def _number_of(self, piece: bytes) -> int:
+    def _number_of(self, what: tuple[int, int], piece: bytes) -> int:
         digest = blake2b(piece, digest_size=20).digest()
         number = self._known.get(digest)
         if number is None:
+            if self._waiting_bytes + len(piece) > MOST_BUNDLE:
+                self._write_pieces()
             number, self._pieces = self._pieces, self._pieces + 1
-            self._write(BlockKind.PIECE, _encode_piece(number, piece))
+            self._waiting.append((what, number, piece))
+            self._waiting_bytes += len(piece)
             if len(self._known) < _MOST_KNOWN:
                 self._known[digest] = number
         return number
 
+    def _write_merged(self, merged: list[bytes]) -> None:
+        """Writes merged parts, and first the pieces that they refer to."""
+        if merged:
+            self._write_pieces()
+            self._write(BlockKind.MERGED, encode_bundle(merged))
 
-def _encode_piece(number: int, piece: bytes) -> bytes:
-    return struct.pack("<II", number, len(piece)) + zlib.compress(piece)
-
-
-def decode_piece(payload: bytes) -> bytes:
-    """Returns a piece without its number.
-
-    Raises:
-        ValueError: it is longer than it says, or than one may be; no more memory is taken.
-        struct.error, zlib.error: it is none.
-    """
-    _, length = struct.unpack_from("<II", payload)
-    if length > MOST_PIECE:
-        raise ValueError(f"a piece of {length} bytes")
-    reader = zlib.decompressobj()
-    piece = reader.decompress(payload[8:], length + 1)
-    if len(piece) != length or not reader.eof:
-        raise ValueError(f"a piece that does not have its {length} bytes")
-    return piece
+    def _write_pieces(self) -> None:
+        """Writes the pieces that wait, those of a sort one after the other, as they are alike."""
+        if not self._waiting:
+            return
+        waiting = sorted(self._waiting, key=itemgetter(0))
+        self._waiting, self._waiting_bytes = [], 0
+        _, numbers, pieces = zip(*waiting, strict=True)
+        self._write(BlockKind.PIECE, encode_bundle(pieces, numbers))

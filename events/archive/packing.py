@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -10,10 +10,14 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from . import integers
+from .varints import decode_varints, encode_varints
+
+FEW: Final = 1 << 14
+"""Integers up to which an array is not deflated for itself, but with all that stands in its block."""
 
 
 class Packed(msgspec.Struct, array_like=True, frozen=True):
-    """Integers as ``integers.pack`` makes them."""
+    """Up to ``FEW`` integers as ``varints`` has their differences, more as ``integers.pack`` makes them."""
 
     count: int
     data: bytes
@@ -22,7 +26,9 @@ class Packed(msgspec.Struct, array_like=True, frozen=True):
 def pack(array: npt.NDArray[Any]) -> Packed:
     """Packs an array of integers, row after row."""
     flat = np.ascontiguousarray(array, np.int64).reshape(-1)
-    return Packed(len(flat), integers.pack(flat))
+    if len(flat) > FEW:
+        return Packed(len(flat), integers.pack(flat))
+    return Packed(len(flat), encode_varints(np.diff(flat, prepend=np.int64(0))))
 
 
 def unpack(array: Packed, most: int, where: str) -> npt.NDArray[np.int64]:
@@ -33,4 +39,6 @@ def unpack(array: Packed, most: int, where: str) -> npt.NDArray[np.int64]:
     """
     if not 0 <= array.count <= most:
         raise InputError(where, None, f"an array of {array.count} integers", f"at most {most}")
-    return integers.unpack(array.data, array.count, where)
+    if array.count > FEW:
+        return integers.unpack(array.data, array.count, where)
+    return np.cumsum(decode_varints(array.data, array.count, where), dtype=np.int64)

@@ -43,8 +43,7 @@ class ArchiveReader:
         self.complete = False
         """False: the writer did not come to the end of the file."""
         self.bytes: dict[str, int] = {}
-        """Of the file, by what they hold: ``job``, ``piece``, ``stream``, ``names``, ``section``, ``closed``,
-        ``times``, ``end`` and ``other``."""
+        """Of the file, by what they hold: ``job``, ``piece``, ``merged``, ``times``, ``end`` and ``other``."""
         self._file = file
         self._parts = MergedIndex(self._read, where)
         self._times = TimesIndex()
@@ -52,7 +51,7 @@ class ArchiveReader:
         for block in read_blocks(file, where, self.problems):
             name = BlockKind(block.kind).name.lower() if block.kind in list(BlockKind) else "other"
             try:
-                name = self._take(block) or name
+                self._take(block)
             except _UNUSABLE as error:
                 what = error.problem if isinstance(error, InputError) else str(error)
                 problem = f"the {name} block at byte {block.at} cannot be used: {what}"
@@ -116,22 +115,19 @@ class ArchiveReader:
         self._file.seek(at)
         return self._file.read(length)
 
-    def _take(self, block: Block) -> str | None:
-        """Takes in a block; returns what is in it where that is not its kind."""
+    def _take(self, block: Block) -> None:
         inside = block.at + BLOCK_HEAD_BYTES
         if block.kind == BlockKind.JOB:
             self.job = {name: _plain(value) for name, value in _job_decoder.decode(block.payload).items()}
         elif block.kind == BlockKind.PIECE:
-            (number,) = struct.unpack_from("<I", block.payload)
-            self._parts.add_piece(number, inside, len(block.payload))
+            self._parts.add_pieces(block.payload, inside)
         elif block.kind == BlockKind.MERGED:
-            return self._parts.add(block.payload, inside)
+            self._parts.add(block.payload, inside)
         elif block.kind == BlockKind.TIMES:
             member, times = decode_times(block.payload, self.where)
             self._times.add(member, times, inside, len(block.payload))
         elif block.kind == BlockKind.END:
             self.complete = True
-        return None
 
 
 def _plain(value: Any) -> Any:

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from ..batch import EventBatch
 from ..definitions import DefinitionTable, Interner
 from ..errors import InputError
-from . import integers
 from .coder import Coder, Terminals
 from .columns import FIELDS, FIRST_OF_HANDLE, Texts, join
 from .expansion import expand
 from .grammar import Grammar, Rules
 from .splitter import Splitter
+from .times import Stamps, pack_stamps, unpack_stamps
 
 MOST_SYMBOLS: Final = 1 << 18
 """Symbols of a grammar from which on it is closed and a new section begun."""
@@ -55,7 +55,7 @@ class Section:
         terminals: the call signatures.
         rules: the grammar over them.
         literals: for each field what stands in no terminal, int64.
-        stamps: for each chunk of at most 65,536 calls: how many, and their starts and durations, packed.
+        stamps: for each chunk of at most 65,536 calls, when they were.
     """
 
     calls: int
@@ -68,7 +68,7 @@ class Section:
     terminals: Terminals
     rules: Rules
     literals: list[npt.NDArray[np.int64]]
-    stamps: list[tuple[int, bytes, bytes]]
+    stamps: list[Stamps]
 
 
 class StreamCompressor:
@@ -77,9 +77,10 @@ class StreamCompressor:
     Memory is bounded by the section: a grammar that does not get smaller is closed, and a new section begun.
     """
 
-    def __init__(self, most_symbols: int = MOST_SYMBOLS, most_calls: int = MOST_CALLS) -> None:
+    def __init__(self, most_symbols: int = MOST_SYMBOLS, most_calls: int = MOST_CALLS, tick_ns: int = 1) -> None:
         self._most_symbols = most_symbols
         self._most_calls = most_calls
+        self._tick_ns = tick_ns
         self._open: _OpenSection | None = None
 
     @property
@@ -101,7 +102,7 @@ class StreamCompressor:
         low = 0
         while low < len(batch):
             if self._open is None:
-                self._open = _OpenSection()
+                self._open = _OpenSection(self._tick_ns)
             most = min(MOST_CHUNK, self._most_calls - self._open.calls)
             taken = self._open.take(batch, low, min(len(batch), low + most), table)
             low += taken
@@ -117,12 +118,13 @@ class StreamCompressor:
 
 
 class _OpenSection:
-    def __init__(self) -> None:
+    def __init__(self, tick_ns: int) -> None:
         self.calls = 0
+        self._tick_ns = tick_ns
         self._splitter = Splitter()
         self._coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
         self._grammar = Grammar()
-        self._stamps: list[tuple[int, bytes, bytes]] = []
+        self._stamps: list[Stamps] = []
         self._held: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
         self._held_calls = 0
         self._first_ns = 2**63 - 1
@@ -185,7 +187,7 @@ class _OpenSection:
         """Packs so many of the times that are held: many at once take less room and time."""
         start = np.concatenate([each for each, _ in self._held])
         duration = np.concatenate([each for _, each in self._held])
-        self._stamps.append((count, integers.pack(start[:count]), integers.pack(duration[:count])))
+        self._stamps.append(pack_stamps(start[:count], duration[:count], self._tick_ns))
         self._held_calls -= count
         self._held = [(start[count:], duration[count:])] if self._held_calls else []
 
@@ -210,16 +212,16 @@ def calls_of(
     coder.define(section.terminals)
     for field, values in enumerate(section.literals):
         coder.give_literals(field, values)
-    if sum(count for count, _, _ in section.stamps) != section.calls:
+    if sum(stamps.calls for stamps in section.stamps) != section.calls:
         raise InputError(where, None, "as many times as calls are not there", f"{section.calls}")
     terminals = expand(section.rules, section.calls, where)
     at = 0
-    for count, starts, durations in section.stamps:
+    for stamps in section.stamps:
+        count = stamps.calls
         part = terminals[at : at + count]
         at += count
         numbers, fields = coder.decode(part)
         if len(numbers) != count or (count and int(numbers.max()) >= len(section.groups)):
             raise InputError(where, None, "a call is not defined", "terminals, literals and groups for all calls")
-        start = integers.unpack(starts, count, where)
-        duration = integers.unpack(durations, count, where)
+        start, duration = unpack_stamps(stamps, where)
         yield join(section.groups[numbers], threads, fields, start, duration, texts)

@@ -11,9 +11,59 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from . import integers
 
+_SAMPLE: Final = 4096
+"""Calls by which it is judged what packs better."""
 _Number = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class Stamps(msgspec.Struct, array_like=True, frozen=True):
+    """When at most 65,536 calls were.
+
+    Attributes:
+        calls: how many.
+        starts: packed: each start less the durations of all calls before it, so that what is packed is how long it was
+            from the end of one call to the start of the next.
+        durations: packed: the sums of the durations so far, so that what is packed are the durations; or themselves.
+        summed: whether they are sums.
+        tick_ns: the unit of all this.
+    """
+
+    calls: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
+    starts: bytes
+    durations: bytes
+    summed: bool
+    tick_ns: Annotated[int, msgspec.Meta(ge=1, lt=2**32)]
+
+
+def pack_stamps(start: npt.NDArray[np.int64], duration: npt.NDArray[np.int64], tick_ns: int = 1) -> Stamps:
+    """Packs starts and durations, int64[n] each; all arithmetic is modulo 2^64.
+
+    With a tick of more than 1 ns starts and ends become the last tick before them.
+    """
+    if tick_ns > 1:
+        start, end = start // tick_ns, (start + duration) // tick_ns
+        duration = end - start
+    until = np.cumsum(duration)
+    middle = slice((len(start) - _SAMPLE) // 2, (len(start) + _SAMPLE) // 2) if len(start) > _SAMPLE else slice(None)
+    summed = integers.estimate(until[middle]) <= integers.estimate(duration[middle])
+    starts = integers.pack(start - (until - duration))
+    return Stamps(len(start), starts, integers.pack(until if summed else duration), summed, tick_ns)
+
+
+def unpack_stamps(stamps: Stamps, where: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns starts and durations.
+
+    Raises:
+        InputError: they cannot be unpacked.
+    """
+    read = integers.unpack(stamps.durations, stamps.calls, where)
+    duration = np.diff(read, prepend=np.int64(0)) if stamps.summed else read
+    until = read if stamps.summed else np.cumsum(read)
+    start = integers.unpack(stamps.starts, stamps.calls, where) + (until - duration)
+    return start * stamps.tick_ns, duration * stamps.tick_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +72,7 @@ class Times:
 
     first_ns: int
     last_ns: int
-    stamps: list[tuple[int, bytes, bytes]]
+    stamps: list[Stamps]
 
 
 class _Payload(msgspec.Struct, array_like=True, frozen=True):
@@ -31,7 +81,7 @@ class _Payload(msgspec.Struct, array_like=True, frozen=True):
     ordinal: _Number
     first_ns: _Int64
     last_ns: _Int64
-    stamps: list[tuple[_Number, bytes, bytes]]
+    stamps: list[Stamps]
 
 
 class Place(NamedTuple):

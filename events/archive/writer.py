@@ -31,11 +31,11 @@ _MOST_RANK: Final = 2**31 - 1
 class _Open:
     name: str
     info: StreamInfo
+    compressor: StreamCompressor
     is_told: bool = False
     """Whether ``info`` has been handed on."""
     member: tuple[int, int] | None = None
     """Lane and rank in it, settled when first needed: ranks are often learnt late."""
-    compressor: StreamCompressor = field(default_factory=StreamCompressor)
     table: DefinitionTable = field(default_factory=DefinitionTable)
     names: Definitions = field(default_factory=Definitions)
     """Not handed on yet."""
@@ -51,10 +51,12 @@ class ArchiveWriter:
 
     Args:
         times: False: leave out when calls were, which is what takes the room.
+        tick_ns: keep times to so many ns; 1: exactly.
     """
 
-    def __init__(self, times: bool = True) -> None:
+    def __init__(self, times: bool = True, tick_ns: int = 1) -> None:
         self._streams: dict[str, _Open] = {}
+        self._tick_ns = tick_ns
         self._keeps_times = times
         self._of_rank: Counter[int] = Counter()
         self._counted = 0
@@ -66,6 +68,8 @@ class ArchiveWriter:
     def begin(self, job: dict[str, Any]) -> bytes:
         """Returns the head of the file; ``job``: what to say of the job, plain data."""
         about = job if self._keeps_times else {**job, "times": False}
+        if self._keeps_times and self._tick_ns > 1:
+            about = {**about, "tick_ns": self._tick_ns}
         self._write(BlockKind.JOB, _encoder.encode(about))
         return head() + self._take_ready()
 
@@ -73,7 +77,7 @@ class ArchiveWriter:
         """Takes in a stream, or what an open one says of itself now."""
         known = self._streams.get(stream)
         if known is None:
-            self._streams[stream] = _Open(stream, info)
+            self._streams[stream] = _Open(stream, info, StreamCompressor(tick_ns=self._tick_ns))
         elif known.info != info:
             known.info, known.is_told = info, False
         return self._take_ready()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import struct
 import sys
@@ -89,41 +90,66 @@ def test_every_column_name_and_file_of_a_traced_program_comes_back(tracing: Trac
         assert stream.files == {each: written.file(each) for each in range(1, written.file_count)}
 
 
-def unpacked(packed: bytes, count: int) -> list[int]:
+def signed(value: int) -> int:
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def packed_integers(packed: bytes, count: int) -> list[int]:
     """What docs/archive-format.md says of packed integers, and nothing else."""
     raw, values, value = zlib.decompress(packed) if count else b"", [], 0
     for at in range(count):
         zigzag = sum(raw[plane * count + at] << 8 * plane for plane in range(8))
-        value = (value + (zigzag >> 1 ^ -(zigzag & 1)) + 2**63) % 2**64 - 2**63
+        value = signed(value + (zigzag >> 1 ^ -(zigzag & 1)))
         values.append(value)
     return values
 
 
+def short_integers(data: bytes) -> list[int]:
+    values, value, shift = [], 0, 0
+    for byte in data:
+        value, shift = value | (byte & 127) << shift, shift + 7
+        if byte < 128:
+            values.append(value >> 1 ^ -(value & 1))
+            value = shift = 0
+    return values
+
+
+def unpacked(array: list[Any]) -> list[int]:
+    count, data = array
+    values = packed_integers(data, count) if count > 16384 else list(itertools.accumulate(short_integers(data)))
+    assert len(values) == count
+    return [signed(value) for value in values]
+
+
 def table_of(array: list[Any], width: int) -> list[list[int]]:
-    values, rows = unpacked(array[1], array[0]), array[0] // width
+    values, rows = unpacked(array), array[0] // width
     return [[values[column * rows + row] for column in range(width)] for row in range(rows)]
 
 
 def test_reader_written_from_the_description_alone_reads_the_calls(tracing: Tracing) -> None:
     data = archived(tracing)
     assert data[:8] == b"IOTIDEAR"
-    assert struct.unpack_from("<HHI", data, 8) == (2, 0, zlib.crc32(data[:12]))
+    assert struct.unpack_from("<HHI", data, 8) == (3, 0, zlib.crc32(data[:12]))
     at, pieces, merged, times = 16, {}, [], {}
     while at < len(data):
         mark, kind, length, checksum = struct.unpack_from("<4sBxxxII", data, at)
         payload = data[at + 16 : at + 16 + length]
         assert (mark, checksum) == (bytes.fromhex("f16f540a"), zlib.crc32(data[at : at + 12] + payload))
         at += 16 + length
-        if kind == 2:
-            pieces[struct.unpack_from("<I", payload)[0]] = zlib.decompress(payload[8:])
-        elif kind == 3:
-            merged.append(msgspec.msgpack.decode(payload))
+        if kind in (2, 3):
+            numbers, lengths, packed = msgspec.msgpack.decode(payload)
+            whole = io.BytesIO(zlib.decompress(packed))
+            texts = [whole.read(length) for length in lengths]
+            if kind == 2:
+                pieces.update(zip(numbers, texts, strict=True))
+            else:
+                merged += map(msgspec.msgpack.decode, texts)
         elif kind == 4:
             lane, rank, ordinal, _, _, stamps = msgspec.msgpack.decode(payload)
             times[lane, rank, ordinal] = stamps
     parts = {}
     for kind, ordinal, lane, numbers_of_pieces, width, *columns in merged:
-        for rank, numbers in rows_of(width, *columns).items():
+        for rank, numbers in rows_of(pieces, width, *columns).items():
             parts[kind, lane, rank, ordinal] = [pieces[number] for number in numbers_of_pieces], numbers
     names, read = {}, []
     for (kind, lane, rank, ordinal), (of_part, numbers) in sorted(parts.items()):
@@ -144,7 +170,7 @@ def test_reader_written_from_the_description_alone_reads_the_calls(tracing: Trac
 
 
 def lines(packed: list[Any]) -> list[int]:
-    firsts, steps, lengths = (unpacked(data, count) for count, data in packed)
+    firsts, steps, lengths = map(unpacked, packed)
     return [
         first + step * along
         for first, step, length in zip(firsts, steps, lengths, strict=True)
@@ -153,13 +179,14 @@ def lines(packed: list[Any]) -> list[int]:
 
 
 def rows_of(
-    width: int, members: Any, slopes: Any, counts: Any, begins: Any, firsts: Any, steps: Any, by_column: bool, kept: Any
-) -> dict[int, list[int]]:
+    pieces: dict[int, bytes], width: int, members: Any, slopes: Any, counts: Any, begins: Any, firsts: Any, steps: Any,
+    by_column: bool, kept: Any,
+) -> dict[int, list[int]]:  # fmt: skip
     """The numbers of each member of merged parts, by rank."""
     ranks, of_column = lines(members), lines(counts)
-    firsts, steps = unpacked(firsts[1], firsts[0]), unpacked(steps[1], steps[0])
-    begins = unpacked(begins[1], begins[0]) or [0] * len(firsts)
-    slopes = unpacked(slopes[1], slopes[0]) or [0] * width
+    firsts, steps = unpacked(firsts), unpacked(steps)
+    begins = unpacked(begins) or [0] * len(firsts)
+    slopes = unpacked(slopes) or [0] * width
     columns: list[list[int]] = []
     at = 0
     for count, slope in zip(of_column, slopes, strict=True):
@@ -175,7 +202,9 @@ def rows_of(
         assert len(left) <= 2**18
         for chunk, low in zip(kept, range(0, len(ranks), together), strict=True):
             rows = min(together, len(ranks) - low)
-            values = unpacked(chunk, rows * len(left))
+            count = rows * len(left)
+            values = packed_integers(chunk, count) if isinstance(chunk, bytes) else short_integers(pieces[chunk])
+            assert len(values) == count
             for place, number in enumerate(left):
                 columns[number] += values[place * rows :][:rows] if by_column else values[place :: len(left)]
     return dict(zip(ranks, zip(*columns, strict=True), strict=True)) if width else {rank: [] for rank in ranks}
@@ -190,6 +219,15 @@ def text_of(piece: bytes, numbers: list[int]) -> bytes:
     first, *others = text.split(b"\1")
     words = zip(numbers[piece.count(b"\0") :], others, strict=False)
     return first + b"".join(b"%0*x" % (other[0] - 64, number % 2**64) + other[1:] for number, other in words)
+
+
+def times_of(calls: int, starts: bytes, durations: bytes, summed: bool, tick: int) -> tuple[list[int], list[int]]:
+    assert tick == 1
+    lasted = packed_integers(durations, calls)
+    if summed:
+        lasted = [signed(after - before) for before, after in itertools.pairwise([0, *lasted])]
+    before = itertools.accumulate([0, *lasted[:-1]])
+    return [signed(start + past) for start, past in zip(packed_integers(starts, calls), before, strict=True)], lasted
 
 
 def calls_of(pieces: list[bytes], numbers: list[int], stamps: list[Any]) -> list[tuple[Any, ...]]:
@@ -207,16 +245,16 @@ def calls_of(pieces: list[bytes], numbers: list[int], stamps: list[Any]) -> list
     growths = [take(group_of[0]) for _ in range(12)]
     terminals = list(
         zip(
-            unpacked(group_of[1], group_of[0]),
-            unpacked(bits_of[1], bits_of[0]),
+            unpacked(group_of),
+            unpacked(bits_of),
             zip(*growths, strict=True),
             strict=True,
         )
     )
     rules, symbols = msgspec.msgpack.decode(pieces[2])
-    values, counts = unpacked(symbols[1], symbols[0]), take(symbols[0])
+    values, counts = unpacked(symbols), take(symbols[0])
     bodies, begin = [], 0
-    for length in unpacked(rules[1], rules[0]):
+    for length in unpacked(rules):
         bodies.append(list(zip(values[begin : begin + length], counts[begin : begin + length], strict=True)))
         begin += length
 
@@ -226,8 +264,11 @@ def calls_of(pieces: list[bytes], numbers: list[int], stamps: list[Any]) -> list
         ]
 
     literals = [iter(take(length)) for length in lengths]
-    starts = [time for calls, packed, _ in stamps for time in unpacked(packed, calls)]
-    durations = [time for calls, _, packed in stamps for time in unpacked(packed, calls)]
+    starts, durations = [], []
+    for chunk in stamps:
+        after, lasted = times_of(*chunk)
+        starts += after
+        durations += lasted
     of_group: dict[int, list[int]] = {}
     of_handle: dict[tuple[int, int], list[int]] = {}
     calls = []

@@ -23,8 +23,10 @@ from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, InputError, StreamInfo, make_batch
 from iotide.events.archive import integers
 from iotide.events.archive.blocks import BlockKind, encode_block, head, read_blocks
+from iotide.events.archive.bundles import decode_bundle, encode_bundle, numbers_of
 from iotide.events.archive.encoding import PartKind
 from iotide.events.archive.merged import MergedParts
+from iotide.events.archive.packing import Packed, pack
 from iotide.events.archive.reader import ArchiveReader
 from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
@@ -55,40 +57,48 @@ def built(blocks: list[tuple[int, bytes]]) -> bytes:
     return head() + b"".join(encode_block(BlockKind(kind), payload) for kind, payload in blocks)
 
 
-def merged_of(kind: PartKind) -> int:
-    """The first block with parts of a kind and more than one member, else the first."""
+def merged_of(kind: PartKind) -> tuple[int, int, Any]:
+    """Of parts of a kind those with the most members: their block, their place in it, and they."""
     found = [
-        (number, msgspec.msgpack.decode(payload))
+        (number, place, msgspec.msgpack.decode(text))
         for number, (block, payload) in enumerate(good())
         if block == BlockKind.MERGED
+        for place, text in enumerate(decode_bundle(payload))
     ]
-    of_kind = [(number, value) for number, value in found if value[0] == kind]
-    return max(of_kind, key=lambda each: MergedParts.decode(encoded(each[1]), "test").members.lines)[0]
+    return max((each for each in found if each[2][0] == kind), key=lambda each: members_of(each[2]))
+
+
+def members_of(value: Any) -> int:
+    return len(MergedParts.decode(encoded(value), "test", lambda number: b"").members)
 
 
 def with_block(number: int, payload: bytes) -> bytes:
     return built([(kind, payload if at == number else old) for at, (kind, old) in enumerate(good())])
 
 
+def with_text_of(number: int, place: int, text: bytes) -> bytes:
+    """An archive in which one text of a bundle is another."""
+    payload = good()[number][1]
+    texts = decode_bundle(payload)
+    texts[place] = text
+    return with_block(number, encode_bundle(texts, msgspec.msgpack.decode(payload)[0]))
+
+
 def with_merged(place: int, value: Any, kind: PartKind = PartKind.SECTION) -> bytes:
     """An archive in which one value of merged parts is another."""
-    number = merged_of(kind)
-    block = msgspec.msgpack.decode(good()[number][1])
-    block[place] = value
-    return with_block(number, encoded(block))
+    number, at, parts = merged_of(kind)
+    parts[place] = value
+    return with_text_of(number, at, encoded(parts))
 
 
-def with_piece(which: int, change: Callable[[bytes], bytes]) -> bytes:
-    """An archive in which one piece of a section is another: 0 texts, 1 signatures, 2 grammar."""
-    wanted = msgspec.msgpack.decode(good()[merged_of(PartKind.SECTION)][1])[3][which]
-    for number, (kind, payload) in enumerate(good()):
-        if kind == BlockKind.PIECE and struct.unpack_from("<I", payload)[0] == wanted:
-            return with_block(number, piece_of(wanted, change(zlib.decompress(payload[8:]))))
+def with_piece(which: int, change: Callable[[bytes], bytes], kind: PartKind = PartKind.SECTION) -> bytes:
+    """An archive in which one piece of parts is another; of a section 0 is texts, 1 signatures, 2 grammar."""
+    wanted = merged_of(kind)[2][3][which]
+    for number, (block, payload) in enumerate(good()):
+        if block == BlockKind.PIECE and wanted in numbers_of(payload):
+            place = numbers_of(payload).index(wanted)
+            return with_text_of(number, place, change(decode_bundle(payload)[place]))
     raise AssertionError
-
-
-def piece_of(number: int, content: bytes) -> bytes:
-    return struct.pack("<II", number, len(content)) + zlib.compress(content, 1)
 
 
 def with_value(which: int, place: int, value: Any) -> bytes:
@@ -113,8 +123,12 @@ def with_times(place: int, value: Any) -> bytes:
     return with_block(number, encoded(block))
 
 
-def array(*values: int) -> list[Any]:
-    return [len(values), integers.pack(np.array(values, np.int64))]
+def array(*values: int) -> Packed:
+    return pack(np.array(values, np.int64))
+
+
+def pack_of(count: int) -> bytes:
+    return integers.pack(np.arange(count))
 
 
 def read_all_of(data: bytes) -> None:
@@ -136,9 +150,10 @@ FAR = 1 << 25
 
 LIES = {
     "template of more integers than there are": lambda: with_text(b'"]', b'","x' + b"\\u\0" * 9 + b'"]'),
-    "layer that is not known": lambda: with_value(
-        SIGNATURES, 0, [16, integers.pack(np.tile(np.array([1, 0xEE, 0, 0, 0, 0, 1, 0]), 2))]
-    ),
+    "layer that is not known": lambda: with_value(SIGNATURES, 0, array(*[1, 0xEE, 0, 0, 0, 0, 1, 0] * 2)),
+    "groups that are cut": lambda: with_value(SIGNATURES, 0, [16, bytes(15)]),
+    "groups of integers that do not end": lambda: with_value(SIGNATURES, 0, [16, bytes(15) + b"\x80"]),
+    "group of more than 64 bits": lambda: with_value(SIGNATURES, 0, [16, bytes(15) + b"\x80" * 10 + b"\x01"]),
     "groups without end": lambda: with_value(SIGNATURES, 0, zeros(FAR)),
     "terminals without end": lambda: with_value(SIGNATURES, 1, zeros(FAR)),
     "literals without end": lambda: with_value(SIGNATURES, 3, [FAR] * 12),
@@ -165,8 +180,12 @@ LIES = {
     "nothing where columns are kept": lambda: with_merged(12, []),
     "times of another section": lambda: with_times(2, 5),
     "time beyond 64 bits": lambda: with_times(3, 2**64 - 1),
-    "chunk of more calls than one may have": lambda: with_times(5, [[1 << 22, b"", b""]]),
-    "negative chunk": lambda: with_times(5, [[-1, b"", b""], [41, b"", b""]]),
+    "chunk of more calls than one may have": lambda: with_times(5, [[1 << 22, b"", b"", True, 1]]),
+    "negative chunk": lambda: with_times(5, [[-1, b"", b"", True, 1], [41, b"", b"", False, 1]]),
+    "kept columns in a piece that is missing": lambda: with_merged(12, [99]),
+    "kept columns in a piece of something else": lambda: with_merged(12, [0]),
+    "tick of no time": lambda: with_times(5, [[40, pack_of(40), pack_of(40), True, 0]]),
+    "tick beyond 32 bits": lambda: with_times(5, [[40, pack_of(40), pack_of(40), True, 2**32]]),
     "fewer times than calls": lambda: with_times(5, []),
 }
 
@@ -192,9 +211,11 @@ def test_section_that_lies_is_refused_in_little_memory(lie: str) -> None:
 
 def test_piece_that_inflates_without_end_is_refused() -> None:
     bomb = zlib.compress(bytes(1 << 27), 9)
+    at = [kind for kind, _ in good()].index(BlockKind.PIECE)
     for length in (0, 1 << 25, 1 << 27, 0xFFFFFFFF):
         tracemalloc.start()
-        reader = ArchiveReader(io.BytesIO(with_block(1, struct.pack("<II", 0, length) + bomb)), "test")
+        bundle = encoded([[0, 1], [length, length], bomb])
+        reader = ArchiveReader(io.BytesIO(with_block(at, bundle)), "test")
         for number in reader.streams:
             assert reader.streams[number].name.startswith("stream ")
         assert reader.problems
@@ -203,11 +224,13 @@ def test_piece_that_inflates_without_end_is_refused() -> None:
 
 
 def test_streams_without_end_take_no_memory_until_they_are_asked_for() -> None:
-    block = msgspec.msgpack.decode(good()[merged_of(PartKind.STREAM)][1])
+    parts = merged_of(PartKind.STREAM)[2]
     for ranks, allowed in ((1 << 19, True), (1 << 23, False)):
-        block[5] = [array(0), array(1), array(ranks)]
+        parts[5] = [array(0), array(1), array(ranks)]
         tracemalloc.start()
-        reader = ArchiveReader(io.BytesIO(built([*good(), (BlockKind.MERGED, encoded(block))])), "test")
+        reader = ArchiveReader(
+            io.BytesIO(built([*good(), (BlockKind.MERGED, encode_bundle([encoded(parts)]))])), "test"
+        )
         assert bool(reader.problems) is not allowed
         assert tracemalloc.get_traced_memory()[1] < 300e6
         tracemalloc.stop()
@@ -215,20 +238,25 @@ def test_streams_without_end_take_no_memory_until_they_are_asked_for() -> None:
 
 def test_file_of_an_impossible_number_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.iotide"
-    piece = msgspec.msgpack.decode(good()[merged_of(PartKind.NAMES)][1])[3][0]
     text = msgspec.json.encode(Definitions([], [(2**40, FileInfo("/x"))]))
-    blocks = [
-        (
-            kind,
-            piece_of(piece, text) if kind == BlockKind.PIECE and payload[:4] == struct.pack("<I", piece) else payload,
-        )
-        for kind, payload in good()
-    ]
-    path.write_bytes(built(blocks))
+    path.write_bytes(with_piece(0, lambda _: text, PartKind.NAMES))
     source = open_file(path, Origin(job="job", host="here"))
     for _ in read_all(source):
         pass
     assert source.problems.total
+
+
+def test_small_file_cannot_say_that_it_has_a_great_many_parts() -> None:
+    text = decode_bundle(good()[merged_of(PartKind.NAMES)[0]][1])[0]
+    count = 2**18 // len(text)
+    bundle = encoded([[], [len(text)] * count, zlib.compress(text * count, 9)])
+    data = built([*good(), *[(BlockKind.MERGED, bundle)] * (100_000 // count)])
+    assert len(data) < 500_000
+    tracemalloc.start()
+    reader = ArchiveReader(io.BytesIO(data), "test")
+    assert len(reader.problems) == 100_000 // count
+    assert tracemalloc.get_traced_memory()[1] < 100e6
+    tracemalloc.stop()
 
 
 def test_job_may_hold_anything_and_is_still_plain() -> None:
@@ -252,12 +280,15 @@ def test_blocks_changed_under_a_right_checksum_end_in_an_error_or_in_calls(data:
     blocks = list(good())
     place = data.draw(st.integers(0, len(blocks) - 1))
     kind, payload = blocks[place]
-    packed = kind == BlockKind.PIECE and data.draw(st.booleans())
-    changed = bytearray(zlib.decompress(payload[8:]) if packed else payload)
+    packed = kind in (BlockKind.PIECE, BlockKind.MERGED) and data.draw(st.booleans())
+    texts = decode_bundle(payload) if packed else [payload]
+    which = data.draw(st.integers(0, len(texts) - 1))
+    changed = bytearray(texts[which])
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, max(len(changed) - 1, 0)))
         changed[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=4))
-    blocks[place] = kind, piece_of(struct.unpack_from("<I", payload)[0], bytes(changed)) if packed else bytes(changed)
+    texts[which] = bytes(changed)
+    blocks[place] = kind, encode_bundle(texts, msgspec.msgpack.decode(payload)[0]) if packed else texts[0]
     try:
         read_all_of(built(blocks))
     except InputError:

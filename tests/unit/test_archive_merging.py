@@ -150,7 +150,8 @@ def test_size_without_times_hardly_depends_on_the_number_of_ranks() -> None:
         ranks: len(written((strided(rank, ranks, 10) for rank in range(ranks)), times=False))
         for ranks in (2, 10, 100, 300)
     }
-    assert sizes[300] - sizes[2] < 60, sizes  # numbers that take a byte more
+    assert sizes[300] - sizes[10] < 40, sizes  # numbers that take a byte more
+    assert sizes[300] < 850
 
 
 def test_size_without_times_hardly_depends_on_the_number_of_calls() -> None:
@@ -274,13 +275,14 @@ def test_sections_lost_with_a_block_are_told_of_each_stream(lost: int) -> None:
     found = [each for each in opened(bytes(data)).merged.blocks if each.key.kind == PartKind.SECTION]
     block = max((each for each in found if each.key.ordinal == lost), key=lambda each: each.count)
     assert block.count >= 5
+    first = min(each.first for each in found if each.at == block.at)
     data[block.at + 5] ^= 1
     reader = ArchiveReader(io.BytesIO(bytes(data)), "test")
     assert len(reader.problems) == 1
     for _ in range(2):
         calls = [sum(len(each.batch) for each in reader.calls(number)) for number in range(1, 7)]
-        assert calls == [30 if rank < block.first else [20, 10][lost] for rank in range(6)]
-    told = [f"1 sections of stream {rank + 1} are missing" for rank in range(block.first, 6)]
+        assert calls == [30 if rank < first else [20, 10][lost] for rank in range(6)]
+    told = [f"1 sections of stream {rank + 1} are missing" for rank in range(first, 6)]
     assert [problem.problem for problem in reader.problems[1:]] == told
 
 
@@ -288,7 +290,7 @@ def test_what_a_checkpoint_wrote_is_never_changed_and_read_with_what_follows() -
     writer = ArchiveWriter()
     data = writer.begin({})
     made = [strided(rank, 6, 30) for rank in range(6)]
-    sizes = []
+    pieces = 0
     for low in (0, 10, 20):
         for rank, stream in enumerate(made):
             name = f"stream {rank}"
@@ -299,8 +301,9 @@ def test_what_a_checkpoint_wrote_is_never_changed_and_read_with_what_follows() -
         data += writer.checkpoint()
         reader = ArchiveReader(io.BytesIO(data), "test")
         assert sum(len(each.batch) for number in reader.streams for each in reader.calls(number)) == 6 * (low + 10)
-        sizes.append(len(data))
-    assert sizes[2] - sizes[1] < sizes[0] / 2  # the pieces are there already
+        pieces = pieces or reader.bytes["piece"]
+    found = ArchiveReader(io.BytesIO(data), "test").bytes
+    assert found["piece"] < pieces + 2 * 120  # but for the numbers that follow no pattern they are there already
     for rank in range(6):
         data += writer.closed(f"stream {rank}", {"lost": rank})
     assert_same(opened(data + writer.end()), made)

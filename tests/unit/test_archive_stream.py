@@ -13,6 +13,7 @@ from iotide.events import Definitions, DefinitionTable, EventBatch, InputError, 
 from iotide.events.archive import integers
 from iotide.events.archive.stream import Section, StreamCompressor, calls_of
 from iotide.events.archive.templates import put_together, take_apart
+from iotide.events.archive.times import pack_stamps, unpack_stamps
 from iotide.events.schema import COLUMNS
 
 CALLS = [(number, f"call{number}") for number in range(1, 51)]
@@ -145,6 +146,22 @@ def test_memory_is_told_and_given_back_with_the_section(compiled: bool, monkeypa
     assert told[-1] > 2000 * (16 + 8)  # times and literals
     compressor.finish()
     assert compressor.nbytes == 0
+
+
+def test_times_of_a_coarser_clock_are_the_ticks_before_them() -> None:
+    start, duration = np.array([10, 250, 260, -5], np.int64), np.array([230, 5, 1000, 1], np.int64)
+    stamps = pack_stamps(start, duration, tick_ns=100)
+    begin, lasted = unpack_stamps(stamps, "test")
+    assert begin.tolist() == [0, 200, 200, -100]
+    assert (begin + lasted).tolist() == [200, 200, 1200, -100]
+
+
+@given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1)), max_size=50))
+def test_any_times_come_back(calls: list[tuple[int, int]]) -> None:
+    given = np.array(calls, np.int64).reshape(-1, 2)
+    start, duration = unpack_stamps(pack_stamps(given[:, 0], given[:, 1]), "test")
+    assert start.tolist() == given[:, 0].tolist()
+    assert duration.tolist() == given[:, 1].tolist()
 
 
 def test_section_knows_when_its_calls_were() -> None:

@@ -1,0 +1,84 @@
+"""Blocks of many texts that are much alike, deflated together."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Annotated, Final
+
+import msgspec
+
+from .blocks import MOST_PIECE
+
+MOST_BUNDLE: Final = 1 << 18
+"""Bytes of a bundle of several texts: deflate looks back for an eighth of it."""
+_LEVEL: Final = 9
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
+_MOST_FOR_NOTHING: Final = 64
+_LEAST_BYTES: Final = 8
+"""Of a block, for each text in it beyond the first 64: a small file cannot say that it has a great many."""
+
+
+class _Payload(msgspec.Struct, array_like=True, frozen=True):
+    numbers: list[_Count]
+    lengths: list[_Count]
+    data: bytes
+
+
+_decoder = msgspec.msgpack.Decoder(_Payload)
+_encoder = msgspec.msgpack.Encoder()
+
+
+def encode_bundle(texts: Sequence[bytes], numbers: Sequence[int] = ()) -> bytes:
+    """Encodes texts, that may each have a number, as the payload of a block."""
+    whole, lengths = b"".join(texts), [len(text) for text in texts]
+    payload = _encoder.encode(_Payload(list(numbers), lengths, zlib.compress(whole, _LEVEL)))
+    if len(texts) > _most_texts(payload):
+        payload = _encoder.encode(_Payload(list(numbers), lengths, zlib.compress(whole, 0)))
+    return payload
+
+
+def numbers_of(payload: bytes) -> list[int]:
+    """Returns the numbers of a bundle's texts without unpacking these.
+
+    Raises:
+        ValueError: it has not one for each text, or more texts than it may.
+        msgspec.MsgspecError: it is none.
+    """
+    found = _checked(payload)
+    if len(found.numbers) != len(found.lengths):
+        raise ValueError(f"{len(found.numbers)} numbers of {len(found.lengths)} pieces")
+    return found.numbers
+
+
+def decode_bundle(payload: bytes) -> list[bytes]:
+    """Returns the texts of a bundle.
+
+    Raises:
+        ValueError: they are longer than the bundle says, or than they may be; no more memory is taken.
+        msgspec.MsgspecError, zlib.error: it is none.
+    """
+    found = _checked(payload)
+    length = sum(found.lengths)
+    if length > (MOST_BUNDLE if len(found.lengths) > 1 else MOST_PIECE):
+        raise ValueError(f"a bundle of {length} bytes")
+    reader = zlib.decompressobj()
+    whole = reader.decompress(found.data, length + 1)
+    if len(whole) != length or not reader.eof:
+        raise ValueError(f"a bundle that does not have its {length} bytes")
+    if len(found.lengths) == 1:
+        return [whole]
+    ends = list(accumulate(found.lengths))
+    return [whole[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+def _checked(payload: bytes) -> _Payload:
+    found = _decoder.decode(payload)
+    if len(found.lengths) > _most_texts(payload):
+        raise ValueError(f"{len(found.lengths)} texts in {len(payload)} bytes")
+    return found
+
+
+def _most_texts(payload: bytes) -> int:
+    return _MOST_FOR_NOTHING + len(payload) // _LEAST_BYTES

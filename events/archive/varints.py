@@ -1,0 +1,57 @@
+"""Integers as bytes, those near 0 in one: seven bits a byte, the lowest first."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+
+_MOST_BYTES: Final = 10
+"""Of an integer of 64 bits."""
+_MORE: Final = 0x80
+
+
+def encode_varints(values: npt.NDArray[np.int64]) -> bytes:
+    """Encodes int64 values: zigzag coded, then seven bits a byte, and the eighth tells that more follow.
+
+    >>> encode_varints(np.array([0, -1, 64, 300])).hex(" ")
+    '00 01 80 01 d8 04'
+    """
+    zigzag = ((values << 1) ^ (values >> 63)).view(np.uint64)
+    lengths = np.ones(len(values), np.int64)
+    for place in range(1, _MOST_BYTES):
+        longer = zigzag >= np.uint64(1 << 7 * place)
+        if not longer.any():
+            break
+        lengths += longer
+    ends = np.cumsum(lengths)
+    out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+    for place in range(int(lengths.max(initial=0))):
+        here = np.flatnonzero(lengths > place)
+        bits = (zigzag[here] >> np.uint64(7 * place)).astype(np.uint8) & 0x7F
+        out[ends[here] - lengths[here] + place] = bits | np.where(lengths[here] > place + 1, _MORE, 0).astype(np.uint8)
+    return out.tobytes()
+
+
+def decode_varints(data: bytes, count: int, where: str) -> npt.NDArray[np.int64]:
+    """Decodes ``count`` values.
+
+    Raises:
+        InputError: the bytes are not of so many values; no more memory is taken than they need.
+    """
+    read = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(read < _MORE) + 1
+    if len(ends) != count or (count and int(ends[-1]) != len(read)) or (not count and len(read)):
+        raise InputError(where, None, f"{len(data)} bytes of {len(ends)} integers, or cut", f"{count} integers")
+    begins = np.concatenate([np.zeros(1, np.int64), ends])[:-1]
+    lengths = ends - begins
+    if count and int(lengths.max()) > _MOST_BYTES:
+        raise InputError(where, None, f"an integer of {int(lengths.max())} bytes", f"at most {_MOST_BYTES}")
+    zigzag = np.zeros(count, np.uint64)
+    for place in range(int(lengths.max(initial=0))):
+        here = np.flatnonzero(lengths > place)
+        zigzag[here] |= (read[begins[here] + place] & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * place)
+    return (zigzag >> np.uint64(1)).view(np.int64) ^ -(zigzag & np.uint64(1)).view(np.int64)
