@@ -13,6 +13,8 @@ from ...events import FileInfo, FileType
 from ...events.interaction import EdgeKind
 
 _CONNECTION: Final = re.compile(r"(?P<family>[A-Z]\w*(?:-\w+)?):\[(?P<one>[^\[\]<>]*|.*?)<?->(?P<other>.*)\]$")
+_MAPPED: Final = re.compile(r"\[::ffff:(\d+\.\d+\.\d+\.\d+)\]")
+_LOOPBACK: Final = re.compile(r"[\[>]127\.|\[::1\]|\[::ffff:127\.")
 MOST_CHANNELS: Final = 1_000_000
 EVERYWHERE: Final = -1
 _KINDS: Final[dict[FileType, EdgeKind]] = {
@@ -125,7 +127,7 @@ class Channels:
 
 def _is_local(info: FileInfo) -> bool:
     if info.type is FileType.SOCKET:
-        return not info.path.startswith(("TCP", "UDP")) or "127.0.0.1" in info.path or "[::1]" in info.path
+        return not info.path.startswith(("TCP", "UDP")) or _LOOPBACK.search(info.path) is not None
     return info.type is FileType.PIPE or info.shared is False
 
 
@@ -138,5 +140,7 @@ def connection(path: str) -> str:
     found = _CONNECTION.match(path)
     if found is None:
         return path
-    one, other = sorted((found["one"], found["other"].partition(",")[0]))
-    return f"{found['family']}:[{one}<->{other}]"
+    one, other = sorted(_MAPPED.sub(r"\1", end) for end in (found["one"], found["other"].partition(",")[0]))
+    # a server for both families is met by clients of either
+    family = found["family"] if "[" in one else found["family"].removesuffix("v6")
+    return f"{family}:[{one}<->{other}]"

@@ -1,5 +1,6 @@
 /* What is behind each descriptor: its handle and its file, and those of the stream on it. */
 #include "core.h"
+#include "sockets.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static uint32_t file_behind(int fd, int directory, const char *path) {
         iotide_give_back(scratch);
         return (uint32_t)known;
     }
-    size_t length = path_of(fd, scratch, PATH_MAX);
+    size_t length = iotide_connection(fd, scratch, path_of(fd, scratch, PATH_MAX));
     uint32_t file = length ? iotide_define_file(scratch, length) : 0;
     iotide_give_back(scratch);
     if (!length)
@@ -136,6 +137,14 @@ struct iotide_target iotide_opened(int fd, int directory, const char *path) {
     }
     errno = error;
     return target;
+}
+
+void iotide_connected(int fd) {
+    int error = errno;
+    uint32_t file = in_table(fd) && iotide_same_process() ? file_behind(fd, 0, NULL) : 0;
+    if (file)
+        place(descriptors, fd, (struct iotide_target){look(descriptors, fd).handle, file});
+    errno = error;
 }
 
 static const char *origin_of(int fd) {

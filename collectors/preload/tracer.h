@@ -114,6 +114,7 @@ struct iotide_target {
 EXPORT struct iotide_target iotide_target_of(int fd); /* resolves a descriptor that we did not see being opened */
 /* A new handle for a descriptor that has just been opened; a failed open (fd < 0) still names the file it wanted. */
 EXPORT struct iotide_target iotide_opened(int fd, int directory, const char *path);
+EXPORT void iotide_connected(int fd); /* what is behind the descriptor has another name now */
 EXPORT struct iotide_target iotide_duplicated(int from, int to);
 EXPORT struct iotide_target iotide_forget(int fd); /* before it is closed; returns what it was */
 EXPORT void iotide_forget_range(unsigned int first, unsigned int last);

@@ -359,37 +359,37 @@ static void sockets(void) {
     RUN(int, connect, (int, const void *, socklen_t), (other, &address, size));
     SEE(OTHER, "socket:*", "connect(fd=%d, length=%u)", other, size);
     RUN(int, __connect, (int, const void *, socklen_t), (more, &address, size));
-    SEE(OTHER, "socket:*", "connect(fd=%d, length=%u)", more, size);
+    SEE(OTHER, "UNIX:*", "connect(fd=%d, length=%u)", more, size);
     struct sockaddr_un from;
     socklen_t length = sizeof from;
     int peer = RUN(int, accept, (int, void *, socklen_t *), (listener, &from, &length));
-    SEE(CREATE, "socket:*", "accept(listener=%d) = %d", listener, peer);
+    SEE(CREATE, "UNIX:*", "accept(listener=%d) = %d", listener, peer);
     length = sizeof from;
     int last = RUN(int, accept4, (int, void *, socklen_t *, int), (listener, &from, &length, 0));
-    SEE(CREATE, "socket:*", "accept4(listener=%d, flags=0x0) = %d", listener, last);
-    done_with(last, "socket:*");
+    SEE(CREATE, "UNIX:*", "accept4(listener=%d, flags=0x0) = %d", listener, last);
+    done_with(last, "UNIX:*");
 
     int option = 0;
     length = sizeof option;
     RUN(int, getsockopt, (int, int, int, void *, socklen_t *), (peer, SOL_SOCKET, SO_TYPE, &option, &length));
-    SEE(OTHER, "socket:*", "getsockopt(fd=%d, level=1, option=3)", peer);
+    SEE(OTHER, "UNIX:*", "getsockopt(fd=%d, level=1, option=3)", peer);
     option = 1;
     RUN(int, setsockopt, (int, int, int, const void *, socklen_t),
         (peer, SOL_SOCKET, SO_KEEPALIVE, &option, sizeof option));
-    SEE(OTHER, "socket:*", "setsockopt(fd=%d, level=1, option=9, length=4)", peer);
+    SEE(OTHER, "UNIX:*", "setsockopt(fd=%d, level=1, option=9, length=4)", peer);
     length = sizeof from;
     RUN(int, getsockname, (int, void *, socklen_t *), (peer, &from, &length));
-    SEE(OTHER, "socket:*", "getsockname(fd=%d)", peer);
+    SEE(OTHER, "UNIX:*", "getsockname(fd=%d)", peer);
     length = sizeof from;
     RUN(int, getpeername, (int, void *, socklen_t *), (peer, &from, &length));
-    SEE(OTHER, "socket:*", "getpeername(fd=%d)", peer);
+    SEE(OTHER, "UNIX:*", "getpeername(fd=%d)", peer);
 
 #define SENDS(symbol, types, arguments, format, ...)                                       \
     RUN(ssize_t, symbol, types, arguments);                                                \
-    see("WRITE", "socket:*", 100, 100, -1, format, __VA_ARGS__);
+    see("WRITE", "UNIX:*", 100, 100, -1, format, __VA_ARGS__);
 #define RECEIVES(symbol, types, arguments, format, ...)                                    \
     RUN(ssize_t, symbol, types, arguments);                                                \
-    see("READ", "socket:*", 200, 100, -1, format, __VA_ARGS__);
+    see("READ", "UNIX:*", 200, 100, -1, format, __VA_ARGS__);
     SENDS(send, (int, const void *, size_t, int), (other, block, 100, 0), "send(fd=%d, count=100, flags=0x0)", other)
     RECEIVES(recv, (int, void *, size_t, int), (peer, block, 200, 0), "recv(fd=%d, count=200, flags=0x0)", peer)
     SENDS(__send, (int, const void *, size_t, int), (other, block, 100, 0), "send(fd=%d, count=100, flags=0x0)", other)
@@ -411,18 +411,18 @@ static void sockets(void) {
     struct mmsghdr many_out = {.msg_hdr = sent}, many_in = {.msg_hdr = got};
 #define SENDS_MANY(symbol)                                                                              \
     RUN(int, symbol, (int, struct mmsghdr *, unsigned int, int), (other, &many_out, 1, 0));             \
-    see("WRITE", "socket:*", 100, 100, -1, "sendmmsg(fd=%d, messages_count=1, flags=0x0) = 1", other);  \
+    see("WRITE", "UNIX:*", 100, 100, -1, "sendmmsg(fd=%d, messages_count=1, flags=0x0) = 1", other);  \
     RUN(int, recvmmsg, (int, struct mmsghdr *, unsigned int, int, struct timespec *), (peer, &many_in, 1, 0, NULL)); \
-    see("READ", "socket:*", 200, 100, -1, "recvmmsg(fd=%d, messages_count=1, flags=0x0) = 1", peer);
+    see("READ", "UNIX:*", 200, 100, -1, "recvmmsg(fd=%d, messages_count=1, flags=0x0) = 1", peer);
     SENDS_MANY(sendmmsg)
     SENDS_MANY(__sendmmsg)
     RUN(int, shutdown, (int, int), (other, SHUT_RDWR));
-    SEE(OTHER, "socket:*", "shutdown(fd=%d, how=SHUT_RDWR)", other);
+    SEE(OTHER, "UNIX:*", "shutdown(fd=%d, how=SHUT_RDWR)", other);
     RUN(ssize_t, send, (int, const void *, size_t, int), (other, block, 100, MSG_NOSIGNAL));
-    see("WRITE", "socket:*", 100, 0, -1, "send(fd=%d, count=100, flags=0x4000)", other);
-    done_with(peer, "socket:*");
-    done_with(more, "socket:*");
-    done_with(other, "socket:*");
+    see("WRITE", "UNIX:*", 100, 0, -1, "send(fd=%d, count=100, flags=0x4000)", other);
+    done_with(peer, "UNIX:*");
+    done_with(more, "UNIX:*");
+    done_with(other, "UNIX:*");
     done_with(listener, "socket:*");
 }
 

@@ -218,6 +218,20 @@ def test_devices_join_nobody_and_both_ends_of_a_connection_are_one() -> None:
     assert [(edge.kind, edge.count, edge.bytes, edge.connections) for edge in ranking.edges] == [("socket", 1, 10, 1)]
     assert connection("UNIX-STREAM:[1->2]") == connection('UNIX-STREAM:[2->1,"/run/x"]')
     assert connection("socket:[5]") == "socket:[5]"
+    mapped = "TCPv6:[[::ffff:10.0.0.1]:80->[::ffff:10.0.0.2]:5]"
+    assert connection(mapped) == connection("TCP:[10.0.0.2:5->10.0.0.1:80]")
+    assert connection("UNIX:[17->/run/x]") == connection("UNIX:[17->/run/x]") != connection("UNIX:[18->/run/x]")
+
+
+@pytest.mark.parametrize(
+    "path", ["TCP:[127.0.0.1:5->127.0.0.53:53]", "TCPv6:[[::1]:5->[::1]:6]", "UNIX:[17->/run/x]", "pipe:[3]"]
+)
+def test_connections_within_a_machine_are_others_on_each(path: str) -> None:
+    trace = Trace().writes(1, path).reads(2, path)
+    analyzer = InteractionAnalyzer(InteractionSettings())
+    for space, batch in enumerate(trace.batches(1)):
+        analyzer.update(batch, trace.names, space=space)
+    assert analyzer.ranking(trace.names, [("job", "n1"), ("job", "n2")]).components == []
 
 
 def test_connections_that_two_have_to_themselves_are_edges_between_them_and_what_more_use_is_a_vertex() -> None:

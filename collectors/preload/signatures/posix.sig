@@ -171,6 +171,7 @@ WRITE ssize_t vmsplice(int fd: fd, const struct iovec *parts, size_t parts_count
 OTHER int bind(int fd: fd, __CONST_SOCKADDR_ARG address: opaque, socklen_t length: uint)
 OTHER int listen(int fd: fd, int backlog: int)
 OTHER int connect|__connect(int fd: fd, __CONST_SOCKADDR_ARG address: opaque, socklen_t length: uint)
+    after = if (!failed || error_ == EINPROGRESS) iotide_connected(fd)
 OTHER int shutdown(int fd: fd, int how: enum{SHUT_RD/SHUT_WR/SHUT_RDWR})
 OTHER int getsockopt(int fd: fd, int level: int, int option: int, void *value, socklen_t *length)
 OTHER int setsockopt(int fd: fd, int level: int, int option: int, const void *value, socklen_t length: uint)
