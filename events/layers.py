@@ -341,6 +341,8 @@ class Layers(Model):
     version: int = LAYERS_VERSION
     job: str = ""
     events: int
+    summaries: int
+    """Of the events: those that sum up many calls of which the trace has no more, and that count as one here."""
     first_s: float
     last_s: float
     nesting: Nesting

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, Layer
+from ...events import EventBatch, Flag, Layer
 from .calls import TOP_DOWN
 
 _LOW: Final = 2**32
@@ -18,20 +18,21 @@ _UPPER: Final = (Layer.NETCDF, Layer.PNETCDF, Layer.HDF5, Layer.MPIIO)
 
 
 def lacks_depth(batches: Iterable[EventBatch]) -> bool:
-    """Tells whether a trace has calls of upper layers and never says which calls were made in them."""
-    upper = False
+    """Tells whether a trace has calls of several layers, upper ones too, and never says which were made in which."""
+    present: set[int] = set()
     for batch in batches:
         if batch.depth.any():
             return False
-        upper = upper or bool(np.isin(batch.layer, _UPPER).any())
-    return upper
+        present.update(np.unique(batch.layer[~_summaries(batch)]).tolist())
+    return len(present) > 1 and not present.isdisjoint(_UPPER)
 
 
 def nested_by_time(batch: EventBatch) -> EventBatch:
     """Gives calls the depth that their times have within calls of upper layers of their thread.
 
     A call lies in one of an upper layer that spans it. Calls of one layer never lie in one another, so that clocks that
-    are too coarse to tell them apart do no harm. Without handles, each file has one a layer.
+    are too coarse to tell them apart do no harm. Events that sum many calls up lie in none, and none in them. Without
+    handles, each file has one a layer.
 
     Args:
         batch: all events of a stream, of a trace that ``lacks_depth``.
@@ -44,6 +45,7 @@ def nested_by_time(batch: EventBatch) -> EventBatch:
     thread = (batch.pid.astype(np.int64) << 32) + (batch.tid.astype(np.int64) & (_LOW - 1))
     thread = thread * 1_000_003 + batch.rank  # ranks of one file may share a pid
     order = np.lexsort((batch.start, thread))
+    order = order[~_summaries(batch)[order]]
     borders = np.flatnonzero(np.diff(thread[order])) + 1
     for rows in np.split(order, borders):
         _nest_thread(batch, rows, depth, innermost)
@@ -54,6 +56,11 @@ def nested_by_time(batch: EventBatch) -> EventBatch:
         columns |= {"handle": handle, "parent": parent.astype(np.uint32)}
     made = batch.replace(**columns)
     return made.select(np.lexsort((255 - depth, batch.end)))
+
+
+def _summaries(batch: EventBatch) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = (batch.flags & int(Flag.AGGREGATE)) != 0
+    return found
 
 
 def _nest_thread(

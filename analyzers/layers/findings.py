@@ -7,8 +7,9 @@ from typing import Final
 
 from ...events.layers import Finding, Layers
 from .findings_calls import churn, failed, metadata, own_files
+from .findings_files import many_files, small_requests
 from .findings_processes import collectives, concentrated, late, node_local
-from .findings_requests import amplified, small_requests
+from .findings_requests import amplified
 from .settings import Thresholds
 from .view import View
 
@@ -18,6 +19,7 @@ _RULES: Final[tuple[Callable[[View, Layers, Thresholds], Iterator[Finding]], ...
     collectives,
     amplified,
     small_requests,
+    many_files,
     own_files,
     churn,
     metadata,

@@ -49,13 +49,15 @@ def churn(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     sums = np.where(inner[node, None] | aside[:, None], 0, sums)
     files = np.bincount(np.array(view.analyzer.files.classes), minlength=len(view.analyzer.files.names))
     at = {name: NODE.index(name) for name in NODE}
+    moving = sums[:, at["reads"]] + sums[:, at["writes"]]
     opened = np.flatnonzero(sums[:, at["opens"]])
     for each in np.unique(np.stack([layer[opened], kind[opened]]), axis=1).T.tolist():
         rows = (layer == each[0]) & (kind == each[1])
         total = sums[rows].sum(axis=0)
         opens = int(total[at["opens"]])
-        if not each[1]:
-            continue
+        mine = layer == each[0]
+        if not each[1] or moving[mine & (kind == 0)].sum() > moving[mine].sum() // 2:
+            continue  # the trace does not say what was read and written
         times = opens / max(1, int(files[each[1]]), len(np.unique(process[rows & (sums[:, at["opens"]] > 0)])))
         moves = (int(total[at["reads"]]) + int(total[at["writes"]])) / opens
         if times >= limits.churn_opens and moves < limits.churn_moves:

@@ -1,22 +1,16 @@
-"""What stands out of how requests change on their way down, and of how large they arrive."""
+"""What stands out of how requests change on their way down."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-import numpy as np
-
 from ...events.layers import Account, Finding, Layers, Step
-from .calls import BOTTOM, LAYERS, PROGRAM
-from .groups import DATA
 from .settings import Thresholds
-from .spoken import lasting, listed, some, spoken
-from .tables import FILE, WAYS, layer_name
+from .spoken import lasting, some, spoken
 from .view import View
 
 _KIB: Final = 1024
-_MOST_SMALL: Final = 10
 
 
 def amplified(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
@@ -80,35 +74,3 @@ def _more(report: Layers, account: Account, steps: list[Step], limits: Threshold
             seconds=seconds if ratio > 1 else sum(row.seconds for row in rows),
             numbers={"bytes": account.bytes, "below": moved},
         )
-
-
-def small_requests(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Requests of the lowest layers for the data of files that are alike are small."""
-    file, over, layer, sums = view.by_file
-    files = view.analyzer.files
-    lowest = np.flatnonzero(((BOTTOM >> layer) & 1 == 1) & (files.group_of(file) == DATA) & (file != 0))
-    file, over, layer, sums = (column[lowest] for column in (file, over, layer, sums))
-    pairs, group = np.unique(files.class_of(file) * LAYERS + layer, return_inverse=True)
-    total = np.zeros((len(pairs), len(FILE)), np.int64)
-    np.add.at(total, group, sums)
-    for way in WAYS[:2]:
-        names = (f"{way}s", "bytes_read" if way == "read" else "bytes_written", f"{way}_ns")
-        columns = [total[:, FILE.index(name)] for name in names]
-        small = np.flatnonzero((columns[0] >= limits.small_calls) & (columns[1] < limits.small_bytes * columns[0]))
-        for which in small[np.argsort(-columns[2][small], kind="stable")][:_MOST_SMALL].tolist():
-            kind, number = divmod(int(pairs[which]), LAYERS)
-            calls, size, ns = (int(column[which]) for column in columns)
-            rows = np.flatnonzero(group == which)
-            callers = sorted({int(each) for each in over[rows]} - {PROGRAM, number})
-            made_for = f" for {listed(spoken(layer_name(each)) for each in callers)}" if callers else ""
-            to = "from" if way == "read" else "to"
-            yield Finding(
-                rule="small_requests",
-                layer=layer_name(number),
-                text=f"{some(calls, way)} of {size / calls:,.0f} bytes on average {to} {view.class_path(kind)}"
-                f"{made_for} take {lasting(ns / 1e9)}",
-                value=size / calls,
-                threshold=limits.small_bytes,
-                seconds=ns / 1e9,
-                numbers={"calls": calls, "bytes": size, "files": len(np.unique(file[rows]))},
-            )

@@ -56,6 +56,7 @@ def make_report(
     report = Layers(
         job=job,
         events=whole.events,
+        summaries=whole.summaries,
         first_s=whole.first_ns / _NS,
         last_s=whole.last_ns / _NS,
         nesting=nesting or ("recorded" if whole.deepest else "flat"),

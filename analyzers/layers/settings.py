@@ -42,6 +42,10 @@ class Thresholds(BaseModel):
     small_calls: int = Field(
         100, ge=1, description="Calls that move data, fewer of which are not called small requests."
     )
+    many_files: int = Field(1000, ge=2, description="Opened files of a folder, fewer of which are not many.")
+    small_file_bytes: int = Field(
+        1_048_576, ge=1, description="Mean volume of the files of a folder below which they are small."
+    )
     own_share: float = Field(
         0.01, gt=0, le=1, description="Share of a layer's time that must go to files which only it touches."
     )

@@ -18,7 +18,7 @@ _LATEST_NS: Final = 2**61
 _MOST_NAMES: Final = 2**24  # that keys of tables have room for
 _FILLED: Final = {
     "around": 0, "over": UNTOLD, "over_kind": 0, "count": 1, "below_ns": 0, "below": 0, "below_bytes": 0,
-    "system_ns": 0, "system_bytes": 0, "fate": NO_FATE, "summed": False,
+    "system_ns": 0, "system_bytes": 0, "fate": NO_FATE,
 }  # fmt: skip
 
 
@@ -68,6 +68,7 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
         bytes=batch.bytes,
         failed=((batch.flags & int(Flag.FAILED)) != 0).astype(np.int64),
         collective=(batch.flags & int(Flag.COLLECTIVE)) != 0,
+        summed=(batch.flags & int(Flag.AGGREGATE)) != 0,
         **{name: np.full(count, value, dtype_of(name)) for name, value in _FILLED.items()},
     )
 

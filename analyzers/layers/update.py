@@ -54,6 +54,7 @@ class LayerAnalyzer:
         self.unenclosed = 0
         self.clipped = 0
         self.without_handle = 0
+        self.summaries = 0
         self.deepest = 0
         self.processes = Processes(settings.max_processes)
         self.files = Files(settings.max_files, settings.system_paths)
@@ -214,6 +215,10 @@ class LayerAnalyzer:
         self.events += len(batch)
         self.clipped += clipped
         self.without_handle += len(batch) - int(np.count_nonzero(batch.handle))
+        summaries = (batch.flags & int(Flag.AGGREGATE)) != 0
+        if summaries.any():
+            self.summaries += int(np.count_nonzero(summaries))
+            batch = batch.replace(depth=np.where(summaries, np.uint8(FREE), batch.depth))
         self.deepest = max(self.deepest, int(batch.depth.max()))
         return batch, serial, host
 
@@ -316,4 +321,4 @@ class LayerAnalyzer:
         self.timeline.add(node, operation_of(calls.kind), calls.start, calls.end, calls.count, calls.ns, moved)
 
 
-_COUNTS: Final = ("events", "orphans", "unenclosed", "clipped", "without_handle")
+_COUNTS: Final = ("events", "orphans", "unenclosed", "clipped", "without_handle", "summaries")

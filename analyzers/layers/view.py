@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from posixpath import dirname
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +85,17 @@ class View:
         return key // LAYERS, key % LAYERS, sums
 
     @cached_property
+    def folders(self) -> list[str]:
+        """The folders of the files, as their classes name them."""
+        return sorted({dirname(name) for name in self.analyzer.files.names})
+
+    @cached_property
+    def folder_of_class(self) -> Ints:
+        """Which of ``folders`` the files of each class lie in, int64[classes]."""
+        number = {name: at for at, name in enumerate(self.folders)}
+        return np.array([number[dirname(name)] for name in self.analyzer.files.names], np.int64)
+
+    @cached_property
     def data_ns(self) -> npt.NDArray[np.int64]:
         """Exclusive time on the program's data of each pair in ``by_process``, ns."""
         sums = self.by_process[2]
@@ -128,8 +140,8 @@ class View:
     def crowd(self, layer: int) -> tuple[npt.NDArray[np.bool_], str]:
         """Returns the processes that shares of a layer are of, bool[processes], and what they are called.
 
-        They are the ranks where there are some, else those that run the command of the busiest one: what a shell starts
-        by the way has no part in the work.
+        They are the ranks where there are some, else those that run the command of the busiest one and work on data in
+        the layer: what a shell starts by the way has no part in it.
         """
         if self.ranked.any():
             return self.ranked, "ranks"
@@ -139,7 +151,8 @@ class View:
             return np.zeros(len(self.ranked), np.bool_), "processes"
         known = self.analyzer.processes.known
         command = known[process[rows[np.argmax(self.data_ns[rows])]]].command
-        return np.array([at > 0 and each.command == command for at, each in enumerate(known)]), "processes"
+        at_work = set(process[rows[self.data_ns[rows] > 0]].tolist())
+        return np.array([at in at_work and each.command == command for at, each in enumerate(known)]), "processes"
 
 
 def label_of(process: Process) -> str:

@@ -12,7 +12,7 @@ import jinja2
 from ...events.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
 from ..templating import page_template
 from .lanes import COLOURS, WIDTH, Bar, axis_of, lanes_of, ticks_of
-from .words import caller_name, fate_text, foremost, layer_name, loss_lines, nesting_text, time_text
+from .words import caller_name, fate_text, foremost, layer_name, nesting_text, notes, scope_text, time_text
 
 MOST_NODES: Final = 80
 MOST_FILES: Final = 40
@@ -78,7 +78,7 @@ def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
         report=report,
         layers=layers,
         nesting=nesting_text(layers),
-        losses=list(loss_lines(layers.losses)),
+        notes=list(notes(layers)),
         colours=COLOURS,
         layer_colours=_LAYERS,
         width=WIDTH,
@@ -103,7 +103,9 @@ def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
 
 @cache
 def _template() -> jinja2.Template:
-    return page_template("layers.html", duration=time_text, layer=layer_name, caller=caller_name, fate=fate_text)
+    return page_template(
+        "layers.html", duration=time_text, layer=layer_name, caller=caller_name, fate=fate_text, scope=scope_text
+    )
 
 
 def _rows(layers: Layers) -> list[Row]:

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from ...events.layers import Account, FileLayers, HandleNode, Layers, LayersReport
-from ..tables import print_table, shown, shown_files, table_of
+from ..tables import counted, print_table, shown, shown_files, table_of
 from ..units import byte_text
-from .words import caller_name, fate_text, foremost, layer_name, loss_lines, nesting_text, time_text
+from .words import caller_name, fate_text, foremost, layer_name, nesting_text, notes, scope_text, time_text
 
 
 def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
@@ -25,8 +25,9 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     console = Console(file=stream, highlight=False)
     layers = report.layers
     console.print(
-        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {layers.events:,} calls of "
-        f"{layers.processes:,} processes over {time_text(layers.last_s - layers.first_s)}; {nesting_text(layers)}",
+        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {counted(layers.events, 'call')} of "
+        f"{counted(layers.processes, 'process', 'processes')} over {time_text(layers.last_s - layers.first_s)}; "
+        f"{nesting_text(layers)}",
         soft_wrap=True,
     )
     for line in _left_out(report):
@@ -60,9 +61,7 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
 def _left_out(report: LayersReport) -> Iterator[str]:
     if report.filtered_out:
         yield f"{report.filtered_out:,} events were filtered out"
-    if report.layers.waiting:
-        yield f"{report.layers.waiting:,} calls were made in ones that have not ended: they count as the program's yet"
-    yield from loss_lines(report.layers.losses)
+    yield from notes(report.layers)
 
 
 def _layers(layers: Layers) -> Table:
@@ -240,20 +239,21 @@ def _mounts(layers: Layers, top: int) -> Table:
     table.add_column("of")
     table.add_column("mounted on", no_wrap=True)
     for row in layers.mounts[:top]:
-        scope = {"local": f"{row.hosts} node{'s' * (row.hosts != 1)}", "shared": "all nodes", "unknown": ""}[row.scope]
         table.add_row(
             byte_text(row.bytes_read),
             byte_text(row.bytes_written),
             time_text(row.seconds),
             f"{row.calls:,}",
             f"{row.files:,}",
-            scope,
+            scope_text(row),
             shown(f"{row.mount_point} ({row.filesystem})") if row.mount_point else "(not known)",
         )
     return table
 
 
 def _show(console: Console, table: Table, beyond: int, what: str) -> None:
+    if not table.row_count:
+        return
     print_table(console, table)
     _more(console, beyond, what)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ...events.layers import Fate, FileLayers, Layers
+from ...events.layers import Fate, FileLayers, Layers, Mount
+from ..tables import counted
 from ..units import duration_text
 
 _LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF", "OTHER": "other"}
@@ -65,6 +66,22 @@ def nesting_text(layers: Layers) -> str:
     """Returns how well the tree of handles is known, in words."""
     handles = "" if layers.handles_known else ", handles are not: the tree is one of files"
     return _NESTING[layers.nesting] + handles
+
+
+def notes(layers: Layers) -> Iterator[str]:
+    """Yields what one must know to read the report right, a line each."""
+    if layers.summaries:
+        yield f"{counted(layers.summaries, 'of these is', 'of these are')} sums of many calls, which lie in no other"
+    if layers.waiting:
+        yield f"{layers.waiting:,} calls were made in ones that have not ended: they count as the program's yet"
+    yield from loss_lines(layers.losses)
+
+
+def scope_text(mount: Mount) -> str:
+    """Returns who has a file system for itself."""
+    if mount.scope != "local":
+        return "all nodes" if mount.scope == "shared" else ""
+    return "one node" if mount.hosts == 1 else f"each of {mount.hosts:,} nodes" if mount.hosts else "each node"
 
 
 def foremost(files: Sequence[FileLayers], most: int) -> list[FileLayers]:

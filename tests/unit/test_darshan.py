@@ -75,6 +75,7 @@ def test_ranks_files_and_job_come_from_the_log() -> None:
     assert file == "/global/cscratch1/sd/ssnyder/test123.h5"
     found = streams[2].definitions.file(1)
     assert (found.type, found.mount_point, found.filesystem) == (FileType.REGULAR, "/global/cscratch1", "lustre")
+    assert found.shared
     assert source.counters["events"] == 119
 
 

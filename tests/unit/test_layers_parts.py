@@ -66,8 +66,29 @@ def test_depths_that_a_trace_lacks_are_missed_only_where_upper_layers_are() -> N
 
     assert lacks_depth([flat(Layer.POSIX), flat(Layer.MPIIO)])
     assert not lacks_depth([flat(Layer.POSIX, Layer.STDIO)])
+    assert not lacks_depth([flat(Layer.MPIIO, Layer.MPIIO)])
     assert not lacks_depth([flat(Layer.MPIIO), flat(Layer.POSIX, depth=1)])
     assert not lacks_depth([])
+
+
+def test_events_that_sum_many_calls_up_neither_enclose_nor_lie_in_others() -> None:
+    inner = [Call(Layer.POSIX, Kind.WRITE, 5, 10, file=1, flags=int(Flag.AGGREGATE))]
+    roots = [Call(Layer.MPIIO, Kind.WRITE, 5, 10, file=1, flags=int(Flag.AGGREGATE), below=inner)]
+    batch = batch_of(roots).replace(depth=0)
+    assert not lacks_depth([batch])
+    roots.append(Call(Layer.MPIIO, Kind.WRITE, 5, 10, file=1, below=[Call(Layer.POSIX, Kind.WRITE, 5, 10, file=1)]))
+    batch = batch_of(roots).replace(depth=0)
+    assert lacks_depth([batch])
+    made = analyzer()
+    made.update(nested_by_time(batch), "s", INFO, FILES)
+    report = make_report(made, CALLS, nesting="time")
+    recorded = analyzer()
+    recorded.update(batch_of(roots), "s", INFO, FILES)
+    assert down_sums_of(recorded) == down_sums_of(made)
+    assert report.summaries == 2
+    assert {(row.caller, row.layer): row.calls for row in report.steps} == {
+        ("", "MPIIO"): 2, ("", "POSIX"): 1, ("MPIIO", "POSIX"): 1,
+    }  # fmt: skip
 
 
 def test_nesting_by_time_gives_files_handles_below_one_another() -> None:
@@ -339,6 +360,34 @@ def test_processes_that_a_shell_starts_by_the_way_are_not_what_shares_are_of() -
         info = msgspec.structs.replace(INFO, pid=pid, command=command)
         made.update(make_batch(1, {"duration": SLOW * (100 if pid == 1 else 1), "layer": 1}), f"s{pid}", info, files)
     assert findings(made, "concentrated") == []
+
+
+def test_a_folder_with_many_small_files_is_found_though_none_of_them_is_worth_telling() -> None:
+    count = 1200
+    paths = [f"/data/{chr(97 + at // 26 // 26)}{chr(97 + at // 26 % 26)}{chr(97 + at % 26)}.dat" for at in range(count)]
+    batch = make_batch(3 * count, {
+        "start": np.arange(3 * count) * SLOW, "duration": SLOW // 2, "layer": 1, "tid": 1, "call": 4,
+        "kind": np.tile([Kind.CREATE, Kind.WRITE, Kind.DESTROY], count), "file": np.repeat(np.arange(1, count + 1), 3),
+        "requested": np.tile([0, 500, 0], count), "bytes": np.tile([0, 500, 0], count),
+    })  # fmt: skip
+    made = analyzer()
+    made.update(batch, "s", INFO, names(paths).files)
+    texts = {row.rule: row.text for row in told(made).findings}
+    assert texts["many_files"] == (
+        "1,200 files in /data with 500 bytes moved each on average: 67% of the time on them goes to opening, closing "
+        "and the like (2.4 s)"
+    )
+    assert texts["small_requests"] == "1,200 writes of 500 bytes on average to 1,200 files in /data take 1.2 s"
+
+
+def test_files_are_not_called_unused_where_the_trace_does_not_say_what_is_read() -> None:
+    batch = make_batch(100, {
+        "start": np.arange(100) * SLOW, "duration": SLOW, "layer": 1, "tid": 1, "call": 4,
+        "kind": np.tile([Kind.CREATE, Kind.READ], 50), "file": np.tile([1, 0], 50), "bytes": np.tile([0, 10], 50),
+    })  # fmt: skip
+    made = analyzer()
+    made.update(batch, "s", INFO, FILES)
+    assert findings(made, "churn") == []
 
 
 def test_files_that_a_layer_touches_on_its_own_are_found() -> None:

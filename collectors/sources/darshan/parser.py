@@ -14,6 +14,7 @@ from ....events import Definitions, InputError, Interner, Kind, StreamInfo, Unav
 from ....events.definitions import FileInfo
 from ....events.schema import FileType, file_type_of
 from ....events.wire import MAX_BATCH_EVENTS
+from ...file_systems import FileSystems
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .events import CALLS, LAYERS, ROW, TRACED, Rows, in_order, moved, row_of_counters, rows_of_segments
@@ -36,6 +37,7 @@ _MOVING_CALLS: Final = {
     "MPI-IO": tuple(f"{how}_{what}" for how in ("INDEP", "COLL", "SPLIT", "NB") for what in ("READS", "WRITES")),
     "STDIO": ("READS", "WRITES"),
 }
+_SYSTEMS: Final = FileSystems()
 _STANDARD: Final = ("<STDIN>", "<STDOUT>", "<STDERR>")
 
 
@@ -201,7 +203,7 @@ class _Log:
         path = self._paths[number] if number < len(self._paths) else "further files"
         kind = FileType.PIPE if path in _STANDARD else file_type_of(path)
         mount, system = next((row for row in self._mounts if _under(path, row[0])), ("", ""))
-        return path, FileInfo(path[:4096], kind, mount_point=mount, filesystem=system)
+        return path, FileInfo(path[:4096], kind, mount, system, _SYSTEMS.shared(system))
 
     def _stream(self, rank: int, items: list[SourceItem]) -> _Stream | None:
         stream = self._streams.get(rank)
