@@ -43,11 +43,18 @@ struct iotide_handle_text {
     const char *origin;
 };
 void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_text text);
+uint32_t iotide_text_of_file(uint32_t number, char *to); /* of one defined lately, at most IOTIDE_KEPT_TEXT; length, 0: not */
 void iotide_define_unseen(enum iotide_unseen why, const char *program); /* NULL: this one */
 void iotide_reset_definitions(void);
 
+/* kept.c: what to know a file by when the region that numbers it is another; 0: nothing */
+#define IOTIDE_KEPT_TEXT 248 /* the longest path that is kept */
+uint32_t iotide_keep_file(uint32_t file);
+uint32_t iotide_kept_file(uint32_t mark); /* its number in the region of now */
+void iotide_reset_kept(void); /* who held the lock stayed in the parent */
+
 /* objects.c */
-void iotide_reset_objects(void); /* handles keep their numbers, and lose their files, which a new region numbers anew */
+void iotide_reset_objects(void); /* handles keep their numbers */
 
 /* lookup.c */
 struct link_map;

@@ -9,6 +9,12 @@
  * is defined once; with 44 bits compared, no two texts of a real program share a number. */
 static _Atomic uint64_t known_files[KNOWN_TEXTS];
 static _Atomic uint64_t known_strings[KNOWN_TEXTS];
+/* The files' own; who finds it locked does not write, and so it is what it hashes to that tells. */
+static struct {
+    uint32_t length;
+    char text[IOTIDE_KEPT_TEXT];
+} texts[KNOWN_TEXTS];
+static _Atomic bool texts_locked;
 static _Atomic uint32_t next_file;
 static _Atomic uint32_t next_string;
 static _Atomic uint32_t next_call;
@@ -80,9 +86,31 @@ static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _At
     uint32_t number = type == ENTRY_FILE && iotide_leaves_out(text, length)
                           ? IOTIDE_LEFT_OUT
                           : append(type, next, 0, 0, text, length);
+    if (number && table == known_files && length <= IOTIDE_KEPT_TEXT &&
+        !atomic_exchange_explicit(&texts_locked, true, memory_order_acquire)) {
+        texts[hash % KNOWN_TEXTS].length = (uint32_t)length;
+        memcpy(texts[hash % KNOWN_TEXTS].text, text, length);
+        atomic_store_explicit(&texts_locked, false, memory_order_release);
+    }
     if (number)
         atomic_store_explicit(known, (hash & ~UINT64_C(0xffffffff)) | number, memory_order_relaxed);
     return number;
+}
+
+uint32_t iotide_text_of_file(uint32_t number, char *to) {
+    if (atomic_exchange_explicit(&texts_locked, true, memory_order_acquire))
+        return 0;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < KNOWN_TEXTS && !found; i++) {
+        uint64_t entry = atomic_load_explicit(&known_files[i], memory_order_relaxed);
+        uint64_t hash = (uint32_t)entry == number ? hash_of(texts[i].text, texts[i].length) : 0;
+        if (hash && hash % KNOWN_TEXTS == i && hash >> 32 == entry >> 32)
+            found = texts[i].length;
+        if (found)
+            memcpy(to, texts[i].text, found);
+    }
+    atomic_store_explicit(&texts_locked, false, memory_order_release);
+    return found;
 }
 
 uint32_t iotide_define_file(const char *path, size_t length) {
@@ -133,6 +161,7 @@ void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_t
 }
 
 void iotide_reset_definitions(void) {
+    atomic_store(&texts_locked, false); /* who held it stayed in the parent */
     memset((void *)known_files, 0, sizeof known_files);
     memset((void *)known_strings, 0, sizeof known_strings);
     atomic_store(&next_file, 0);

@@ -1,4 +1,5 @@
 /* Files mapped into memory. Most calls here are for memory without a file, which is no I/O: those pass straight on. */
+#include "core.h"
 #include "libc.h"
 #include "sites_posix.h"
 
@@ -15,6 +16,7 @@ static struct {
     _Atomic uintptr_t end;
     _Atomic uint64_t target; /* handle << 32 | file */
     _Atomic uint32_t generation;
+    _Atomic uint32_t kept;
 } mappings[MAPPINGS];
 static _Atomic int used; /* entries below this one may be taken */
 
@@ -27,6 +29,7 @@ static void remember(uintptr_t start, size_t length, struct iotide_target target
         atomic_store_explicit(&mappings[i].end, start + length, memory_order_relaxed);
         atomic_store_explicit(&mappings[i].target, (uint64_t)target.handle << 32 | target.file, memory_order_relaxed);
         atomic_store_explicit(&mappings[i].generation, atomic_load(&iotide_generation), memory_order_relaxed);
+        atomic_store_explicit(&mappings[i].kept, iotide_keep_file(target.file), memory_order_relaxed);
         atomic_store_explicit(&mappings[i].start, start, memory_order_release);
         int seen = atomic_load(&used);
         while (i >= seen && !atomic_compare_exchange_weak(&used, &seen, i + 1))
@@ -52,8 +55,11 @@ static struct iotide_target target_at(int place) {
         uint64_t word = atomic_load_explicit(&mappings[place].target, memory_order_relaxed);
         target.handle = (uint32_t)(word >> 32);
         /* Files are numbered anew in a forked child. */
-        if (atomic_load_explicit(&mappings[place].generation, memory_order_relaxed) == atomic_load(&iotide_generation))
+        if (atomic_load_explicit(&mappings[place].generation, memory_order_relaxed) == atomic_load(&iotide_generation) ||
+            (uint32_t)word == IOTIDE_LEFT_OUT)
             target.file = (uint32_t)word;
+        else
+            target.file = iotide_kept_file(atomic_load_explicit(&mappings[place].kept, memory_order_relaxed));
     }
     return target;
 }

@@ -7,12 +7,14 @@
 #define STRIPES 256
 #define STRIPE 256 /* objects that hash to one stripe; hands[] count round it */
 #define SPINS 2000
+#define GENERATIONS 0x7fffffff
 
 struct object {
     uint64_t value;
     uint32_t space;
     uint32_t generation : 31; /* of the region that numbers the file; 0: no object */
     uint32_t used : 1;        /* asked for since a place was last needed */
+    uint32_t kept; /* what its file is known by in another region */
     struct iotide_target target;
 };
 static struct object objects[STRIPES][STRIPE];
@@ -62,16 +64,18 @@ static struct object *place(uint32_t stripe) {
     return chosen;
 }
 
-static struct iotide_target target_in(const struct object *object) {
-    struct iotide_target target = object->target;
-    bool is_number = target.file != IOTIDE_LEFT_OUT; /* what is left out stays so, in a forked child too */
-    if (is_number && object->generation != atomic_load_explicit(&iotide_generation, memory_order_relaxed))
-        target.file = 0;
-    return target;
+static struct iotide_target target_in(struct object *object) {
+    uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed) & GENERATIONS;
+    bool is_number = object->target.file != IOTIDE_LEFT_OUT; /* what is left out stays so, in a forked child too */
+    if (unlikely(is_number && object->generation != generation)) {
+        object->target.file = iotide_kept_file(object->kept);
+        object->generation = generation;
+    }
+    return object->target;
 }
 
 void iotide_bind(uint32_t space, uint64_t value, struct iotide_target target) {
-    uint32_t stripe = stripe_of(space, value);
+    uint32_t stripe = stripe_of(space, value), kept = iotide_keep_file(target.file);
     if (!lock(stripe))
         return;
     struct object *object = find(stripe, space, value);
@@ -79,7 +83,9 @@ void iotide_bind(uint32_t space, uint64_t value, struct iotide_target target) {
         object = place(stripe);
     *object = (struct object){.value = value,
                               .space = space,
-                              .generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed),
+                              .generation =
+                                  atomic_load_explicit(&iotide_generation, memory_order_relaxed) & GENERATIONS,
+                              .kept = kept,
                               .target = target};
     unlock(stripe);
 }
@@ -116,4 +122,5 @@ struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
 void iotide_reset_objects(void) {
     for (int i = 0; i < STRIPES; i++)
         atomic_store(&locked[i], false);
+    iotide_reset_kept();
 }

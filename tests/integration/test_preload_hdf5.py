@@ -188,6 +188,7 @@ def test_child_goes_on_with_the_handles_of_its_parent(calls: Path, tracing: Trac
     first, second = sorted(tracing.rows("H5Dwrite"), key=lambda row: row.offset)
     assert first.pid != second.pid == made.pid
     assert first.handle == second.handle == made.handle
+    assert first.path == second.path == made.path == str(file)
 
 
 def test_objects_that_nobody_closes_make_room(calls: Path, tmp_path: Path, file: Path) -> None:
