@@ -34,8 +34,20 @@ def _words(
     return words
 
 
+class _Places(click.Path):
+    """Paths, none of them empty: what is meant by a variable that is not set is not the working directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("an empty path; the working directory is '.'", param, ctx)
+        return super().convert(value, param, ctx)
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        return [word for word in rv.split(":") if word]
+
+
 _option = partial(click.option, cls=SectionOption, section="What is recorded")
-_folders = click.Path(path_type=Path)
+_folders = _Places(path_type=Path)
 
 _OPTIONS: Final = (
     _option(

@@ -20,6 +20,8 @@ _MOST_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
 
 _FOLDER: Final = Path(__file__).parent / "preload"
 _SHARED_OBJECT: Final = b"\x7fELF"
+_ASKS_THE_CORE: Final = b"\0iotide_provided\0"
+"""In the names that every wrapper library looks up."""
 
 
 def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -95,12 +97,11 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
             raise ConfigError(f"the library of layer {layer} is not built: `iotide doctor` says which are")
     for path in tracer.libraries:
         try:
-            with path.open("rb") as file:
-                start = file.read(len(_SHARED_OBJECT))
+            content = path.read_bytes()
         except OSError as error:
             raise ConfigError(f"cannot read the library {path}: {error.strerror}") from None
-        if start != _SHARED_OBJECT:
-            raise ConfigError(f"{path} is no shared library: `iotide preload build` makes one from a signature file")
+        if not content.startswith(_SHARED_OBJECT) or _ASKS_THE_CORE not in content:
+            raise ConfigError(f"{path} is no wrapper library: `iotide preload build` makes one from a signature file")
         yield path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def made(base: dict[str, str], **settings: object) -> dict[str, str]:
 
 def test_core_comes_first_and_the_users_own_preload_last(base: dict[str, str], tmp_path: Path) -> None:
     library = tmp_path / "gz.so"
-    library.write_bytes(b"\x7fELF")
+    library.write_bytes(b"\x7fELF \0iotide_provided\0")
     preloaded = made(base | {"LD_PRELOAD": "own.so"}, libraries=(library,))["LD_PRELOAD"].split(":")
     layers = [str(path) for name in LIBRARY_LAYERS if (path := layer_library(name))]
     assert preloaded == [base["IOTIDE_TRACER"], *layers, str(library), "own.so"]
@@ -59,7 +60,8 @@ def test_path_is_known_by_its_own_name_and_by_what_it_leads_to(base: dict[str, s
         ({"skip_paths": tuple(f"/{number}" for number in range(33))}, "at most 32"),
         ({"skip_paths": ("/x" * 5000,)}, "bytes"),
         ({"libraries": ("/nowhere.so",)}, "cannot read"),
-        ({"libraries": (__file__,)}, "no shared library"),
+        ({"libraries": (__file__,)}, "no wrapper library"),
+        ({"libraries": (sys.executable,)}, "no wrapper library"),
     ],
 )
 def test_what_the_environment_cannot_say_is_refused(
@@ -97,6 +99,8 @@ def test_all_layers_are_those_that_are_built() -> None:
         ("--sample", "0"),
         ("--sample", "many"),
         ("--ring-records", "255"),
+        ("--only-paths", ""),
+        ("--skip-paths", ""),
     ],
 )
 def test_wrong_value_is_refused_before_anything_starts(option: str, value: str) -> None:
@@ -110,6 +114,15 @@ def test_wrong_value_in_the_environment_is_refused_alike() -> None:
     done = CliRunner().invoke(group, ["run", "true"], env={"IOTIDE_CALLS": "everything"})
     assert done.exit_code == 2
     assert "everything" in done.output
+
+
+@pytest.mark.parametrize(("value", "kept"), [(":", None), ("/a::/b:", "/a:/b")])
+def test_empty_path_in_the_environment_is_none_as_in_the_library(
+    base: dict[str, str], value: str, kept: str | None
+) -> None:
+    asked = ["collect", "--socket", "/run/t.sock", "--print-environment"]
+    done = CliRunner().invoke(group, asked, env={**base, "IOTIDE_SKIP": value})
+    assert dict(line.split("=", 1) for line in done.output.splitlines()).get("IOTIDE_SKIP") == kept
 
 
 def test_printed_environment_says_what_is_recorded(base: dict[str, str]) -> None:
