@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import resource
+import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -144,6 +145,27 @@ def filtering(folder: Path) -> list[Figure]:
     ]
 
 
+def planted() -> list[Figure]:
+    """Finds a web server's group and a backup's among daemons, in traces with more and more noise."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from support.planted import BACKUP_GROUP, WEB, agreement, leaders_of_groups, night
+
+    figures = []
+    for noise in (0.0, 0.01, 0.05):
+        for share in (0.001, 0.02):
+            rankings = [night(seed, noise).ranking(min_share=share) for seed in range(8)]
+            led = [leaders_of_groups(ranking) for ranking in rankings]
+            both = sum(WEB in found and bool(found & set(BACKUP_GROUP)) for found in led)
+            precision, recall = np.mean([agreement(ranking) for ranking in rankings], axis=0)
+            name = f"planted groups, {noise:.0%} noise, --min-share {share:g}"
+            figures += [
+                Figure(f"{name}: both led by their own", 100 * both / len(led), "%"),
+                Figure(f"{name}: precision of pairs", 100 * precision, "%"),
+                Figure(f"{name}: recall of pairs", 100 * recall, "%"),
+            ]
+    return figures
+
+
 def measure() -> list[Figure]:
     rng = np.random.default_rng(1)
     names = named(FILES)
@@ -176,6 +198,7 @@ def measure() -> list[Figure]:
         Figure("perf sched script, read", lines_a_second(PerfParser, perf) / 1e3, "k lines/s", ">= 300 k lines/s"),
         Figure("LTTng by babeltrace, read", lines_a_second(LttngParser, lttng) / 1e3, "k lines/s", ">= 300 k lines/s"),
         *filtered,
+        *planted(),
     ]
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ...events.interaction import Grouping
-from ..dfg.state import Floats, Ints, Rows
+from ..dfg.state import Ints, Rows
 from .keys import BY_RANK, SPACE
 from .store import NEVER
 from .tables import LINK_KINDS, Tables
@@ -43,29 +43,6 @@ class Network:
     links: Matrix
     writes: Matrix
     reads: Matrix
-
-    @property
-    def given(self) -> Floats:
-        """Interactions that each vertex gives, those that would come back to itself through a file left out."""
-        given: Floats = self.links.sum(axis=1) + self.writes.sum(axis=1) - self.returned
-        return np.maximum(given, 0.0)
-
-    @property
-    def returned(self) -> Floats:
-        """What of a vertex's own interactions would come back to it through files."""
-        width = np.maximum(self.reads.sum(axis=1), 1.0)
-        returned: Floats = self.writes.multiply(sparse.csr_array(self.reads.T) / width).sum(axis=1)
-        return returned
-
-    def passed(self, weight: Floats) -> Floats:
-        """Returns what reaches each vertex when each gives its weight away, shared out by interactions."""
-        given = self.given
-        each = np.divide(weight, given, out=np.zeros_like(weight), where=given > 0)
-        through = self.writes.T @ each
-        width = self.reads.sum(axis=1)
-        through = np.divide(through, width, out=np.zeros_like(through), where=width > 0)
-        reached: Floats = self.links.T @ each + self.reads.T @ through - each * self.returned
-        return np.maximum(reached, 0.0)
 
     def components(self, keep: npt.NDArray[np.bool_]) -> tuple[Rows, Rows]:
         """Returns the component of each vertex and of each file, from 0; -1 for vertices that interact with nobody.

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from ..dfg.state import Floats, Rows
+from .flow import Flow
 from .network import Network
 
 _MOST_ITERATIONS: Final = 200
@@ -35,22 +36,24 @@ def start_weights(use: Floats, part: Rows) -> Floats:
 
 def once(network: Network, start: Floats, part: Rows) -> Floats:
     """Returns the seed's ranks after one iteration, scaled to sum to 1 in each component."""
-    ranks = _scaled(network.passed(start), part)
+    flow = Flow(network)
+    ranks = _scaled(flow.passed(start), part)
     nothing = _sums(ranks, part)[np.maximum(part, 0)] == 0  # only such have used something that give nothing
     if not (nothing & (part >= 0)).any():
         return ranks
-    equal = _scaled(network.passed(start_weights(np.zeros_like(start), part)), part)
+    equal = _scaled(flow.passed(start_weights(np.zeros_like(start), part)), part)
     return np.where(nothing, equal, ranks)
 
 
 def converged(network: Network, start: Floats, part: Rows, damping: float) -> Floats:
     """Returns PageRank at its fixed point; what vertices without out-edges hold goes back to the start ranks."""
     inside = part >= 0
-    gives = network.given > 0
+    flow = Flow(network)
+    gives = flow.given > 0
     ranks = start.copy()
     for _ in range(_MOST_ITERATIONS):
         held = _sums(np.where(inside & ~gives, ranks, 0.0), part)[np.maximum(part, 0)]
-        after = np.where(inside, damping * (network.passed(ranks) + held * start) + (1 - damping) * start, 0.0)
+        after = np.where(inside, damping * (flow.passed(ranks) + held * start) + (1 - damping) * start, 0.0)
         after = _scaled(after, part)
         done = float(np.abs(after - ranks).sum()) < _CLOSE
         ranks = after

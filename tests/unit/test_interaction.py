@@ -1,10 +1,8 @@
-"""The interaction graph: planted groups, what joins and what does not, bounds, and incremental equals batch."""
+"""The interaction graph: what joins and what does not, bounds, and incremental equals batch."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -15,134 +13,9 @@ from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer
 from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Flag, Kind, Layer, file_type_of, make_batch
-from iotide.events.interaction import Actor, Ranking
-from iotide.events.kernel import COMM, LOCK, KernelEvent, text_about
-
-Row = dict[str, Any]
-
-
-class Trace:
-    """Writes events by hand."""
-
-    def __init__(self) -> None:
-        self.names = JobNames(1000, 1_000_000)
-        self.rows: list[Row] = []
-        self.now = 1_000_000
-
-    def add(self, call: str, layer: Layer, **columns: Any) -> Trace:
-        self.now += 1000
-        self.rows.append({"start": self.now, "call": self.names.call(call), "layer": int(layer), **columns})
-        return self
-
-    def kernel(
-        self, event: KernelEvent, tid: int, other: int = 0, text: str = "", prefix: str = COMM, **more: Any
-    ) -> Trace:
-        file = self.names.file(text_about(prefix, text)[1]) if text else 0
-        return self.add(event.name.lower(), Layer.KERNEL, tid=tid, handle=other, file=file, **more)
-
-    def wakes(self, tid: int, other: int, name: str = "") -> Trace:
-        """The other thread waits, and then is woken."""
-        self.kernel(KernelEvent.SCHED_SWITCH, other, 0, flags=int(Flag.BLOCKING))
-        return self.kernel(KernelEvent.SCHED_WAKING, tid, other, name)
-
-    def named(self, **names: int) -> Trace:
-        for name, tid in names.items():
-            self.kernel(KernelEvent.PROCESS_STATE, tid, text=name)
-        return self
-
-    def does(self, kind: Kind, tid: int, path: str, size: int = 10, **more: Any) -> Trace:
-        file = self.names.file(FileInfo(path, file_type_of(path)))
-        columns = {
-            "layer": Layer.POSIX,
-            "kind": int(kind),
-            "tid": tid,
-            "file": file,
-            "bytes": size,
-            "duration": 500,
-        } | more
-        return self.add(kind.name.lower(), columns.pop("layer"), **columns)
-
-    def writes(self, tid: int, path: str, **more: Any) -> Trace:
-        return self.does(Kind.WRITE, tid, path, **more)
-
-    def reads(self, tid: int, path: str, **more: Any) -> Trace:
-        return self.does(Kind.READ, tid, path, **more)
-
-    def batches(self, *edges: int) -> list[EventBatch]:
-        places = sorted({0, len(self.rows), *(min(edge, len(self.rows)) for edge in edges)})
-        return [batch_of(self.rows[begin:end]) for begin, end in itertools.pairwise(places)]
-
-    def analyzer(self, *edges: int, **settings: Any) -> InteractionAnalyzer:
-        analyzer = InteractionAnalyzer(InteractionSettings(**settings))
-        for batch in self.batches(*edges):
-            analyzer.update(batch, self.names)
-        return analyzer
-
-    def ranking(self, *edges: int, **settings: Any) -> Ranking:
-        return self.analyzer(*edges, **settings).ranking(self.names, [("job", "node")])
-
-
-def batch_of(rows: Sequence[Row]) -> EventBatch:
-    names = sorted({name for row in rows for name in row})
-    defaults = {"rank": -1, "offset": -1}
-    return make_batch(len(rows), {n: np.array([row.get(n, defaults.get(n, 0)) for row in rows]) for n in names})
-
-
-def groups(ranking: Ranking) -> list[list[int]]:
-    return [
-        sorted(actor.tid for actor in ranking.actors if actor.component == component.number)
-        for component in ranking.components
-    ]
-
-
-def leaders(ranking: Ranking) -> list[int]:
-    by_id = {actor.id: actor for actor in ranking.actors}
-    return [by_id[component.leaders[0]].tid for component in ranking.components]
-
-
-def actor_of(ranking: Ranking, tid: int) -> Actor:
-    return next(actor for actor in ranking.actors if actor.tid == tid)
-
-
-CLIENTS, WEB, DATABASE, LOGGER = range(100, 106), 10, 20, 21
-BACKUP, STORE, DAEMONS, KWORKER = 30, 31, range(40, 60), 7
-
-
-def machine(rounds: int = 40) -> Trace:
-    """A web server that six clients ask and that asks a database; a backup; daemons that only timers wake."""
-    trace = Trace().named(httpd=WEB, mysqld=DATABASE, logger=LOGGER, tar=BACKUP, gzip=STORE)
-    trace.kernel(KernelEvent.PROCESS_STATE, KWORKER, text="kworker/0:1")
-    for number in DAEMONS:
-        trace.kernel(KernelEvent.PROCESS_STATE, number, text=f"daemon{number}")
-    for at in range(rounds):
-        client = CLIENTS[at % len(CLIENTS)]
-        trace.wakes(client, WEB).wakes(WEB, DATABASE).writes(DATABASE, "/var/log/sql").wakes(DATABASE, WEB)
-        trace.wakes(WEB, client)
-        trace.reads(BACKUP, f"/home/{at}").writes(BACKUP, "pipe:[9]", size=4096).reads(STORE, "pipe:[9]", size=4096)
-        trace.wakes(0, DAEMONS[at % len(DAEMONS)])
-        trace.wakes(KWORKER, WEB).wakes(KWORKER, BACKUP)
-    return trace.reads(LOGGER, "/var/log/sql")
-
-
-def test_planted_groups_are_the_components_and_their_servers_lead() -> None:
-    ranking = machine().ranking()
-    assert groups(ranking) == [[WEB, DATABASE, LOGGER, *CLIENTS], [BACKUP, STORE]]
-    assert leaders(ranking) == [WEB, STORE]
-    assert [actor.name for actor in ranking.pruned] == ["kworker/0:1"]
-    assert ranking.alone == len(DAEMONS)
-    assert ranking.device_wakeups == 40
-    assert actor_of(ranking, WEB).name == "httpd"
-    assert ranking.components[0].leaders[1] == actor_of(ranking, DATABASE).id
-
-
-def test_without_pruning_the_kernels_workers_join_what_has_nothing_to_do_with_each_other() -> None:
-    assert len(groups(machine().ranking(background=()))) == 1
-
-
-def test_rare_ties_are_pruned_by_share() -> None:
-    trace = machine().wakes(99, WEB).wakes(BACKUP, 99)
-    assert len(groups(trace.ranking(min_share=0))) == 1
-    assert groups(trace.ranking(min_share=0.02))[1] == [BACKUP, STORE]
+from iotide.events.kernel import LOCK, KernelEvent
+from support.interactions import Trace, actor_of, batch_of, groups, leaders
+from support.planted import machine
 
 
 @settings(max_examples=5, deadline=None)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.interaction.communities import communities_of
 from iotide.analyzers.interaction.connections import connections_of
+from iotide.analyzers.interaction.flow import Flow
 from iotide.analyzers.interaction.network import Network
 from iotide.analyzers.interaction.ranking import converged, once, start_weights
 from scipy import sparse
@@ -74,9 +75,9 @@ def test_the_fixed_point_is_networkx_pagerank(links: dict[tuple[int, int], int])
 def test_a_file_passes_on_what_it_is_given_and_gives_nobody_his_own_back() -> None:
     # 0 writes twice, 1 once; 1 and 2 read it, 1 three times, 2 once
     writes = [[2], [1]] + [[0]] * (NODES - 2)
-    network = network_of({}, writes, [[0, 3, 1, 0, 0, 0, 0]])
-    assert network.given.tolist() == pytest.approx([2, 1 - 3 / 4, 0, 0, 0, 0, 0])
-    passed = network.passed(np.array([1.0, 1.0, 0, 0, 0, 0, 0]))
+    flow = Flow(network_of({}, writes, [[0, 3, 1, 0, 0, 0, 0]]))
+    assert flow.given.tolist() == pytest.approx([2, 1 - 3 / 4, 0, 0, 0, 0, 0])
+    passed = flow.passed(np.array([1.0, 1.0, 0, 0, 0, 0, 0]))
     assert passed.tolist() == pytest.approx([0, 3 / 4, 1 / 4 + 1, 0, 0, 0, 0])
 
 

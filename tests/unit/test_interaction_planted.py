@@ -1,0 +1,63 @@
+"""Planted groups are found: all of them in a tidy trace, and their leaders in a noisy one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.interactions import actor_of, groups, leaders
+from support.planted import (
+    BACKUP,
+    BACKUP_GROUP,
+    CLIENTS,
+    DAEMONS,
+    DATABASE,
+    LOGGER,
+    STORE,
+    WEB,
+    agreement,
+    leaders_of_groups,
+    machine,
+    night,
+)  # fmt: skip
+
+
+def test_planted_groups_are_the_components_and_their_servers_lead() -> None:
+    ranking = machine().ranking()
+    assert groups(ranking) == [[WEB, DATABASE, LOGGER, *CLIENTS], [BACKUP, STORE]]
+    assert leaders(ranking) == [WEB, STORE]
+    assert [actor.name for actor in ranking.pruned] == ["kworker/0:1"]
+    assert ranking.alone == len(DAEMONS)
+    assert ranking.device_wakeups == 40
+    assert actor_of(ranking, WEB).name == "httpd"
+    assert ranking.components[0].leaders[1] == actor_of(ranking, DATABASE).id
+
+
+def test_without_pruning_the_kernels_workers_join_what_has_nothing_to_do_with_each_other() -> None:
+    assert len(groups(machine().ranking(background=()))) == 1
+
+
+def test_rare_ties_are_pruned_by_share() -> None:
+    trace = machine().wakes(99, WEB).wakes(BACKUP, 99)
+    assert len(groups(trace.ranking(min_share=0))) == 1
+    assert groups(trace.ranking(min_share=0.02))[1] == [BACKUP, STORE]
+
+
+@pytest.mark.parametrize(("noise", "min_share"), [(0.0, 0.001), (0.01, 0.001), (0.05, 0.02)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_noise_takes_no_group_its_leader(seed: int, noise: float, min_share: float) -> None:
+    pytest.importorskip("networkx")
+    found = leaders_of_groups(night(seed, noise).ranking(min_share=min_share))
+    assert WEB in found
+    assert found & set(BACKUP_GROUP)
+
+
+def test_who_is_pruned_by_share_takes_noise_out_of_the_groups() -> None:
+    pytest.importorskip("networkx")
+    tidy, noisy, pruned = (
+        np.mean([agreement(night(seed, noise).ranking(min_share=share)) for seed in range(2)], axis=0)
+        for noise, share in ((0.0, 0.001), (0.05, 0.001), (0.05, 0.02))
+    )
+    assert tidy[0] == 1
+    assert noisy[0] < 0.5  # daemons that somebody woke once belong to somebody
+    assert pruned[0] > 0.9
+    assert min(tidy[1], noisy[1], pruned[1]) > 0.7
