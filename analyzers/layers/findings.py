@@ -7,7 +7,7 @@ from typing import Final
 
 from ...events.layers import Finding, Layers
 from .findings_calls import churn, failed, metadata, own_files
-from .findings_files import many_files, small_requests
+from .findings_files import of_files
 from .findings_processes import collectives, concentrated, late, node_local
 from .findings_requests import amplified
 from .settings import Thresholds
@@ -18,8 +18,7 @@ _RULES: Final[tuple[Callable[[View, Layers, Thresholds], Iterator[Finding]], ...
     late,
     collectives,
     amplified,
-    small_requests,
-    many_files,
+    of_files,
     own_files,
     churn,
     metadata,

@@ -32,9 +32,15 @@ class _Rows(NamedTuple):
     """Class of the file."""
 
 
-def small_requests(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Requests to files that are alike are small; those to files with few requests are taken together by folder."""
+def of_files(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """Requests are small; a folder has many small files."""
     rows = _rows_of(view)
+    yield from _small_requests(view, rows, limits)
+    yield from _many_files(view, rows, limits)
+
+
+def _small_requests(view: View, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
+    """Requests to files that are alike are small; those to files with few requests are taken together by folder."""
     moves = np.zeros(len(view.folder_of_class), np.int64)
     np.add.at(moves, rows.kind, rows.sums[:, _AT["reads"]] + rows.sums[:, _AT["writes"]])
     by_folder = moves[rows.kind] < limits.small_calls
@@ -65,9 +71,8 @@ def small_requests(view: View, report: Layers, limits: Thresholds) -> Iterator[F
             )
 
 
-def many_files(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def _many_files(view: View, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
     """A folder has many small files, and the time on them goes to opening and closing."""
-    rows = _rows_of(view)
     pairs, group, total = _summed(view.folder_of_class[rows.kind] * LAYERS + rows.layer, rows.sums)
     opened = rows.sums[:, _AT["opens"]] > 0
     opened_files = np.unique(np.stack([group[opened], rows.file[opened]]), axis=1)[0]

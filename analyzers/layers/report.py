@@ -44,7 +44,7 @@ def make_report(
         cut: how long the lists may be.
     """
     waiting = analyzer.waiting
-    view = View(analyzer.closed(), calls)
+    view = View(analyzer.closed() if waiting else analyzer, calls)
     whole = view.analyzer
     tree, handles_left_out = handles(view, cut.handles)
     nodes = {row.node for row in tree}

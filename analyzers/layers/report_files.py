@@ -10,7 +10,7 @@ from ...events.layers import FileAccess, FileLayers, Mount, OwnFiles
 from .calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
 from .groups import DATA
 from .tables import FILE, layer_name
-from .view import View
+from .view import View, largest
 
 _NS: Final = 1e9
 _EXAMPLES: Final = 5
@@ -50,25 +50,25 @@ def files(view: View, top: int) -> tuple[list[FileLayers], int]:
 def own_files(view: View) -> list[OwnFiles]:
     """Returns the files that layers touch further down and are never called with."""
     file, over, layer, sums = view.by_file
-    called_with = set(zip(file.tolist(), layer.tolist(), strict=True))
-    found: dict[tuple[int, int], list[int]] = {}
-    for row in np.flatnonzero((file != 0) & (over != PROGRAM) & (over != layer)).tolist():
-        if (int(file[row]), int(over[row])) not in called_with:
-            found.setdefault((int(over[row]), int(layer[row])), []).append(row)
+    rows = np.flatnonzero((file != 0) & (over != PROGRAM) & (over != layer))
+    rows = rows[~np.isin(file[rows] * LAYERS + over[rows], file * LAYERS + layer)]
+    texts = view.analyzer.files
     made = []
-    for (caller, below), rows in found.items():
-        classes: dict[str, int] = {}
-        for row in rows:
-            name = view.analyzer.files.names[view.analyzer.files.classes[int(file[row])]]
-            classes[name] = classes.get(name, 0) + int(sums[row, _EXCLUSIVE])
+    for pair in np.unique(over[rows] * LAYERS + layer[rows]).tolist():
+        caller, below = divmod(pair, LAYERS)
+        mine = rows[(over[rows] == caller) & (layer[rows] == below)]
+        classes, group = np.unique(texts.class_of(file[mine]), return_inverse=True)
+        weight = np.zeros(len(classes), np.int64)
+        np.add.at(weight, group, sums[mine, _EXCLUSIVE])
+        heaviest = classes[largest(weight, _EXAMPLES)].tolist()
         made.append(
             OwnFiles(
                 layer=layer_name(caller),
                 below=layer_name(below),
-                files=len({int(file[row]) for row in rows}),
-                calls=int(sums[rows, _CALLS].sum()),
-                seconds=int(sums[rows, _EXCLUSIVE].sum()) / _NS,
-                examples=sorted(classes, key=lambda name: (-classes[name], name))[:_EXAMPLES],
+                files=len(np.unique(file[mine])),
+                calls=int(sums[mine, _CALLS].sum()),
+                seconds=int(sums[mine, _EXCLUSIVE].sum()) / _NS,
+                examples=[texts.names[number] for number in heaviest],
             )
         )
     return sorted(made, key=lambda own: -own.seconds)
@@ -81,25 +81,32 @@ def mounts(view: View) -> list[Mount]:
     lowest = (BOTTOM >> layer) & 1 == 1
     if not lowest.any():  # a trace of upper layers alone
         lowest = layer == min(layer.tolist(), default=LAYERS)
-    found: dict[tuple[str, str, int], list[int]] = {}
-    for row in np.flatnonzero(lowest & (file != 0)).tolist():
-        number = int(file[row])
-        found.setdefault((texts.mounts[number], texts.systems[number], texts.scopes[number]), []).append(row)
+    rows = np.flatnonzero(lowest & (file != 0))
+    places = list(zip(texts.mounts, texts.systems, texts.scopes, strict=True))
+    number = {place: at for at, place in enumerate(dict.fromkeys(places))}
+    place_of = np.array([number[place] for place in places])
+    hosts = {name: at for at, name in enumerate(dict.fromkeys(texts.hosts))}  # the first is none
+    host_of = np.array([hosts[name] for name in texts.hosts])
+    found, group = np.unique(place_of[file[rows]], return_inverse=True)
+    total = np.zeros((len(found), len(FILE)), np.int64)
+    np.add.at(total, group, sums[rows])
+    seen = np.unique(file[rows])
+    known = list(number)
     made = []
-    for (mount, system, _scope), rows in found.items():
-        numbers = {int(file[row]) for row in rows}
-        total = sums[rows].sum(axis=0)
+    for at, place in enumerate(found.tolist()):
+        mine = seen[place_of[seen] == place]
+        mount, system, _ = known[place]
         made.append(
             Mount(
                 mount_point=mount,
                 filesystem=system,
-                scope=view.scope(next(iter(numbers))),
-                hosts=len({texts.hosts[number] for number in numbers} - {""}),
-                files=len(numbers),
-                calls=int(total[_CALLS]),
-                bytes_read=int(total[_READ]),
-                bytes_written=int(total[_WRITTEN]),
-                seconds=int(total[_EXCLUSIVE]) / _NS,
+                scope=view.scope(int(mine[0])),
+                hosts=int(np.count_nonzero(np.unique(host_of[mine]))),
+                files=len(mine),
+                calls=int(total[at, _CALLS]),
+                bytes_read=int(total[at, _READ]),
+                bytes_written=int(total[at, _WRITTEN]),
+                seconds=int(total[at, _EXCLUSIVE]) / _NS,
             )
         )
     return sorted(made, key=lambda row: (-row.bytes_read - row.bytes_written, -row.seconds, row.mount_point))
