@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import shutil
 import struct
@@ -17,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from _tracers import LIMIT_S, bare_environment, peers
-from iotide.cli.archive.report import calls_as_rows
+from iotide.clients.traces.json_lines import lines_of
 from iotide.events import DefinitionTable, EventBatch, Kind, Layer, concatenate
 from iotide.events.archive.grammar import Grammar, Rules
 from iotide.events.archive.reader import ArchiveReader
@@ -64,9 +63,9 @@ def as_json_lines(reader: ArchiveReader) -> Size:
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     total = calls = 0
     for number in reader.streams:
-        for row in calls_as_rows(reader, number):
-            total += len(packer.compress(json.dumps(row, ensure_ascii=False).encode() + b"\n"))
-            calls += 1
+        for lines in lines_of(reader, number):
+            total += len(packer.compress("".join(lines).encode(errors="backslashreplace")))
+            calls += len(lines)
     return Size(total + len(packer.flush()), 0, calls)
 
 

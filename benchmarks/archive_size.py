@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from _figures import Figure, report
-from _trace_sizes import Size, as_dftracer, as_dxt, as_json_lines, as_recorder, dxt_of_a_log
+from _trace_sizes import TICK_NS, Size, as_dftracer, as_dxt, as_json_lines, as_recorder, dxt_of_a_log
 from iotide.events.archive.reader import ArchiveReader
 from preload_programs import MELT
 
@@ -98,13 +98,18 @@ def ours(reader: ArchiveReader) -> Size:
 
 def compared(work: Work, folder: Path) -> list[Figure]:
     """Returns the sizes of a program's calls, ours beside each other's."""
-    with archived(work.command, folder / "ours").open("rb") as file:
+    archive = archived(work.command, folder / "ours")
+    coarser = folder / "coarser.iotide"
+    create = [sys.executable, "-m", "iotide", "archive", "create", "--tick-ns", str(TICK_NS), "-o", coarser, archive]
+    subprocess.run(create, check=True, capture_output=True)
+    with coarser.open("rb") as file:
+        coarse = ours(ArchiveReader(file, work.name))
+    with archive.open("rb") as file:
         reader = ArchiveReader(file, work.name)
         whole = ours(reader)
         recorder = as_recorder(reader)
         others = {
-            "Recorder's format, times of 100 ns": recorder,
-            "Recorder's format, times of 1 ns": as_recorder(reader, tick_ns=1),
+            "Recorder's format with times of 1 ns": as_recorder(reader, tick_ns=1),
             "Darshan DXT": as_dxt(reader),
             "gzip of JSON lines": as_json_lines(reader),
         }
@@ -114,7 +119,11 @@ def compared(work: Work, folder: Path) -> list[Figure]:
     shutil.rmtree(folder)
     name = f"{work.name}, {whole.calls} calls, no times"
     rest, theirs = ((size.total - size.times) / size.calls for size in (whole, recorder))
-    figures = [Figure(name, rest, "bytes/call", "", "Recorder's format", theirs, "lower")]
+    peer = "Recorder's format"
+    figures = [
+        Figure(name, rest, "bytes/call", "", peer, theirs, "lower"),
+        Figure(f"{work.name}, times of 100 ns", coarse.per_call, "bytes/call", "", peer, recorder.per_call, "lower"),
+    ]
     for peer, size in others.items():
         name = work.name if size.calls == whole.calls else f"{work.name} ({size.calls} there)"
         figures.append(Figure(name, whole.per_call, "bytes/call", "", peer, size.per_call, "lower"))

@@ -33,8 +33,6 @@ Examples:
 
 Exit status: 0 done, 1 the work failed or an archive is damaged, 2 bad usage or unreadable input.
 """
-_SHOWN = 4096
-"""Calls that are printed before how many is shown anew."""
 _archive = click.argument("file", metavar="ARCHIVE", type=click.Path(path_type=Path))
 
 
@@ -144,21 +142,21 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
       iotide archive dump job.iotide | head
       iotide archive dump --stream 0 -n 100 job.iotide | jq -r .signature      # of rank 0
     """
+    from ...clients.traces.json_lines import lines_of
     from ..progress import calls_progress
-    from .report import calls_as_rows
 
     with _opened(file) as reader, calls_progress("printing", len(reader.streams), quiet=sys.stdout.isatty()) as show:
-        printed = 0
+        left = calls
         for done, (number, archived) in enumerate(reader.streams.items()):
             if stream is not None and stream not in (archived.name, archived.info.command, str(archived.info.rank)):
                 continue
-            for row in calls_as_rows(reader, number):
-                if printed == calls:
-                    return
-                click.echo(json.dumps(row, ensure_ascii=False))
-                printed += 1
-                if not printed % _SHOWN:
-                    show(done, _SHOWN)
+            for lines in lines_of(reader, number):
+                click.echo("".join(lines[:left]), nl=False)
+                show(done, len(lines))
+                if left is not None:
+                    left -= len(lines)
+                    if left <= 0:
+                        return
         _name_problems(reader)
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
 
 from ...clients.units import byte_text
-from ...events import DefinitionTable, Layer
 from ...events.archive.archived import ArchivedStream
 from ...events.archive.blocks import VERSION
 from ...events.archive.encoding import PartKind
 from ...events.archive.reader import ArchiveReader
-from ...events.definitions import FileInfo
 
 _MOST_ROWS: Final = 40
 
@@ -118,32 +115,3 @@ def print_report(report: dict[str, Any]) -> None:
     console.print(table)
     if hidden:
         console.print(f"and {hidden} streams of fewer calls; --json has all")
-
-
-def calls_as_rows(reader: ArchiveReader, stream: int) -> Iterator[dict[str, Any]]:
-    """Yields a stream's calls as JSON lines have them, with their signatures.
-
-    Raises:
-        InputError: a section is broken.
-    """
-    archived = reader.streams[stream]
-    table = DefinitionTable()
-    nothing = FileInfo("")
-    base = {"job": archived.info.job, "host": archived.info.host}
-    for each in reader.calls(stream):
-        table.apply(each.definitions)
-        columns = {name: values.tolist() for name, values in each.batch.columns().items()}
-        for at in range(len(each.batch)):
-            row: dict[str, Any] = {
-                "call": table.string(columns["call"][at]),
-                "path": archived.files.get(columns["file"][at], nothing).path,
-                **base,
-                "layer": Layer(columns["layer"][at]).name,
-                "start_ns": columns["start"][at],
-                "dur_ns": columns["duration"][at],
-                "size": columns["bytes"][at],
-            }
-            for name in ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno", "requested", "flags"):
-                row[name] = columns[name][at]
-            row["signature"] = table.signature(columns["signature"][at])
-            yield row

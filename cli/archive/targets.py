@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,18 +56,11 @@ def _parquet() -> Writer:
 
 
 def _jsonl() -> Writer:
-    from .report import calls_as_rows
+    from ...clients.traces.json_lines import write_json_lines
 
     def write(reader: ArchiveReader, path: Path, lost: Counter[str], show: Show) -> int:
-        calls = 0
         with path.open("w", encoding="utf-8", errors="backslashreplace") as out:
-            for number in reader.streams:
-                for row in calls_as_rows(reader, number):
-                    out.write(json.dumps(row, ensure_ascii=False) + "\n")
-                    calls += 1
-                    if not calls % 65_536:
-                        show(calls)
-        return calls
+            return write_json_lines(reader, out, show)
 
     return write
 
