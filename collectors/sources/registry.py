@@ -28,6 +28,7 @@ from .kernel_traces.bpftrace import BpftraceParser, looks_like_bpftrace
 from .kernel_traces.lock_events import LockEventsParser, looks_like_lock_events
 from .kernel_traces.lttng import LttngParser, looks_like_lttng
 from .kernel_traces.perf_sched import PerfParser, looks_like_perf
+from .kernel_traces.recordings import refusal
 from .kernel_traces.trace_cmd import TraceCmdParser, looks_like_trace_cmd
 from .otf2.parser import is_trace_folder, looks_like_otf2, read_otf2
 from .recorder.files import is_recorder
@@ -102,8 +103,10 @@ def sniff(head: bytes, name: str) -> str:
     """Tells a file's format from its first bytes, else from its name.
 
     Raises:
-        InputError: neither tells.
+        InputError: neither tells, or what it is has to become text first.
     """
+    if refused := refusal(head):
+        raise InputError(name, None, *refused)
     for format_name, candidate in FORMATS.items():
         if candidate.matches(head):
             return format_name

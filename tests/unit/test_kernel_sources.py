@@ -238,3 +238,90 @@ def test_events_of_locks_have_thread_lock_and_time() -> None:
         ("unlock", 1, "lock:0x10", 1_700_000_000),
     ]
     assert about.counters["lines_malformed"] == 2
+
+
+FTRACE = """# tracer: nop
+    tmux: server-9     [001] ..... 1.000001: sys_openat(dfd: 0xffffff9c, filename: 0x55a "/data/x", flags: 0x241)
+    tmux: server-9     [001] ..... 1.000002: sys_openat -> 0x3
+    tmux: server-9     [001] ..... 1.000003: sys_write(fd: 3, buf: 0x55a7f2e62500, count: 0xe8b)
+    tmux: server-9     [001] ..... 1.000005: sys_write -> 0xfffffffffffffff5
+          <idle>-0     [001] d.h1. 1.000006: schedule <-do_idle
+"""
+
+
+def test_system_calls_in_ftraces_own_text_are_calls() -> None:
+    streams, about = parse(TraceCmdParser, FTRACE.encode())
+    rows = [row for row in one(streams).rows() if row["layer"] != Layer.KERNEL]
+    assert [(row["call"], row["file"], row["duration"], row["errno"]) for row in rows] == [
+        ("openat", "/data/x", 1000, 0),
+        ("write", "/data/x", 2000, 11),
+    ]
+    assert {row["file"] for row in one(streams).rows() if row["call"] == "process_state"} == {"comm:tmux: server"}
+    assert about.counters["lines_ignored:other_event"] == 1
+    assert not about.problems.total
+
+
+def test_a_buffers_name_before_the_lines_of_trace_cmd_is_no_command() -> None:
+    line = f"my buffer-2:             a b-7     [001]     1.5: sched_waking:         {WAKING}\n"
+    row = one(parse(TraceCmdParser, line.replace("my ", "my_").encode())[0]).rows()[0]
+    assert short(row) == ("process_state", 7, 0, "comm:a b")
+
+
+def test_descriptors_are_followed_through_copies_of_copies_and_closes() -> None:
+    calls = [
+        ("openat", 'dfd = 5, filename = "/a", flags = 0', 3),
+        ("dup", "fildes = 3", 4),
+        ("dup2", "oldfd = 4, newfd = 9", 9),
+        ("close", "fd = 3", 0),
+        ("write", "fd = 9, count = 5", 5),
+        ("write", "fd = 3, count = 5", 5),
+        ("openat", 'dfd = 5, filename = "/b", flags = 0', 3),
+        ("write", "fd = 3, count = 5", 5),
+    ]
+    text = lttng(0, 0, "sched_switch", switch("x", 1, 0, "a", 2))
+    for at, (name, fields, result) in enumerate(calls):
+        text += lttng(2 * at + 1, 0, f"syscall_entry_{name}", fields)
+        text += lttng(2 * at + 2, 0, f"syscall_exit_{name}", f"ret = {result}")
+    for pieces in ([text.encode()], [line.encode() for line in text.splitlines(keepends=True)]):
+        streams, _ = parse(LttngParser, pieces)
+        assert [row["file"] for row in one(streams).rows() if row["call"] == "write"] == ["/a", "", "/b"]
+
+
+def test_halves_of_calls_without_the_other_are_counted() -> None:
+    text = "".join(
+        f"a 4 [000] 1.00000{at}: syscalls:sys_{half}\n"
+        for at, half in enumerate(["exit_read: 0x1", "enter_read: fd: 3", "enter_write: fd: 3", "exit_write: 0x1"])
+    )
+    streams, about = parse(PerfParser, text.encode())
+    assert [row["call"] for row in one(streams).rows() if row["layer"] != Layer.KERNEL] == ["write"]
+    assert (about.counters["calls_without_begin"], about.counters["calls_without_end"]) == (1, 1)
+    assert about.counters["lines_ignored:context"] == 3
+
+
+def test_a_context_names_the_thread_that_acts_and_not_the_one_that_a_line_tells_of() -> None:
+    text = lttng(1, 0, "lttng_statedump_process_state", STATE, 'procname = "lttng-sessiond", tid = 77, pid = 70')
+    assert [short(row) for row in rows_of(LttngParser, text)] == [("process_state", 2, 0, "comm:b")]
+
+
+def test_lines_behind_later_ones_are_a_problem_of_the_whole_trace() -> None:
+    line = f"a 7 [001] 12.00000%d: sched:sched_waking: {WAKING}\n"
+    _, about = parse(PerfParser, (line % 5 + line % 2 + line % 4 + line % 6).encode())
+    assert about.counters["lines_late"] == 2
+    assert "2 lines stand behind later ones, by up to 3e-06 s" in str(about.problems.first[0])
+    assert about.counters["lines_malformed"] == 0
+
+
+def test_events_that_mean_nothing_are_told_by_kind() -> None:
+    line = "a 7 [001] 12.000001: sched:%s: comm=a\n"
+    _, about = parse(PerfParser, (line % "sched_stat_runtime" * 3 + line % "sched_process_free").encode())
+    assert dict(about.omissions.counts) == {
+        "events that tell of no interaction (sched_stat_runtime 3, sched_process_free 1)": 4
+    }
+
+
+@pytest.mark.parametrize("parser", [PerfParser, LttngParser, TraceCmdParser, BpftraceParser])
+def test_a_line_without_end_costs_itself_and_no_memory(parser: Any) -> None:
+    pieces = [b"a 1 [000] " + b" 1 [000] 1.5: " * 10_000] * 30 + [b"\n"]
+    streams, about = parse(parser, pieces)
+    assert not streams
+    assert about.counters["lines_malformed"] == about.counters["lines"] == 1

@@ -19,6 +19,7 @@ DIALECT: Final = Dialect(
     header=re.compile(rb"(?:" + re.escape(PRINTF) + rb")?" + HEADER),
     payloads=KERNEL_FORMATS,
     calls=KERNEL_CALLS,
+    escaped=True,
     ignored=re.compile(
         rb'\s*(?:(?:Attaching|Attached) \d+ probes?.*|Lost \d+ events|\{"type": "(?:attached_probes|lost_events)".*)?$'
     ),

@@ -47,6 +47,9 @@ def store(machine: Machine, waits: Numbers, data: bytes, rows: Rows, at: npt.NDA
     fits = part.fields.fits
     at = at[part.rows[fits]]
     for name, values in part.fields.numbers.items():
+        if name == "tid":  # command and process before the event's name are of another thread
+            differs = at[rows.tid[at] != values[fits]]
+            rows.comm[differs], rows.pid[differs] = 0, 0
         getattr(rows, name)[at] = values[fits]
     for name, extents in part.fields.texts.items():
         if name == "state":

@@ -24,6 +24,7 @@ class Dialect:
             ``host``, ``comm``, ``tid``, ``pid``, ``flags`` and ``context``.
         payloads: what is behind the name of each event that means something.
         calls: what stands before and behind the names of system calls where they are entered and left.
+        escaped: whether names of commands have quotes and the like behind a backslash.
         ignored: lines of another form that are no mistake.
         expected: what a line should look like, for messages.
     """
@@ -33,6 +34,7 @@ class Dialect:
     header: re.Pattern[bytes]
     payloads: Mapping[bytes, Payload]
     calls: Mapping[Step, Sequence[tuple[bytes, bytes]]]
+    escaped: bool
     ignored: re.Pattern[bytes]
     expected: str
 

@@ -63,6 +63,7 @@ DIALECT: Final = Dialect(
         Step.CALL_IN: [(compat + name, b"") for name in (b"syscall_entry_", b"sys_") for compat in (b"", b"compat_")],
         Step.CALL_OUT: [(compat + b"syscall_exit_", b"") for compat in (b"", b"compat_")],
     },
+    escaped=True,
     ignored=re.compile(rb"\s*$"),
     expected="a line of babeltrace, such as `[1412670961.211287139] (+0.000005400) node sched_wakeup: "
     '{ cpu_id = 1 }, { comm = "cat", tid = 496, prio = 120, target_cpu = 2 }`',

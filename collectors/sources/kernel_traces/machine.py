@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Final
@@ -17,8 +18,11 @@ from .numbers import Numbers
 from .rows import UNKNOWN_TID, Rows, Step
 
 _WAKES: Final = (KernelEvent.SCHED_WAKING, KernelEvent.SCHED_WAKEUP, KernelEvent.SCHED_WAKEUP_NEW)
+_NOBODY_ACTS: Final = (Step.INTERRUPT_IN, Step.INTERRUPT_OUT, Step.DESCRIPTOR)
 _INTERRUPT_KINDS: Final = 3
 _MOST_OF_COMM: Final = 15  # TASK_COMM_LEN without its end
+_ESCAPE: Final = re.compile(rb"\\(.)", re.DOTALL)
+_ESCAPED: Final = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _ABOUT_OTHER: Final = (
     *_WAKES,
     KernelEvent.SCHED_SWITCH,
@@ -33,16 +37,18 @@ class Machine:
     that was interrupted: its tid is 0.
 
     Args:
+        escaped: whether quotes and the like stand behind a backslash within names of commands.
         counters: where events are counted, and lines that only tell what others mean.
     """
 
-    def __init__(self, counters: Counter[str]) -> None:
+    def __init__(self, escaped: bool, counters: Counter[str]) -> None:
         self.interner = Interner()
+        self._escaped = escaped
         self.comms = Numbers(self._comm)
         """Numbers of commands."""
         self.programs = Numbers(lambda path: self._comm(path.rpartition(b"/")[2][:_MOST_OF_COMM]))
         """Numbers of the commands that programs have, by their paths."""
-        self.paths = Numbers(lambda path: self.interner.file(path.decode(errors="replace")))
+        self.paths = Numbers(lambda path: self.interner.file(_plain(path).decode(errors="replace")))
         """Numbers of files."""
         self._running = Recall()
         self._interrupts = [Recall() for _ in range(_INTERRUPT_KINDS)]
@@ -69,7 +75,7 @@ class Machine:
         np.copyto(rows.tid, 0, where=rows.tid < 0)
         processes = self._processes(rows)
         # a thread's name is told when it first acts and when it is another one
-        acts = (rows.comm > 0) & (rows.tid > 0) & (rows.code < int(Step.INTERRUPT_IN))
+        acts = (rows.comm > 0) & (rows.tid > 0) & ~np.isin(rows.code, _NOBODY_ACTS)
         states = self._states(rows, acts, processes)
         kernel = (rows.code < int(Step.INTERRUPT_IN)) & (rows.code != int(KernelEvent.PROCESS_STATE))
         events = self._events(rows.select(kernel), processes[kernel])
@@ -160,4 +166,9 @@ class Machine:
         )
 
     def _comm(self, text: bytes) -> int:
-        return self.interner.file(*text_about(COMM, text.decode(errors="replace"))) if text else 0
+        plain = _plain(text) if self._escaped else text
+        return self.interner.file(*text_about(COMM, plain.decode(errors="replace"))) if text else 0
+
+
+def _plain(text: bytes) -> bytes:
+    return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), text) if b"\\" in text else text

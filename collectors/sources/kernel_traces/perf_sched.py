@@ -26,6 +26,7 @@ DIALECT: Final = Dialect(
     header=re.compile(HEADER),
     payloads=KERNEL_FORMATS,
     calls=KERNEL_CALLS,
+    escaped=False,
     ignored=re.compile(rb"\s*(?:#.*)?$"),
     expected=EXPECTED,
 )

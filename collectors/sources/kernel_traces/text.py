@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ....events import StreamInfo
+from ....events import InputError, StreamInfo
 from ...lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
@@ -21,7 +21,7 @@ from .line import Lines, What, scan
 from .machine import Machine
 from .numbers import Ints, Numbers
 from .rows import Rows, Step
-from .time import Clock
+from .time import Clock, Order
 
 MAX_LINE_BYTES: Final = 1 << 16
 MAX_HOSTS: Final = 1024
@@ -46,6 +46,7 @@ class KernelTextParser:
         self._lines = LineBuffer(MAX_LINE_BYTES)
         self._events = Events(dialect)
         self._clock = Clock(about.modified_ns)
+        self._order = Order()
         self._waits = states()
         self._hosts = [b""]
         self._host_numbers = Numbers(self._new_host)
@@ -61,6 +62,10 @@ class KernelTextParser:
     def finish(self) -> list[SourceItem]:
         """Parses a last line without its end, closes all streams and tells which events meant nothing."""
         items = self._parse(self._lines.finish())
+        if self._order.late:
+            self.counters["lines_late"] += self._order.late
+            told = f"{self._order.late} lines stand behind later ones, by up to {self._order.worst_ns / 1e9:.3g} s"
+            self.problems.add(InputError(self._about.name, None, told, "lines in the order of time; sort the trace"))
         if others := self._events.others():
             names = ", ".join(f"{name} {count}" for name, count in others.most_common(_SHOWN))
             rest = f" and {len(others) - _SHOWN} kinds more" if len(others) > _SHOWN else ""
@@ -76,7 +81,7 @@ class KernelTextParser:
             block: the next whole lines.
             wanted: gives the threads by the name of their machine.
         """
-        lines, numbers, headings = self._sorted(block)
+        lines, numbers, headings = self._split(block)
         keep = np.zeros(block.data.count(b"\n"), np.bool_)
         keep[headings] = True
         times, events = self._clock.read(block.data, lines), self._events.of(block.data, lines)
@@ -98,8 +103,9 @@ class KernelTextParser:
         items: list[SourceItem] = []
         if not block.data:
             return items
-        lines, numbers, _ = self._sorted(block)
+        lines, numbers, _ = self._split(block)
         times = self._clock.read(block.data, lines)
+        self._order.see(times)
         events = self._events.of(block.data, lines)
         means = self._events.sort_out(events)
         self.counters["lines_ignored:other_event"] += len(lines) - int(np.count_nonzero(means))
@@ -115,7 +121,7 @@ class KernelTextParser:
                 items.append(Chunk(stream, batch, machine.interner.take_fresh()))
         return items
 
-    def _sorted(self, block: Block) -> tuple[Lines, Ints, Ints]:
+    def _split(self, block: Block) -> tuple[Lines, Ints, Ints]:
         """Returns the lines of events, their numbers within the block and those of headings; reports the others."""
         lines = scan(block.data, self._dialect.form, self._dialect.header)
         self.counters["lines"] += len(lines)
@@ -196,5 +202,5 @@ class KernelTextParser:
                 clock_offset_ns=self._clock.offset_ns,
             )
             items.append(Opened(stream, info))
-            self._machines[host] = known = stream, Machine(self.counters)
+            self._machines[host] = known = stream, Machine(self._dialect.escaped, self.counters)
         return known

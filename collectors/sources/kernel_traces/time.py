@@ -79,6 +79,29 @@ class Clock:
         return len(self._midnights) - 1
 
 
+class Order:
+    """Counts lines that stand behind later ones: who waits, and what is an interrupt's doing, is told by the order.
+
+    Attributes:
+        late: how many lines there were.
+        worst_ns: how late the latest was.
+    """
+
+    def __init__(self) -> None:
+        self.late = 0
+        self.worst_ns = 0
+        self._latest = 0
+
+    def see(self, times: Ints) -> None:
+        """Takes the times of the next lines."""
+        if len(times):
+            latest = np.maximum.accumulate(np.maximum(times, self._latest))
+            lags = latest - times
+            self._latest = int(latest[-1])
+            self.late += int(np.count_nonzero(lags[times >= 0]))
+            self.worst_ns = max(self.worst_ns, int(lags[times >= 0].max(initial=0)))
+
+
 def _midnight(when_ns: int) -> int:
     local = time.localtime(when_ns // _NS)
     return round(time.mktime((local.tm_year, local.tm_mon, local.tm_mday, 0, 0, 0, 0, 0, -1))) * _NS

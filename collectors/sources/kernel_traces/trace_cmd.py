@@ -30,6 +30,7 @@ DIALECT: Final = Dialect(
         Step.CALL_IN: [*KERNEL_CALLS[Step.CALL_IN], (b"sys_", b"(")],
         Step.CALL_OUT: [*KERNEL_CALLS[Step.CALL_OUT], (b"sys_", b" ->")],
     },
+    escaped=False,
     ignored=re.compile(rb"\s*(?:#.*|(?:version|cpus) *=.*|CPU:?\d* .*|CPU \d+ is empty)?$"),
     expected="a line of trace-cmd report, such as `bash-4711 [000] 4874.609034: sched_waking: comm=cat pid=4712`",
 )
