@@ -170,8 +170,8 @@ class TracedProcess:
                         self._counters["programs_unseen"] += 1
                     else:
                         self._names.learn(entry)
-                        if entry.type == ENTRY_FILE:
-                            self._counters["programs_unseen"] += self._unseen.learn_file(entry, self.info.command)
+                        if entry.type == ENTRY_FILE and self._unseen.learn_file(entry, self.info.command):
+                            self._counters["programs_unseen"] += 1
                 except ProtocolError as error:
                     self._malformed(error)
         except ProtocolError as error:
