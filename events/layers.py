@@ -41,12 +41,14 @@ class LayerStats(Model):
     the program made."""
     program_seconds: float
     """Time in calls of the layer that the program itself made."""
+    data_seconds: float
+    """Exclusive time of calls on the program's data, or on no file."""
     channel_seconds: float
     """Exclusive time of calls on pipes, sockets and devices."""
     system_seconds: float
     """Exclusive time of calls on what comes with the machine: libraries, modules of Python, ``/proc``."""
     metadata_seconds: float
-    """Exclusive time of calls that move nothing and are on neither of these."""
+    """Of ``data_seconds``: in calls that move nothing."""
     reads: int
     writes: int
     opens: int
@@ -61,11 +63,6 @@ class LayerStats(Model):
     median_read: int | None
     """Median size of a request to read data, within a factor of two."""
     median_write: int | None
-
-    @property
-    def data_seconds(self) -> float:
-        """Exclusive time of the other calls: on the program's data, or on no file."""
-        return self.exclusive_seconds - self.channel_seconds - self.system_seconds
 
 
 class Step(Model):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...events.layers import FileAccess, FileLayers, Mount, OwnFiles
 from .calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
-from .groups import DATA
+from .groups import CHANNEL, DATA
 from .tables import FILE, layer_name
 from .view import View, largest
 
@@ -81,7 +81,8 @@ def mounts(view: View) -> list[Mount]:
     lowest = (BOTTOM >> layer) & 1 == 1
     if not lowest.any():  # a trace of upper layers alone
         lowest = layer == min(layer.tolist(), default=LAYERS)
-    rows = np.flatnonzero(lowest & (file != 0))
+    on_disk = (texts.group_of(file) != CHANNEL) | np.array([bool(mount) for mount in texts.mounts])[file]
+    rows = np.flatnonzero(lowest & on_disk & (file != 0))
     places = list(zip(texts.mounts, texts.systems, texts.scopes, strict=True))
     number = {place: at for at, place in enumerate(dict.fromkeys(places))}
     place_of = np.array([number[place] for place in places])

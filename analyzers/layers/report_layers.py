@@ -38,6 +38,7 @@ def layer_stats(view: View) -> list[LayerStats]:
                 seconds=get["ns"] / _NS,
                 exclusive_seconds=get["exclusive_ns"] / _NS,
                 program_seconds=get["root_ns"] / _NS,
+                data_seconds=(get["exclusive_ns"] - get["channel_ns"] - get["system_ns"]) / _NS,
                 channel_seconds=get["channel_ns"] / _NS,
                 system_seconds=get["system_ns"] / _NS,
                 metadata_seconds=get["other_ns"] / _NS,
