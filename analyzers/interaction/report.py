@@ -69,7 +69,7 @@ class _Answer:
         self._sums["threads"] = np.bincount(whole.node_of, minlength=whole.nodes)
         volume = _volume(whole)
         keep = np.ones(whole.nodes, np.bool_)
-        if settings.by in ("thread", "process"):
+        if settings.by in ("thread", "process", "rank"):
             keep = np.array([not any(fnmatchcase(name, p) for p in settings.background) for name in self._labels])
         keep &= ~self._rare(whole, keep)
         self._pruned = np.flatnonzero(~keep & (volume > 0))

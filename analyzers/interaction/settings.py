@@ -26,8 +26,19 @@ BACKGROUND: Final = (
     "irq/*",
     "khungtaskd",
     "kcompactd*",
+    "mpirun",
+    "mpiexec*",
+    "orterun",
+    "orted",
+    "prte*",
+    "hydra_*",
+    "srun",
+    "slurmstepd*",
+    "aprun",
+    "jsrun",
 )
-"""Threads of the kernel that wake everybody: with them all processes of a machine are one component."""
+"""Who has to do with everybody: threads of the kernel wake all processes of a machine, launchers are connected to all
+ranks of a job. With them each would be one component, and they would lead it."""
 
 
 class InteractionSettings(BaseModel):
@@ -41,7 +52,8 @@ class InteractionSettings(BaseModel):
     top: int = Field(5, ge=1, le=1000, description="Leaders told of each component.")
     damping: float = Field(0.85, gt=0, lt=1, description="Damping of the converged PageRank.")
     background: tuple[str, ...] = Field(
-        BACKGROUND, description="Names of processes that are pruned, with * and ?; kernel threads by default."
+        BACKGROUND,
+        description="Names of processes that are pruned, with * and ?; by default kernel threads and launchers of ranks.",
     )
     min_share: float = Field(
         0.001,

@@ -62,7 +62,8 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     metavar="NAMES",
     show_default=False,
     help="Processes that are pruned, as NAME,NAME with * and ?; "
-    "by default the kernel's own threads, such as kworker/*. Give an empty one to prune nobody by name.",
+    "by default the kernel's own threads, such as kworker/*, and launchers of ranks, such as mpirun. "
+    "Give an empty one to prune nobody by name.",
 )
 @_graph(
     "--min-share",

@@ -86,7 +86,7 @@ def _communities(component: Component, by_id: dict[int, Actor]) -> list[str]:
     if component.modularity is None or component.modularity < _DIVIDED or len(component.communities) < 2:
         return []
     lines = []
-    for row in component.communities[:_MOST_COMMUNITIES]:
+    for row in [row for row in component.communities if row.actors > 1][:_MOST_COMMUNITIES]:
         names = ", ".join(shown(who(by_id[number])) for number in row.leaders[:3] if number in by_id)
         lines.append(f"  community {row.number}: {names}" + (f" and {row.actors - 3} more" if row.actors > 3 else ""))
     return lines
@@ -114,7 +114,7 @@ def _leaders(actors: list[Actor]) -> Table:
 
 def _edges(ranking: Ranking, by_id: dict[int, Actor]) -> Table:
     files = {file.id: file.path for file in ranking.files}
-    edges = ranking.edges[:_MOST_EDGES]
+    edges = sorted(ranking.edges, key=lambda edge: edge.kind == "fork")[:_MOST_EDGES]
     numbers = {
         "times": [f"{edge.count:,}" for edge in edges],
         "moved": [byte_text(edge.bytes) if edge.bytes else "" for edge in edges],

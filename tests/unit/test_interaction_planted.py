@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.interactions import actor_of, groups, leaders
+from iotide.events import Flag, Kind
+from iotide.events.kernel import KernelEvent
+from support.interactions import Trace, actor_of, groups, leaders
 from support.planted import (
     BACKUP,
     BACKUP_GROUP,
@@ -34,6 +36,18 @@ def test_planted_groups_are_the_components_and_their_servers_lead() -> None:
 
 def test_without_pruning_the_kernels_workers_join_what_has_nothing_to_do_with_each_other() -> None:
     assert len(groups(machine().ranking(background=()))) == 1
+
+
+@pytest.mark.parametrize("by", ["process", "rank"])
+def test_the_launcher_of_ranks_does_not_lead_them(by: str) -> None:
+    trace = Trace().kernel(KernelEvent.PROCESS_STATE, 1, text="mpirun")
+    for rank in range(4):
+        who = {"tid": 10 + rank, "rank": rank}
+        trace.does(Kind.WRITE, path=f"UNIX:[1->/run/{rank}]", **who).reads(1, f"UNIX:[1->/run/{rank}]")
+        trace.does(Kind.READ, path="/x", flags=int(Flag.COLLECTIVE), **who)
+    assert sorted(actor.rank for actor in trace.ranking(by=by).actors) == [0, 1, 2, 3]
+    assert [actor.name for actor in trace.ranking(by=by).pruned] == ["mpirun"]
+    assert "mpirun" in {actor.name for actor in trace.ranking(by=by, background=()).actors}
 
 
 def test_rare_ties_are_pruned_by_share() -> None:
