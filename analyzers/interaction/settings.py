@@ -53,7 +53,7 @@ class InteractionSettings(BaseModel):
     damping: float = Field(0.85, gt=0, lt=1, description="Damping of the converged PageRank.")
     background: tuple[str, ...] = Field(
         BACKGROUND,
-        description="Names of processes that are pruned, with * and ?; by default kernel threads and launchers of ranks.",
+        description="Names of processes that are pruned, with * and ?; by default those of the kernel, and launchers.",
     )
     min_share: float = Field(
         0.001,
