@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..events import Definitions, DefinitionTable, EventBatch, FileInfo
-from ..events.schema import UNKNOWN_ID
+from ..events import Definitions, DefinitionTable, EventBatch, FileInfo, Layer, is_constant
+from ..events.batch import IntArray
+from ..events.schema import UNKNOWN_ID, UNKNOWN_OFFSET
 
 
 class JobNames:
@@ -82,15 +83,31 @@ class StreamNames:
         self._files = _extended(self._files, files, self._table.file_count, self._file)
 
     def translate(self, batch: EventBatch) -> EventBatch:
-        """Returns the batch in the job's numbers, without signatures."""
-        call_known = batch.call < self._table.string_count
-        file_known = batch.file < self._table.file_count
-        self.undefined += 2 * len(batch) - int(call_known.sum()) - int(file_known.sum())
-        return batch.replace(
-            call=self._calls[np.where(call_known, batch.call, 0)],
-            file=self._files[np.where(file_known, batch.file, 0)],
-            signature=UNKNOWN_ID,
-        )
+        """Returns the batch in the job's numbers, without signatures, and without offsets but for kernels' events.
+
+        No analyzer asks for these, and they are not kept for them.
+        """
+        columns: dict[str, npt.ArrayLike] = {
+            "call": self._known(self._calls, batch.call, self._table.string_count),
+            "file": self._known(self._files, batch.file, self._table.file_count),
+            "signature": UNKNOWN_ID,
+        }
+        if int(batch.layer.max(initial=0)) < Layer.KERNEL:
+            columns["offset"] = UNKNOWN_OFFSET
+        return batch.replace(**columns)
+
+    def _known(self, table: npt.NDArray[np.uint32], numbers: IntArray, count: int) -> npt.ArrayLike:
+        """Returns the job's numbers of a stream's; those from ``count`` on count as unknown."""
+        if is_constant(numbers):
+            one = int(numbers[0])
+            if one >= count:
+                self.undefined += len(numbers)
+            return int(table[one]) if one < count else 0
+        if int(numbers.max(initial=0)) >= count:
+            known = numbers < count
+            self.undefined += len(numbers) - int(np.count_nonzero(known))
+            numbers = np.where(known, numbers, 0)
+        return table.take(numbers)
 
     def _call(self, number: int) -> int:
         return self._job.call(self._table.string(number))

@@ -64,7 +64,10 @@ class EventBatch:
 
     def replace(self, **columns: npt.ArrayLike) -> EventBatch:
         """Returns a batch with some columns exchanged (scalars are spread over all rows)."""
-        return make_batch(len(self), {**self.columns(), **columns})
+        made = self.columns()
+        for name, value in columns.items():
+            made[name] = _column(name, value, len(self))
+        return EventBatch(**made)
 
 
 def is_constant(column: npt.NDArray[Any]) -> bool:
@@ -79,19 +82,10 @@ def make_batch(length: int, columns: Mapping[str, npt.ArrayLike]) -> EventBatch:
         ValueError: a column is not in the schema, has the wrong length, or is not one-dimensional.
         OverflowError: a scalar does not fit its column.
     """
-    for name in columns:
-        if name not in COLUMNS:
-            raise ValueError(f"no column is called {name!r}")
-    made: dict[str, IntArray] = {}
+    made = {name: _column(name, value, length) for name, value in columns.items()}
     for name, (dtype, unknown) in COLUMNS.items():
-        value = columns.get(name, unknown)
-        if isinstance(value, int) or np.ndim(value) == 0:
-            made[name] = _constant(np.array(value, dtype), length)
-            continue
-        array = np.asarray(value)
-        if array.shape != (length,):
-            raise ValueError(f"column {name!r} has shape {array.shape}, not ({length},)")
-        made[name] = array if array.dtype == dtype else array.astype(dtype)
+        if name not in made:
+            made[name] = _constant(np.array(unknown, dtype), length)
     return EventBatch(**made)
 
 
@@ -117,6 +111,18 @@ def concatenate(batches: Iterable[EventBatch]) -> EventBatch:
         else:
             joined[name] = np.concatenate(columns)
     return EventBatch(**joined)
+
+
+def _column(name: str, value: npt.ArrayLike, length: int) -> IntArray:
+    if name not in COLUMNS:
+        raise ValueError(f"no column is called {name!r}")
+    dtype = COLUMNS[name][0]
+    if isinstance(value, int) or np.ndim(value) == 0:
+        return _constant(np.array(value, dtype), length)
+    array = np.asarray(value)
+    if array.shape != (length,):
+        raise ValueError(f"column {name!r} has shape {array.shape}, not ({length},)")
+    return array if array.dtype == dtype else array.astype(dtype)
 
 
 def _constant(value: Any, length: int) -> IntArray:

@@ -276,6 +276,8 @@ class DfgAnalyzer:
             self._due = min(max(at_once, 2 * len(self._pending)), self._settings.max_held)
             if len(events.start):
                 self._add(events)
+            if at_once < _MOST_AT_ONCE:
+                self._pending.fit()
         if self._closing:
             waits = np.isin(self._closing, self._pending.events.case)
             for case in [case for case, still in zip(self._closing, waits, strict=True) if not still]:
