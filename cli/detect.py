@@ -13,7 +13,7 @@ from .moments import Moment, moment_of
 from .options import given, trace_detection_options
 from .plotting import check_picture, with_replay, write_picture
 from .sections import SectionCommand, SectionOption
-from .telling import listed, not_carried, tell
+from .telling import listed, not_carried
 
 if TYPE_CHECKING:
     from ..analyzers.settings import DetectSettings
@@ -125,24 +125,17 @@ def command(
         detection["mode"] = "both"
     from ..analyzers.offline.analyses import Wanted, analyse
     from ..analyzers.settings import DetectSettings
-    from ..events import InputError
     from ..events.analysis import DetectionReport
-    from .progress import reading_progress
-    from .trace_reading import read_traces
+    from .trace_reading import name_of, read_and_tell
 
     settings = DetectSettings(**detection)
-    job = files[0].stem if len(files) == 1 else f"{files[0].stem} and {len(files) - 1} more"
-    with reading_progress(files) as progress:
-        trace = read_traces(files, format_name=format_name, job=job, progress=progress)
-    tell(trace.problems, trace.omissions)
-    if not trace.events:
-        raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
+    trace = read_and_tell(files, format_name)
     span_ns = trace.span_ns
     trace = _window(trace, since, until)
     if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
         settings = _as_reference_samples(trace, settings)
     wanted = Wanted(autocorrelation, strongest or 0, wavelet, all_modes)
-    prediction, analysis = analyse(trace.batches(), settings, job, wanted)
+    prediction, analysis = analyse(trace.batches(), settings, name_of(files), wanted)
     if by is not None:
         analysis = analysis.model_copy(update={"grouping": _grouped(trace, settings, by, top or _TOP)})
     report = DetectionReport(

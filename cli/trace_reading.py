@@ -16,10 +16,17 @@ from ..collectors.source import Chunk, Omissions, Opened, Origin, Problems
 from ..collectors.sources.file import FileSource
 from ..collectors.sources.registry import open_file
 from ..collectors.sources.whole import WholeSource
-from ..events import DefinitionTable, EventBatch, InputError, StreamInfo, make_batch
+from ..daemon.numbering import JobNames, StreamNames
+from ..events import Definitions, DefinitionTable, EventBatch, InputError, StreamInfo, make_batch
 from ..events.analysis import GroupKind
 from ..events.models import ModeName
 from ..events.schema import UNKNOWN_RANK
+from .progress import reading_progress
+from .telling import tell
+
+MOST_CALLS = 65_536
+"""Functions that are told apart in finished traces."""
+MOST_FILES = 1_000_000
 
 
 @dataclass(slots=True)
@@ -122,6 +129,42 @@ def _local_keys(stream: Stream, batch: EventBatch, by: GroupKind) -> tuple[npt.N
         files, local = np.unique(batch.file, return_inverse=True)
         return local, [stream.definitions.file(number).path for number in files.tolist()]
     return np.zeros(len(batch), np.intp), [stream.info.host if by == "host" else stream.info.job]
+
+
+def name_of(paths: Sequence[Path]) -> str:
+    """Returns what files are called together."""
+    return paths[0].stem if len(paths) == 1 else f"{paths[0].stem} and {len(paths) - 1} more"
+
+
+def read_and_tell(paths: Sequence[Path], format_name: str | None) -> Trace:
+    """Reads files to their ends, as one job, and says on standard error how far it is and what is wrong with them.
+
+    Args:
+        paths: the files, and folders of a format that is one.
+        format_name: their format; None to tell it from each file's content.
+
+    Raises:
+        InputError: there is nothing that can be read.
+    """
+    with reading_progress(paths) as progress:
+        trace = read_traces(paths, format_name=format_name, job=name_of(paths), progress=progress)
+    tell(trace.problems, trace.omissions)
+    if not trace.events:
+        raise InputError(str(paths[0]), None, "no event was read", "at least one I/O call")
+    return trace
+
+
+def translator_of(names: JobNames, stream: Stream) -> StreamNames:
+    """Returns what translates a stream's numbers to those of a job."""
+    table = stream.definitions
+    translator = StreamNames(names)
+    translator.define(
+        Definitions(
+            [(number, table.string(number)) for number in range(1, table.string_count)],
+            [(number, table.file(number)) for number in range(1, table.file_count)],
+        )
+    )
+    return translator
 
 
 def read_traces(

@@ -15,13 +15,11 @@ from ...analyzers.dfg.settings import DfgSettings
 from ...analyzers.dfg.sizes import sizes_of
 from ...analyzers.dfg.update import DfgAnalyzer
 from ...analyzers.dfg.view import View
-from ...daemon.numbering import JobNames, StreamNames
-from ...events import Definitions, EventBatch
+from ...daemon.numbering import JobNames
+from ...events import EventBatch
 from ...events.dfg import Graph, Occurrence, Timeline
-from ..trace_reading import Stream, Trace
+from ..trace_reading import MOST_CALLS, MOST_FILES, Stream, Trace, translator_of
 
-MOST_CALLS = 65_536
-MOST_FILES = 1_000_000
 MOST_OCCURRENCES = 100_000
 _PIECE = 65_536
 _SETTINGS = DfgSettings(max_activities=4095, max_edges=30_000, max_cases=1_000_000, lateness_s=0)
@@ -142,16 +140,3 @@ def timeline_of(selection: Selection, activity: str) -> Timeline | None:
 def activities_of(selection: Selection) -> list[npt.NDArray[np.int32]]:
     """Returns the number of each event's activity, an array for each part."""
     return [selection.mapper.apply(part.batch, selection.names, part.case)[0] for part in selection.parts]
-
-
-def translator_of(names: JobNames, stream: Stream) -> StreamNames:
-    """Returns what translates a stream's numbers to those of a job."""
-    table = stream.definitions
-    translator = StreamNames(names)
-    translator.define(
-        Definitions(
-            [(number, table.string(number)) for number in range(1, table.string_count)],
-            [(number, table.file(number)) for number in range(1, table.file_count)],
-        )
-    )
-    return translator

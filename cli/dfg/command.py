@@ -151,7 +151,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Reads, makes the graph, compares, shows."""
-    from .comparing import comparison_of, files_and_sides, graph_of_traces, name_of, outlier_of, read
+    from ..trace_reading import name_of, read_and_tell
+    from .comparing import comparison_of, files_and_sides, graph_of_traces, outlier_of
     from .kept import report_of_graphs
     from .output import check_targets, write_log
 
@@ -180,7 +181,7 @@ def command(
         raise click.UsageError("Missing argument 'FILE...'.")
     view = _view(mapping, case, filters, variables)
     declared = None if sides is None else (sides[0].declared(variables), sides[1].declared(variables))
-    trace = read(paths, format_name)
+    trace = read_and_tell(paths, format_name)
     job = name_of(paths)
     selection = select(trace, view)
     if not selection.events:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ...analyzers.dfg.filters import Filter
     from ...analyzers.dfg.view import View
     from ...events.dfg import Comparison, Graph, Outlier
-    from ..trace_reading import Trace
     from .building import Selection
 
 _TERM: Final = re.compile(r"\s*[a-z]+\s*(=|!=|~|!~)")
@@ -123,33 +122,10 @@ def outlier_of(graph: Graph, patterns: Sequence[str], view: View, format_name: s
     return outlier(graph, graphs, names)
 
 
-def read(paths: Sequence[Path], format_name: str | None) -> Trace:
-    """Reads traces as one job and says on standard error what is wrong with them.
-
-    Raises:
-        InputError: there is nothing that can be read.
-    """
-    from ...events import InputError
-    from ..progress import reading_progress
-    from ..telling import tell
-    from ..trace_reading import read_traces
-
-    with reading_progress(paths) as progress:
-        trace = read_traces(paths, format_name=format_name, job=name_of(paths), progress=progress)
-    tell(trace.problems, trace.omissions)
-    if not trace.events:
-        raise InputError(str(paths[0]), None, "no event was read", "at least one I/O call")
-    return trace
-
-
-def name_of(paths: Sequence[Path]) -> str:
-    """Returns what files are called together."""
-    return paths[0].stem if len(paths) == 1 else f"{paths[0].stem} and {len(paths) - 1} more"
-
-
 def graph_of_traces(names: Sequence[str], view: View, format_name: str | None) -> Graph:
     """Returns the graph of traces together."""
+    from ..trace_reading import name_of, read_and_tell
     from .building import graph_of, select
 
     paths = [Path(name) for name in names]
-    return graph_of(select(read(paths, format_name), view), view, name_of(paths))
+    return graph_of(select(read_and_tell(paths, format_name), view), view, name_of(paths))

@@ -14,11 +14,10 @@ from ...analyzers.layers.settings import LayersSettings
 from ...analyzers.layers.update import LayerAnalyzer
 from ...daemon.numbering import JobNames
 from ...events import EventBatch, concatenate
-from ...events.analysis import InputProblem
 from ...events.layers import LayersReport, Nesting
-from ..dfg.building import MOST_CALLS, MOST_FILES, translator_of
 from ..progress import step_progress
-from ..trace_reading import Trace
+from ..telling import listed
+from ..trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
 
 _SETTINGS = LayersSettings(
     max_file_rows=2**22,
@@ -69,10 +68,7 @@ def report_of(trace: Trace, paths: Sequence[Path], chosen: Filter, job: str, cut
         wall_clock=trace.wall_clock,
         filtered_out=left_out,
         layers=make_report(analyzer, names.calls, job, nesting=nesting, cut=cut),
-        problems=[
-            InputProblem(where=row.where, line=row.line, problem=row.problem, expected=row.expected)
-            for row in trace.problems.first
-        ],
+        problems=listed(trace.problems),
         problems_total=trace.problems.total,
     )
 

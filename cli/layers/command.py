@@ -83,12 +83,12 @@ def command(
 def _of_traces(files: tuple[str, ...], format_name: str | None, filters: tuple[str, ...], top: int) -> LayersReport:
     from ...analyzers.dfg.filters import Filter
     from ...analyzers.layers.report import Cut
-    from ..dfg.comparing import name_of, read
+    from ..trace_reading import name_of, read_and_tell
     from .building import report_of
 
     chosen = Filter.parse(" ".join(filters))
     paths = [Path(name) for name in files]
-    trace = read(paths, format_name)
+    trace = read_and_tell(paths, format_name)
     report = report_of(trace, paths, chosen, name_of(paths), Cut(handles=max(200, top), files=max(200, top)))
     if not report.layers.events:
         raise click.UsageError(f"--filter lets none of the {trace.events:,} events through")

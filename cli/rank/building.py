@@ -13,12 +13,9 @@ from ...daemon.job_interactions import introduce
 from ...daemon.numbering import JobNames, StreamNames
 from ...events import StreamInfo
 from ...events.interaction import RankReport
-from ..dfg.comparing import name_of
 from ..progress import reading_progress
 from ..telling import listed, tell
-
-MOST_CALLS = 65_536
-MOST_FILES = 1_000_000
+from ..trace_reading import MOST_CALLS, MOST_FILES, name_of
 
 
 def ranked(paths: list[Path], format_name: str | None, settings: InteractionSettings) -> RankReport:
