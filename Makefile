@@ -26,8 +26,8 @@ $(STAMP): pyproject.toml setup.py $(TRACER)
 demo: $(STAMP) ## trace a real program live, predict its next I/O phase, leave a report
 	$(BIN)/python -m iotide.cli.demo
 
-test: $(STAMP) ## all tests, unit to end-to-end
-	$(BIN)/python -m pytest
+test: $(STAMP) ## all tests, unit to end-to-end, on all cores
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
 
 # AGPL, so no dependency of ours: it lives apart and is only spoken to.
 build/pm4py/bin/python:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -128,18 +129,25 @@ def test_replay_of_a_method_that_needs_the_whole_trace_says_so(tmp_path: Path) -
 def test_traced_program_is_drawn_with_its_phases(tmp_path: Path) -> None:
     strace = need("strace")
     script = (
-        "import os, select\n"
+        "import json, os, select, time\n"
+        "begun = []\n"
         "for _ in range(8):\n"
+        "    begun.append(time.time())\n"
         "    with open('out', 'wb') as f: f.write(os.urandom(1 << 20))\n"
         "    select.select([], [], [], 0.25)\n"
+        "print(json.dumps(begun))\n"
     )
     command = [strace, "-f", "-tt", "-T", "-y", "-o", "trace.st", sys.executable, "-c", script]
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+    told = subprocess.run(command, cwd=tmp_path, check=True, timeout=60, stdout=subprocess.PIPE).stdout
+    apart = [later - earlier for earlier, later in itertools.pairwise(json.loads(told))]
     done = iotide("detect", "--mode", "write", "--replay", "--json", "--plot", "out.html", "trace.st", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     report = DetectionReport.model_validate_json(done.stdout)
     assert report.prediction.period_s is not None
-    assert report.prediction.period_s.value == pytest.approx(0.27, abs=0.05)
+    # A busy machine makes some of the distances longer; the period lies among them all the same.
+    assert min(apart) * 0.95 <= report.prediction.period_s.value <= max(apart) * 1.05
+    if max(apart) < 1.2 * min(apart):
+        assert report.prediction.period_s.value == pytest.approx(sum(apart) / len(apart), rel=0.05)
     assert report.analysis.replay is not None
     assert 6 <= report.analysis.replay.phases <= 8
     assert "Prediction against truth" in (tmp_path / "out.html").read_text()

@@ -42,7 +42,7 @@ def between_dumps(log: str) -> list[float]:
 def test_period_of_the_dumps_is_that_of_the_programs_own_log(tmp_path: Path) -> None:
     (tmp_path / "in.melt").write_text(MELT.format(size=28))
     program = [need("mpirun"), "-n", "2", need("lmp"), "-in", "in.melt", "-log", "none"]
-    done = iotide("run", "-o", "report", "-f", "20", "--mode", "write", "--", *program, cwd=tmp_path)
+    done = iotide("run", "-o", "report", "-f", "20", "--mode", "write", "--", *program, cwd=tmp_path, timeout_s=300)
     assert done.returncode == 0, done.stderr
     summary = RunSummary.model_validate_json((tmp_path / "report/summary.json").read_text())
     assert summary.job.ranks == 2
