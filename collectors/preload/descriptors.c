@@ -87,14 +87,18 @@ static uint64_t hash_of(int fd, int directory, const char *path, char *scratch) 
     bool relative = *path != '/';
     if (relative && (directory != AT_FDCWD || !working_directory(scratch)))
         return 0;
-    if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_BTIME, &facts) != 0 ||
-        !(facts.stx_mask & STATX_BTIME))
+    const unsigned int wanted = STATX_INO | STATX_BTIME | STATX_CTIME;
+    if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, wanted, &facts) != 0)
+        return 0;
+    /* Where the file system does not say when it was made: when it was last changed, which is not before. */
+    const struct statx_timestamp *made = facts.stx_mask & STATX_BTIME ? &facts.stx_btime : &facts.stx_ctime;
+    if (!(facts.stx_mask & (STATX_BTIME | STATX_CTIME)))
         return 0;
     uint64_t hash = hash_text(atomic_load_explicit(&iotide_generation, memory_order_relaxed), path);
     if (relative)
         hash = hash_text(hash ^ '/', scratch);
     const uint64_t identity[] = {facts.stx_ino, (uint64_t)facts.stx_dev_major << 32 | facts.stx_dev_minor,
-                                 (uint64_t)facts.stx_btime.tv_sec, facts.stx_btime.tv_nsec};
+                                 (uint64_t)made->tv_sec, made->tv_nsec};
     for (size_t i = 0; i < sizeof identity / sizeof *identity; i++) {
         hash = (hash ^ identity[i]) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 29;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define PAGE 4096
 #define HEAD 4096 /* bytes looked at: headers and notes stand first */
 #define LIBRARY "libiotide_preload.so"
 
@@ -87,12 +88,26 @@ static enum iotide_unseen obstacle_of(const char *path, char *head) {
 
 /* ---- its environment ---- */
 
+/* Whether a text can be read; asks the kernel only where it reaches a page other than the one asked of last. */
+static bool is_readable(const char *text, uintptr_t *page) {
+    for (;; text++) {
+        if ((uintptr_t)text / PAGE != *page) {
+            if (!iotide_is_text(text))
+                return false;
+            *page = (uintptr_t)text / PAGE;
+        }
+        if (!*text)
+            return true;
+    }
+}
+
 static bool names_us(char *const *environment) {
     bool library = false, socket = false;
-    if (environment && environment != environ && !iotide_is_text((const char *)environment))
+    uintptr_t page = 0;
+    if (environment && !iotide_is_text((const char *)environment))
         return true; /* it will not start */
     for (; environment && *environment; environment++) {
-        if (environment != environ && !iotide_is_text(*environment))
+        if (!is_readable(*environment, &page))
             return true;
         library = library || (strncmp(*environment, "LD_PRELOAD=", 11) == 0 && strstr(*environment, LIBRARY));
         socket = socket || strncmp(*environment, "IOTIDE_SOCKET=", 14) == 0;

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from iotide.events import Kind, Layer
 from support.building import built
+from support.programs import need
 from support.tracing import Tracing
 
 
@@ -80,3 +81,26 @@ def test_what_a_file_left_out_is_to_its_process_it_is_to_a_forked_child(tracing:
     assert (done.returncode, done.stdout) == (0, "145")
     about = {"H5Fcreate", "H5Fopen", "H5Fclose", "H5Dcreate2", "H5Dopen2", "H5Oopen", "H5Dwrite", "H5Dread", "H5Dclose"}
     assert [row.call for row in tracing.rows(layer=Layer.HDF5) if row.call in about] == []
+
+
+def test_files_where_nobody_knows_when_they_were_made_have_their_own_paths(tracing: Tracing, folder: Path) -> None:
+    script = """
+import os
+for turn in range(5):
+    for name in "de":
+        os.makedirs(name, exist_ok=True)
+        os.chdir(name)
+        with open("x", "xb") as file:
+            file.write(name.encode())
+        os.unlink("x")
+        os.chdir("..")
+"""
+    mounted = folder / "mounted"
+    mounted.mkdir()
+    commands = 'mount -t ramfs none "$1" && cd "$1" && exec "$2" -ISc "$3"'
+    unshare = [need("unshare"), "--mount", "--map-root-user", "sh", "-c", commands, "sh"]
+    done = tracing.run([*unshare, mounted, sys.executable, script])
+    if "mount:" in done.stderr or "unshare:" in done.stderr:
+        pytest.skip("no file systems may be mounted here")
+    written = [row.path for row in tracing.rows("write") if row.path.startswith(str(mounted))]
+    assert (done.returncode, written) == (0, [f"{mounted}/d/x", f"{mounted}/e/x"] * 5)
