@@ -29,6 +29,8 @@ class Handles:
         """Of handles that were met: the stream's number -> the trace's."""
         self.parents: dict[int, int] = {}
         """Of those the parents, in the trace's numbers; NONE_32 where there is none."""
+        self.files: dict[int, int] = {}
+        """Of handles that were met, in the stream's numbers: the file of which they are."""
         self._assumed: dict[tuple[int, int], int] = {}
 
     def file(self, number: int) -> int:
@@ -44,6 +46,7 @@ class Handles:
         upper = self.upper(parent)
         self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper, group=group)
         self.parents[made] = upper
+        self.files[handle] = file
         if not opened_as(signature).known:
             self._lost["access modes of handles (the calls that make them do not tell; given as read and write)"] += 1
         return made
@@ -54,6 +57,7 @@ class Handles:
         upper = self.parents.get(old, NONE_32)
         self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper)
         self.parents[made] = upper
+        self.files[handle] = file
         return old, made
 
     def of(self, handle: int, file: int, layer: Layer) -> int:
@@ -92,5 +96,7 @@ class Handles:
                 self.file(info.file or file), info.layer, upper, name=info.origin, state=pre_created_as(info.flags)
             )
             self.parents[number] = upper
+            file = info.file or file
         self.numbers[handle] = number
+        self.files[handle] = file
         return number

@@ -109,6 +109,8 @@ class Records:
     ) -> tuple[Event | None, Event | None]:
         """Returns the records at a call's start and end; what they have no room for is added to the attributes."""
         first, last = self._records(row, shape, process, attributes)
+        if row.file and self._handles.files.get(row.handle, row.file) != row.file:  # a socket that was connected since
+            attributes["file"] = self._handles.file(row.file)
         if last is None or last[0] not in _TELLS_PARENT:
             handle = self._handles.numbers.get(row.handle, NONE_32)
             upper = self._handles.upper(row.parent)

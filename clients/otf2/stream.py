@@ -76,11 +76,11 @@ class StreamWriter:
             OSError: OTF2 cannot write.
         """
         shapes: dict[tuple[int, int, int, int, int], Shape] = {}
-        numbers, count = self._handles.numbers, self._count
+        numbers, files, count = self._handles.numbers, self._handles.files, self._count
         for begin in range(0, len(batch), _PIECE):
             part = batch.select(slice(begin, begin + _PIECE))
             for values in zip(*(column.tolist() for column in part.columns().values()), strict=True):
-                _, _, call, layer, kind, rank, pid, tid, _, handle, parent, *_, flags, signature = values
+                _, _, call, layer, kind, rank, pid, tid, file, handle, parent, *_, flags, signature = values
                 thread = self._threads.get((pid, rank, tid))
                 if thread is None:
                     thread = self._thread(pid, rank, tid)
@@ -93,7 +93,7 @@ class StreamWriter:
                     shapes[key] = shape
                 known = numbers.get(handle) if shape.mode >= 0 else None
                 upper = numbers.get(parent) if parent else NONE_32
-                if known is None or upper is None:
+                if known is None or upper is None or (file and file != files.get(handle)):
                     self._call(thread, Row(*values), shape)
                 else:
                     self._plain(thread, values, shape, known, upper)

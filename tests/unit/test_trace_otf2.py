@@ -200,6 +200,9 @@ def test_other_records_and_attributes_say_all_that_a_call_said(tmp_path: Path) -
     process.call("write(fd=5)", 16, 17, Kind.WRITE, handle=8, requested=5, errno=28, flags=5, **on)
     process.call("open(flags=O_RDONLY)", 18, 19, Kind.CREATE, errno=13, flags=5, **on)
     process.call("read(fd=77)", 20, 21, Kind.READ, handle=12, bytes=3, **on)
+    process.call("open(flags=O_RDWR) = 9", 22, 23, Kind.CREATE, handle=13, file=FileInfo("socket:[7]"))
+    process.call("send(fd=9)", 24, 25, Kind.WRITE, handle=13, bytes=3, file=FileInfo("TCP:[a->b]"))
+    process.call("shutdown(fd=9)", 26, 27, Kind.OTHER, handle=13, file=FileInfo("TCP:[a->b]"))
     assert not converted(tmp_path, process)
     calls = {f"{call.name}{call.start - BEGIN}": call for call in read(tmp_path)}
     created, again = calls["open0"].records[0], calls["dup2"].records[0]
@@ -220,6 +223,8 @@ def test_other_records_and_attributes_say_all_that_a_call_said(tmp_path: Path) -
     assert calls["write16"].errno == 28
     assert (records(calls["open18"]), calls["open18"].errno) == ([], 13)
     assert calls["read20"].records[0].bytes_request == 2**64 - 1
+    for name in ("send24", "shutdown26"):  # a handle has one file in OTF2, the calls on it may have others
+        assert calls[name].attributes["file"].name == "TCP:[a->b]"
     with otf2_reading.opened(tmp_path) as trace:
         states = {state.io_handle.name: state for state in trace.definitions.io_pre_created_handle_states}
         assert (states["inherited"].io_access_mode.value, states["inherited"].io_status_flags.value) == (1, 2)
