@@ -7,11 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...events.layers import Finding, Layers, LayerStats
+from ..dfg.state import Ints
+from .calls import LAYERS
 from .groups import DATA
 from .handles import ROOT
 from .settings import Thresholds
 from .spoken import lasting, some, spoken
-from .tables import NAMED, NODE, WAYS, layer_name, split_named
+from .tables import NAMED, NODE, WAYS, layer_name, split_named, split_opened
 from .view import View
 
 _OTHER = WAYS.index("other")
@@ -40,40 +42,41 @@ def own_files(view: View, report: Layers, limits: Thresholds) -> Iterator[Findin
 
 def churn(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """Files of data are opened again and again for little."""
-    process, node, sums = view.by_node
-    tree = view.analyzer.handles
-    layer, kind = np.array(tree.layers)[node], np.array(tree.classes)[node]
-    inner = np.array(tree.parents)  # what lies in an opened file, such as a dataset, is no file
-    inner = (inner != ROOT) & (np.array(tree.layers)[inner] == np.array(tree.layers))
-    aside = np.array(view.analyzer.files.class_groups)[kind] != DATA
-    sums = np.where(inner[node, None] | aside[:, None], 0, sums)
-    files = np.bincount(np.array(view.analyzer.files.classes), minlength=len(view.analyzer.files.names))
-    at = {name: NODE.index(name) for name in NODE}
-    moving = sums[:, at["reads"]] + sums[:, at["writes"]]
-    opened = np.flatnonzero(sums[:, at["opens"]])
-    for each in np.unique(np.stack([layer[opened], kind[opened]]), axis=1).T.tolist():
-        rows = (layer == each[0]) & (kind == each[1])
-        total = sums[rows].sum(axis=0)
-        opens = int(total[at["opens"]])
-        mine = layer == each[0]
-        if not each[1] or moving[mine & (kind == 0)].sum() > moving[mine].sum() // 2:
-            continue  # the trace does not say what was read and written
-        times = opens / max(1, int(files[each[1]]), len(np.unique(process[rows & (sums[:, at["opens"]] > 0)])))
-        moves = (int(total[at["reads"]]) + int(total[at["writes"]])) / opens
-        if times >= limits.churn_opens and moves < limits.churn_moves:
-            name = layer_name(each[0])
-            seconds = int(total[at["exclusive_ns"]]) / 1e9
-            use = f"for {moves:.1f} reads and writes each time" if moves else "and neither read nor written"
-            yield Finding(
-                rule="churn",
-                layer=name,
-                text=f"{view.class_path(each[1])} is opened {opens:,} times in {spoken(name)} ({times:,.0f} times "
-                f"a file and process) {use} ({lasting(seconds)})",
-                value=times,
-                threshold=limits.churn_opens,
-                seconds=seconds,
-                numbers={"opens": opens, "moves_each": moves},
-            )
+    if view.analyzer.tables.opened.dropped:
+        return  # who opened what is not known of all
+    _, node, sums = view.by_node
+    tree, files = view.analyzer.handles, view.analyzer.files
+    layers, parents = np.array(tree.layers), np.array(tree.parents)
+    inner = (parents != ROOT) & (
+        layers[parents] == layers
+    )  # what lies in an opened file, such as a dataset, is no file
+    opens, reads, writes, own = (sums[:, NODE.index(name)] for name in ("opens", "reads", "writes", "exclusive_ns"))
+    size = len(files.names) * LAYERS
+    key = np.array(tree.classes)[node] * LAYERS + layers[node]
+    opened = _by_key(key, np.where(inner[node], 0, opens), size)
+    moved, spent = _by_key(key, reads + writes, size), _by_key(key, own, size)
+    file, layer = split_opened(view.analyzer.tables.opened.rows()[0])
+    pairs = np.bincount(files.class_of(file) * LAYERS + layer, minlength=size)
+    times = opened / np.maximum(pairs, 1)
+    found = (times >= limits.churn_opens) & (moved < limits.churn_moves * opened) & (pairs > 0)
+    unknown = moved[:LAYERS] > moved.reshape(-1, LAYERS).sum(axis=0) // 2  # the trace does not say of what
+    for at in np.flatnonzero(found).tolist():
+        kind, number = divmod(at, LAYERS)
+        if not kind or unknown[number]:
+            continue
+        name, count, seconds = layer_name(number), int(opened[at]), int(spent[at]) / 1e9
+        moves = int(moved[at]) / count
+        use = f"for {moves:.1f} reads and writes each time" if moves else "and neither read nor written"
+        yield Finding(
+            rule="churn",
+            layer=name,
+            text=f"{view.class_path(kind)} is opened {count:,} times in {spoken(name)} ({times[at]:,.0f} times "
+            f"a file and process) {use} ({lasting(seconds)})",
+            value=float(times[at]),
+            threshold=limits.churn_opens,
+            seconds=seconds,
+            numbers={"opens": count, "moves_each": moves},
+        )
 
 
 def metadata(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
@@ -112,6 +115,12 @@ def failed(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
                 seconds=view.of_layer(view.number(row.layer), "failed_ns") / 1e9,
                 numbers={"failed": row.failed, "calls": row.calls},
             )
+
+
+def _by_key(key: Ints, values: Ints, size: int) -> Ints:
+    total = np.zeros(size, np.int64)
+    np.add.at(total, key, values)
+    return total
 
 
 def _busiest(view: View, layer: LayerStats, by: str) -> tuple[str, int, int]:

@@ -24,6 +24,7 @@ _WAY[[Kind.READ, Kind.WRITE]] = 0, 1
 _NODE_BITS: Final = 20
 _PROCESS_BITS: Final = 24
 _CALL_BITS: Final = 24
+_FILE_BITS: Final = 24
 
 PROCESS: Final = (
     "calls", "outer_calls", "ns", "exclusive_ns", "root_ns", "reads", "writes", "opens", "closes", "others",
@@ -58,6 +59,7 @@ class Tables(NamedTuple):
     nodes: Sums
     sites: Sums
     named: Sums
+    opened: Sums
 
     @classmethod
     def make(cls, settings: LayersSettings) -> Self:
@@ -71,6 +73,7 @@ class Tables(NamedTuple):
             nodes=Sums(settings.max_process_nodes, len(NODE)),
             sites=Sums(settings.max_collectives, len(SITE)),
             named=Sums(settings.max_nodes * 8, len(NAMED)),
+            opened=Sums(settings.max_process_nodes, 1),
         )
 
     def add(self, calls: Calls, node: Ints, site: Ints, group: Ints) -> None:
@@ -138,6 +141,10 @@ class Tables(NamedTuple):
             columns = (count, calls.ns, calls.bytes, calls.system_ns, calls.system_bytes)
             at = site[rows] << _PROCESS_BITS
             self.sites.add(at + process[rows], [column[rows] for column in columns], at)
+        rows = np.flatnonzero((opens > 0) & (group == DATA))
+        if len(rows):
+            pair = (process[rows] << _FILE_BITS) + calls.file[rows]
+            self.opened.add(pair * LAYERS + layer[rows], [opens[rows]], layer[rows])
         named = ((layer * len(GROUPS) + group) * len(WAYS) + way) << _CALL_BITS
         self.named.add(
             named + calls.call,
@@ -167,6 +174,9 @@ class Tables(NamedTuple):
         site, process = split_site(other.sites.rows()[0])
         at = sites[site] << _PROCESS_BITS
         self.sites.merge(other.sites, at + processes[process], at)
+        pair, layer = np.divmod(other.opened.rows()[0], LAYERS)
+        process, file = np.divmod(pair, 1 << _FILE_BITS)
+        self.opened.merge(other.opened, ((processes[process] << _FILE_BITS) + files[file]) * LAYERS + layer, layer)
         at, call = np.divmod(other.named.rows()[0], 1 << _CALL_BITS)
         self.named.merge(other.named, (at << _CALL_BITS) + calls[call], at << _CALL_BITS)
 
@@ -199,6 +209,12 @@ def split_node(key: Ints) -> tuple[Ints, Ints]:
 def split_site(key: Ints) -> tuple[Ints, Ints]:
     """Returns sites and processes of keys of ``sites``."""
     return key >> _PROCESS_BITS, key & ((1 << _PROCESS_BITS) - 1)
+
+
+def split_opened(key: Ints) -> tuple[Ints, Ints]:
+    """Returns files and layers of keys of ``opened``, which are by process too."""
+    pair, layer = np.divmod(key, LAYERS)
+    return pair & ((1 << _FILE_BITS) - 1), layer
 
 
 def split_named(key: Ints) -> tuple[Ints, Ints, Ints, Ints]:

@@ -380,6 +380,34 @@ def test_a_folder_with_many_small_files_is_found_though_none_of_them_is_worth_te
     assert texts["small_requests"] == "1,200 writes of 500 bytes on average to 1,200 files in /data take 1.2 s"
 
 
+def opening(files: int, times: int, writes: int = 0) -> EventBatch:
+    """Makes what one process does that opens each file so often, with a dataset that is written below each."""
+    roots = [
+        Call(Layer.HDF5, Kind.CREATE, SLOW, handle=3 * at + 1, file=1 + at % files, call=4)
+        for at in range(files * times)
+    ]
+    inner = [
+        Call(Layer.HDF5, kind, 1, 10, handle=3 * at + 2, parent=3 * at + 1, file=1 + at % files, call=1)
+        for at in range(files * times if writes else 0)
+        for kind in (Kind.CREATE, *[Kind.WRITE] * writes)
+    ]
+    return batch_of(roots + inner)
+
+
+def test_opens_are_counted_by_file_and_process_and_writes_of_datasets_are_those_of_their_file() -> None:
+    def churned(processes: int, files: int, times: int, writes: int = 0) -> list[str]:
+        made = analyzer()
+        for rank in range(processes):
+            made.update(opening(files, times, writes), f"s{rank}", rank_info(rank), FILES)
+        return [row.text for row in findings(made, "churn")]
+
+    assert churned(3, 4, 7) == []
+    (text,) = churned(3, 1, 8)
+    assert text.startswith("/a1 is opened 24 times in HDF5 (8 times a file and process) and neither read nor written")
+    (text,) = churned(1, 1, 8, writes=2)
+    assert "(8 times a file and process) for 2.0 reads and writes each time" in text
+
+
 def test_files_are_not_called_unused_where_the_trace_does_not_say_what_is_read() -> None:
     batch = make_batch(100, {
         "start": np.arange(100) * SLOW, "duration": SLOW, "layer": 1, "tid": 1, "call": 4,
