@@ -13,6 +13,8 @@ from .analysis import InputProblem
 from .models import Model
 
 RANK_VERSION = 1
+MOST_COMMUNITIES = 1000
+"""Communities of a component that are told at most."""
 
 Grouping = Literal["thread", "process", "rank", "host", "job"]
 """What a vertex is."""

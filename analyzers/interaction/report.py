@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events.interaction import Actor, Community, Component, Ranking
+from ...events.interaction import MOST_COMMUNITIES, Actor, Community, Component, Ranking
 from ..dfg.mapping import Names
 from ..dfg.state import Floats, Ints, Rows
 from .communities import HOW_TO_INSTALL, communities_of
@@ -24,7 +24,6 @@ from .tables import Tables
 MOST_LISTED: Final = 10_000
 """Actors, files and edges that an answer lists at most, each."""
 _MOST_COMPONENTS: Final = 1000
-_MOST_COMMUNITIES: Final = 1000
 _FEW: Final = 8
 """Vertices of a component from which nobody is pruned by his share."""
 
@@ -120,16 +119,21 @@ class _Answer:
         )
 
     def _rare(self, network: Network, keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Tells which vertices of large components have hardly any of their interactions."""
-        part, _ = network.without(keep).components(keep)
-        inside = part >= 0
-        label, parts = np.where(inside, part, 0), int(part.max(initial=0)) + 1
-        size = np.bincount(label, weights=inside, minlength=parts)
-        volume = _volume(network)
-        total = np.bincount(label, weights=np.where(inside, volume, 0.0), minlength=parts)
-        rare: npt.NDArray[np.bool_] = (
-            inside & (size[label] > _FEW) & (volume < self._settings.min_share * total[label] / 2)
-        )
+        """Tells which vertices of large components have hardly any of their interactions, all of them together."""
+        kept = network.without(keep)
+        part, _ = kept.components(keep)
+        volume = _volume(kept)
+        inside = np.flatnonzero(part >= 0)
+        order = inside[np.lexsort((volume[inside], part[inside]))]
+        label, own = part[order], volume[order]
+        begin, end = np.searchsorted(label, label), np.searchsorted(label, label, side="right")
+        sums = np.concatenate(([0.0], np.cumsum(own)))
+        # who have as much as each other go together, or stay together
+        ties = np.flatnonzero(np.append((label[1:] != label[:-1]) | (own[1:] != own[:-1]), True)) + 1
+        with_ties = ties[np.searchsorted(ties, np.arange(1, len(order) + 1))]
+        share = (sums[with_ties] - sums[begin]) / np.maximum(sums[end] - sums[begin], 1.0)
+        rare = np.zeros(network.nodes, np.bool_)
+        rare[order[(share <= self._settings.min_share) & (end - begin > _FEW)]] = True
         return rare
 
     def _alone(self) -> npt.NDArray[np.bool_]:
@@ -241,7 +245,7 @@ class _Answer:
         of = self._communities.of_node[members]
         return [
             Community(number=number, actors=len(mine), leaders=mine[: self._settings.top].tolist())
-            for number in range(1, min(int(of.max(initial=0)), _MOST_COMMUNITIES) + 1)
+            for number in range(1, min(int(of.max(initial=0)), MOST_COMMUNITIES) + 1)
             for mine in (members[of == number],)
         ]
 

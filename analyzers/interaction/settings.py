@@ -59,8 +59,8 @@ class InteractionSettings(BaseModel):
         0.001,
         ge=0,
         lt=1,
-        description="Processes with less than this share of the interactions of a component of more than eight are "
-        "pruned.",
+        description="The rarest processes of a component of more than eight are pruned, those that together have at "
+        "most this share of its interactions.",
     )
     forks: bool = Field(False, description="Whether a fork is an interaction like others; else it is only shown.")
     max_actors: int = Field(

@@ -69,7 +69,8 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     "--min-share",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.001,
-    help="Processes with less than this share of the interactions of a component of more than eight are pruned.",
+    help="The rarest processes of a component of more than eight are pruned, those that together have at most this "
+    "share of its interactions.",
 )
 @_graph(
     "--forks",

@@ -7,7 +7,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ...events.interaction import Actor, Component, Interaction, Ranking, RankReport
+from ...events.interaction import MOST_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
 from ..tables import counted, print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text
 
@@ -77,7 +77,8 @@ def _heading(component: Component) -> str:
     if component.files:
         parts += f", {counted(component.files, 'file')} between them"
     if len(component.communities) > 1 and component.modularity is not None:
-        parts += f"; {len(component.communities)} communities (modularity {component.modularity:.2f})"
+        least = "at least " if len(component.communities) >= MOST_COMMUNITIES else ""
+        parts += f"; {least}{len(component.communities):,} communities (modularity {component.modularity:.2f})"
     return parts
 
 
@@ -101,8 +102,8 @@ def _briefly(component: Component, by_id: dict[int, Actor]) -> str:
 
 def _leaders(actors: list[Actor]) -> Table:
     numbers = {
-        "rank": [f"{actor.rank_once:.3f}" for actor in actors],
-        "converged": [f"{actor.rank_converged:.3f}" for actor in actors],
+        "rank": [_rank_text(actor.rank_once) for actor in actors],
+        "converged": [_rank_text(actor.rank_converged) for actor in actors],
         "interactions": [f"{actor.interactions:,}" for actor in actors],
         "CPU": [duration_text(actor.cpu_s) if actor.cpu_s else "" for actor in actors],
         "read": [byte_text(actor.bytes_read) if actor.bytes_read else "" for actor in actors],
@@ -110,6 +111,11 @@ def _leaders(actors: list[Actor]) -> Table:
         "community": [str(actor.community or "") for actor in actors],
     }
     return _table(numbers, {"who": [who(actor) for actor in actors]})
+
+
+def _rank_text(rank: float) -> str:
+    """Of ten thousand each has a ten-thousandth."""
+    return f"{rank:.3f}" if rank >= 0.01 or rank == 0 else f"{rank:.2g}"
 
 
 def _edges(ranking: Ranking, by_id: dict[int, Actor]) -> Table:
