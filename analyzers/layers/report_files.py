@@ -10,12 +10,12 @@ from ...events.layers import FileAccess, FileLayers, Mount, OwnFiles
 from .calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
 from .groups import CHANNEL, DATA
 from .tables import FILE, layer_name
-from .view import View, largest
+from .view import View, amounts, largest
 
 _NS: Final = 1e9
 _EXAMPLES: Final = 5
 _HEIGHT: Final = {int(layer): place for place, layer in enumerate(TOP_DOWN)}
-_CALLS, _READS, _WRITES, _READ, _WRITTEN, _OPENS, _CLOSES, _EXCLUSIVE, _IN_READS, _IN_WRITES = range(len(FILE))
+_CALLS, _EXCLUSIVE = FILE.index("calls"), FILE.index("exclusive_ns")
 
 
 def files(view: View, top: int) -> tuple[list[FileLayers], int]:
@@ -41,7 +41,14 @@ def files(view: View, top: int) -> tuple[list[FileLayers], int]:
                 mount_point=view.analyzer.files.mounts[number],
                 filesystem=view.analyzer.files.systems[number],
                 scope=view.scope(number),
-                accesses=[_access(int(over[row]), int(layer[row]), sums[row].tolist()) for row in rows],
+                accesses=[
+                    FileAccess(
+                        caller=layer_name(int(over[row])),
+                        layer=layer_name(int(layer[row])),
+                        **amounts(FileAccess, FILE, sums[row]),
+                    )
+                    for row in rows
+                ],
             )
         )
     return made, int(known.sum()) - len(made)
@@ -104,27 +111,8 @@ def mounts(view: View) -> list[Mount]:
                 scope=view.scope(int(mine[0])),
                 hosts=int(np.count_nonzero(np.unique(host_of[mine]))),
                 files=len(mine),
-                calls=int(total[at, _CALLS]),
-                bytes_read=int(total[at, _READ]),
-                bytes_written=int(total[at, _WRITTEN]),
                 seconds=int(total[at, _EXCLUSIVE]) / _NS,
+                **amounts(Mount, FILE, total[at]),
             )
         )
     return sorted(made, key=lambda row: (-row.bytes_read - row.bytes_written, -row.seconds, row.mount_point))
-
-
-def _access(over: int, layer: int, sums: list[int]) -> FileAccess:
-    return FileAccess(
-        caller=layer_name(over),
-        layer=layer_name(layer),
-        calls=sums[_CALLS],
-        reads=sums[_READS],
-        writes=sums[_WRITES],
-        bytes_read=sums[_READ],
-        bytes_written=sums[_WRITTEN],
-        opens=sums[_OPENS],
-        closes=sums[_CLOSES],
-        exclusive_seconds=sums[_EXCLUSIVE] / _NS,
-        read_seconds=sums[_IN_READS] / _NS,
-        write_seconds=sums[_IN_WRITES] / _NS,
-    )

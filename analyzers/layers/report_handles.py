@@ -12,11 +12,11 @@ from .groups import DATA
 from .handles import depths, preorder
 from .tables import NODE, PROCESS, layer_name
 from .timeline import OPERATIONS
-from .view import View, largest
+from .view import View, amounts, largest
 
 _NS: Final = 1e9
 _FEWEST_BELOW: Final = 8
-_CALLS, _OPENS, _CLOSES, _READS, _WRITES, _READ, _WRITTEN, _NANO, _EXCLUSIVE = range(len(NODE))
+_NANO = NODE.index("ns")
 
 
 def handles(view: View, top: int) -> tuple[list[HandleNode], int]:
@@ -36,31 +36,21 @@ def handles(view: View, top: int) -> tuple[list[HandleNode], int]:
         above = tree.parents[at]
         weight[above] = max(weight[above], weight[at])
     deep = depths(tree.parents)
-    made = []
     on_data = [group == DATA for group in view.analyzer.files.class_groups]
     weights = {each: (on_data[tree.classes[each]], int(weight[each]), -each) for each in range(1, count)}
-    for at in preorder(tree.parents, weights, max(_FEWEST_BELOW, top // 8))[:top]:
-        row = total[at].tolist()
-        made.append(
-            HandleNode(
-                node=at,
-                parent=tree.parents[at],
-                depth=deep[at] - 1,
-                layer=layer_name(tree.layers[at]),
-                call=view.call(tree.calls[at]),
-                file=view.class_path(tree.classes[at]),
-                processes=int(processes[at]),
-                calls=row[_CALLS],
-                opens=row[_OPENS],
-                closes=row[_CLOSES],
-                reads=row[_READS],
-                writes=row[_WRITES],
-                bytes_read=row[_READ],
-                bytes_written=row[_WRITTEN],
-                seconds=row[_NANO] / _NS,
-                exclusive_seconds=row[_EXCLUSIVE] / _NS,
-            )
+    made = [
+        HandleNode(
+            node=at,
+            parent=tree.parents[at],
+            depth=deep[at] - 1,
+            layer=layer_name(tree.layers[at]),
+            call=view.call(tree.calls[at]),
+            file=view.class_path(tree.classes[at]),
+            processes=int(processes[at]),
+            **amounts(HandleNode, NODE, total[at]),
         )
+        for at in preorder(tree.parents, weights, max(_FEWEST_BELOW, top // 8))[:top]
+    ]
     return made, count - 1 - len(made)
 
 
@@ -73,14 +63,7 @@ def process_handles(view: View, nodes: set[int], top: int) -> tuple[list[Process
         ProcessNode(
             process=view.process(int(process[row])),
             node=int(node[row]),
-            calls=int(sums[row, _CALLS]),
-            opens=int(sums[row, _OPENS]),
-            reads=int(sums[row, _READS]),
-            writes=int(sums[row, _WRITES]),
-            bytes_read=int(sums[row, _READ]),
-            bytes_written=int(sums[row, _WRITTEN]),
-            seconds=int(sums[row, _NANO]) / _NS,
-            exclusive_seconds=int(sums[row, _EXCLUSIVE]) / _NS,
+            **amounts(ProcessNode, NODE, sums[row]),
         )
         for row in chosen
     ]
@@ -90,20 +73,15 @@ def process_handles(view: View, nodes: set[int], top: int) -> tuple[list[Process
 def process_layers(view: View, top: int) -> tuple[list[ProcessLayer], int]:
     """Returns what single processes did in each layer, and how many rows are left out."""
     process, layer, sums = view.by_process
-    at = {name: PROCESS.index(name) for name in PROCESS}
     made = [
         ProcessLayer(
             process=view.process(int(process[row])),
             host=view.host(int(process[row])),
             layer=layer_name(int(layer[row])),
-            calls=int(sums[row, at["calls"]]),
-            seconds=int(sums[row, at["ns"]]) / _NS,
-            exclusive_seconds=int(sums[row, at["exclusive_ns"]]) / _NS,
             data_seconds=int(view.data_ns[row]) / _NS,
-            bytes_read=int(sums[row, at["bytes_read"]]),
-            bytes_written=int(sums[row, at["bytes_written"]]),
+            **amounts(ProcessLayer, PROCESS, sums[row]),
         )
-        for row in largest(sums[:, at["exclusive_ns"]], top).tolist()
+        for row in largest(sums[:, PROCESS.index("exclusive_ns")], top).tolist()
     ]
     return made, len(sums) - len(made)
 
@@ -115,22 +93,20 @@ def host_layers(view: View, top: int) -> tuple[list[HostLayer], int]:
     number = {name: at for at, name in enumerate(names)}
     of_process = np.array([number[each.host] for each in view.analyzer.processes.known])
     pairs, group = np.unique(of_process[process] * LAYERS + layer, return_inverse=True)
-    at = [PROCESS.index(name) for name in ("calls", "exclusive_ns", "bytes_read", "bytes_written")]
-    total = np.zeros((len(pairs), len(at) + 1), np.int64)
-    np.add.at(total, group, np.column_stack([sums[:, at], view.data_ns]))
+    total = np.zeros((len(pairs), len(PROCESS)), np.int64)
+    np.add.at(total, group, sums)
+    on_data = np.zeros(len(pairs), np.int64)
+    np.add.at(on_data, group, view.data_ns)
     count = np.bincount(group, minlength=len(pairs))
     made = [
         HostLayer(
             host=names[pairs[row] // LAYERS],
             layer=layer_name(int(pairs[row] % LAYERS)),
             processes=int(count[row]),
-            calls=int(total[row, 0]),
-            exclusive_seconds=int(total[row, 1]) / _NS,
-            data_seconds=int(total[row, 4]) / _NS,
-            bytes_read=int(total[row, 2]),
-            bytes_written=int(total[row, 3]),
+            data_seconds=int(on_data[row]) / _NS,
+            **amounts(HostLayer, PROCESS, total[row]),
         )
-        for row in largest(total[:, 1], top).tolist()
+        for row in largest(total[:, PROCESS.index("exclusive_ns")], top).tolist()
     ]
     return made, len(pairs) - len(made)
 

@@ -9,8 +9,8 @@ from ...events.layers import Account, CallLayer, FateRow, LayerStats, SizeRow, S
 from ..dfg.state import Ints
 from .calls import FATES, LAYERS, PROGRAM, TOP_DOWN
 from .groups import GROUPS
-from .tables import PROCESS, SIZES, WAYS, layer_name, split, split_named
-from .view import View, largest
+from .tables import FATE, NAMED, PROCESS, SIZES, WAYS, layer_name, split, split_named
+from .view import View, amounts, largest
 
 _NS = 1e9
 
@@ -32,28 +32,14 @@ def layer_stats(view: View) -> list[LayerStats]:
         made.append(
             LayerStats(
                 layer=layer_name(number),
-                calls=get["calls"],
                 inner_calls=get["calls"] - get["outer_calls"],
                 processes=len(np.unique(process[mine])),
-                seconds=get["ns"] / _NS,
-                exclusive_seconds=get["exclusive_ns"] / _NS,
                 program_seconds=get["root_ns"] / _NS,
                 data_seconds=(get["exclusive_ns"] - get["channel_ns"] - get["system_ns"]) / _NS,
-                channel_seconds=get["channel_ns"] / _NS,
-                system_seconds=get["system_ns"] / _NS,
                 metadata_seconds=get["other_ns"] / _NS,
-                reads=get["reads"],
-                writes=get["writes"],
-                opens=get["opens"],
-                closes=get["closes"],
-                others=get["others"],
-                failed=get["failed"],
-                bytes_read=get["bytes_read"],
-                bytes_written=get["bytes_written"],
-                asked_read=get["asked_read"],
-                asked_written=get["asked_written"],
                 median_read=medians[0],
                 median_write=medians[1],
+                **amounts(LayerStats, PROCESS, view.layer_sums[number]),
             )
         )
     return made
@@ -102,11 +88,7 @@ def fates(view: View) -> list[FateRow]:
             layer=layer_name(layer[row]),
             way=WAYS[way[row]],
             fate=FATES[fate[row]],
-            calls=int(sums[row, 0]),
-            bytes=int(sums[row, 1]),
-            below=int(sums[row, 2]),
-            below_bytes=int(sums[row, 3]),
-            seconds=int(sums[row, 4]) / _NS,
+            **amounts(FateRow, FATE, sums[row]),
         )
         for row in range(len(key))
     ]
@@ -149,13 +131,9 @@ def named_calls(view: View, top: int) -> list[CallLayer]:
             group=GROUPS[group[row]],
             way=WAYS[way[row]],
             call=view.call(int(call[row])),
-            calls=int(sums[row, 0]),
-            failed=int(sums[row, 4]),
-            seconds=int(sums[row, 1]) / _NS,
-            exclusive_seconds=int(sums[row, 2]) / _NS,
-            bytes=int(sums[row, 3]),
+            **amounts(CallLayer, NAMED, sums[row]),
         )
-        for row in largest(sums[:, 2], top).tolist()
+        for row in largest(sums[:, NAMED.index("exclusive_ns")], top).tolist()
     ]
 
 

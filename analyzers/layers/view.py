@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from posixpath import dirname
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel
 
 from ...events.layers import FileGroup, Scope
 from ..dfg.state import Ints
@@ -153,6 +155,23 @@ class View:
         command = known[process[rows[np.argmax(self.data_ns[rows])]]].command
         at_work = set(process[rows[self.data_ns[rows] > 0]].tolist())
         return np.array([at in at_work and each.command == command for at, each in enumerate(known)]), "processes"
+
+
+def amounts(model: type[BaseModel], columns: Sequence[str], row: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """Returns the fields of a model that a table has as columns; those in nanoseconds as seconds.
+
+    Args:
+        model: what to make.
+        columns: names of the table's.
+        row: one of its rows.
+    """
+    made = {}
+    for name, value in zip(columns, row.tolist(), strict=True):
+        nanoseconds = name == "ns" or name.endswith("_ns")
+        field = name.removesuffix("ns") + "seconds" if nanoseconds else name
+        if field in model.model_fields:
+            made[field] = value / 1e9 if nanoseconds else value
+    return made
 
 
 def label_of(process: Process) -> str:
