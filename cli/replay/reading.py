@@ -13,8 +13,8 @@ import msgspec
 
 from ...collectors.replaying import Recorded, recorded_streams
 from ...collectors.source import Omissions, Origin, Problems, SourceItem
-from ...collectors.sources.archive import is_archive
 from ...collectors.sources.file import FileSource
+from ...collectors.sources.marked import is_archive
 from ...collectors.sources.registry import open_file
 from ...collectors.sources.whole import WholeSource
 from ...events import InputError, StreamInfo

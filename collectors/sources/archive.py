@@ -10,7 +10,6 @@ from tempfile import TemporaryFile
 from typing import IO, BinaryIO, cast
 
 from ...events import Definitions, InputError, empty_batch
-from ...events.archive.blocks import MAGIC
 from ...events.archive.reader import ArchiveReader
 from ...events.definitions import FileInfo
 from ..inflating import MAGIC as GZIP_MAGIC
@@ -76,8 +75,3 @@ def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:
     about.counters["bytes_read"] = size
     for problem in reader.problems:
         about.malformed(None, problem.problem, problem.expected)
-
-
-def is_archive(head: bytes) -> bool:
-    """Tells an archive from its first bytes."""
-    return head.startswith(MAGIC)

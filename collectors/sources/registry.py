@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ...events import ConfigError, InputError
 from ..inflating import inflated_head
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
-from .archive import is_archive, read_archive
 from .chrome.parser import ChromeParser, looks_like_chrome
-from .darshan.parser import looks_like_darshan, read_darshan
 from .dftracer.parser import DftracerParser, looks_like_dftracer
 from .eventlog.csv_log import HEADER, CsvParser
-from .eventlog.hdf5_log import MAGIC as HDF5_MAGIC
-from .eventlog.hdf5_log import parse_hdf5
-from .eventlog.parquet_log import MAGIC as PARQUET_MAGIC
-from .eventlog.parquet_log import parse_parquet, read_parquet
 from .eventlog.xes_log import XesParser, looks_like_xes
 from .file import HEAD_BYTES, FileSource
 from .jsonl.parser import JsonLinesParser
@@ -30,9 +25,7 @@ from .kernel_traces.lttng import LttngParser, looks_like_lttng
 from .kernel_traces.perf_sched import PerfParser, looks_like_perf
 from .kernel_traces.recordings import refusal
 from .kernel_traces.trace_cmd import TraceCmdParser, looks_like_trace_cmd
-from .otf2.parser import is_trace_folder, looks_like_otf2, read_otf2
-from .recorder.files import is_recorder
-from .recorder.parser import read_recorder
+from .marked import is_archive, is_darshan, is_hdf5, is_otf2, is_otf2_folder, is_parquet, is_recorder_folder
 from .strace.line import looks_like_strace
 from .strace.parser import StraceParser
 from .tmio.parser import TmioParser
@@ -54,6 +47,15 @@ class Format:
     """Tells the format from what lies in a folder; None where it is always one file."""
 
 
+def _late(module: str, name: str) -> Any:
+    """Returns a function whose module is imported when it is called: of all formats, most commands read one."""
+
+    def call(*arguments: Any) -> Any:
+        return getattr(importlib.import_module(module, __package__), name)(*arguments)
+
+    return call
+
+
 _CALL_LINE = re.compile(rb'^\s*\{.*"call"\s*:', re.MULTILINE)
 _TMIO_TEXT = re.compile(
     rb'^\s*[{\[][^\0]*?"(?:(?:read|write)_(?:sync|async(?:_[tb])?)|io_time|bandwidth|b(?:_\w+)?)"\s*:\s*[{\[]'
@@ -61,19 +63,26 @@ _TMIO_TEXT = re.compile(
 _MSGPACK_FIRST = re.compile(rb"[\x80-\x9f\xdc-\xdf]")  # a map or an array
 
 FORMATS: Final[dict[str, Format]] = {
-    "archive": Format(None, "an archive of all calls", (".iotide",), is_archive, read_archive),
-    "hdf5": Format(parse_hdf5, "an event log in HDF5", (".h5", ".hdf5"), lambda head: head.startswith(HDF5_MAGIC)),
+    "archive": Format(None, "an archive of all calls", (".iotide",), is_archive, _late(".archive", "read_archive")),
+    "hdf5": Format(_late(".eventlog.hdf5_log", "parse_hdf5"), "an event log in HDF5", (".h5", ".hdf5"), is_hdf5),
     "parquet": Format(
-        parse_parquet,
+        _late(".eventlog.parquet_log", "parse_parquet"),
         "an event log, or calls, in Parquet",
         (".parquet",),
-        lambda head: head.startswith(PARQUET_MAGIC),
-        read_parquet,
+        is_parquet,
+        _late(".eventlog.parquet_log", "read_parquet"),
     ),
     "csv": Format(CsvParser, "an event log in CSV", (".csv",), lambda head: bool(HEADER.match(head))),
     "xes": Format(XesParser, "an event log in XES", (".xes",), looks_like_xes),
-    "darshan": Format(None, "a log of Darshan", (".darshan",), looks_like_darshan, read_darshan),
-    "recorder": Format(None, "a trace of Recorder", (), lambda head: False, read_recorder, is_recorder),
+    "darshan": Format(None, "a log of Darshan", (".darshan",), is_darshan, _late(".darshan.parser", "read_darshan")),
+    "recorder": Format(
+        None,
+        "a trace of Recorder",
+        (),
+        lambda head: False,
+        _late(".recorder.parser", "read_recorder"),
+        is_recorder_folder,
+    ),
     "dftracer": Format(DftracerParser, "a trace of dftracer", (".pfw",), looks_like_dftracer),
     "chrome": Format(ChromeParser, "a Chrome trace (trace-event JSON)", (), looks_like_chrome),
     "lttng": Format(LttngParser, "an LTTng kernel trace, as babeltrace prints it", (), looks_like_lttng),
@@ -81,7 +90,7 @@ FORMATS: Final[dict[str, Format]] = {
     "perf": Format(PerfParser, "output of perf sched script, or of perf script", (), looks_like_perf),
     "trace-cmd": Format(TraceCmdParser, "output of trace-cmd report, or ftrace's text", (), looks_like_trace_cmd),
     "locks": Format(LockEventsParser, "JSON lines, one event of a lock a line", (), looks_like_lock_events),
-    "otf2": Format(None, "an OTF2 trace", (".otf2",), looks_like_otf2, read_otf2, is_trace_folder),
+    "otf2": Format(None, "an OTF2 trace", (".otf2",), is_otf2, _late(".otf2.parser", "read_otf2"), is_otf2_folder),
     "strace": Format(StraceParser, "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace),
     "jsonl": Format(
         JsonLinesParser,

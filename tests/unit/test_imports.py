@@ -63,6 +63,10 @@ def test_analyzers_are_pure() -> None:
     [
         ("iotide.collectors.agent", ["scipy", "fastapi", "rich", "iotide.daemon", "iotide.analyzers"]),
         ("iotide.clients.subscriber", ["scipy", "fastapi", "iotide.daemon", "iotide.collectors"]),
+        (
+            "iotide.collectors.sources.registry",
+            ["iotide.events.archive.reader", "iotide.collectors.sources.otf2.parser"],
+        ),
         ("iotide.cli.main", ["numpy", "fastapi", "zmq", "matplotlib"]),
     ],
 )

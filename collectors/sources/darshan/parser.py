@@ -20,8 +20,6 @@ from ...source import Chunk, Closed, Opened, SourceItem
 from .events import CALLS, LAYERS, ROW, TRACED, Rows, in_order, moved, row_of_counters, rows_of_segments
 from .pipe import EXPECTED, messages
 
-MAGIC: Final = 6567223
-MAGIC_PLACE: Final = 8
 """After the version, as 64 bits in the writing machine's byte order."""
 MOST_HELD: Final = 1 << 22
 """Rows that are put in order together, some 150 MB."""
@@ -249,9 +247,3 @@ def _sum(values: Mapping[str, Any], names: tuple[str, ...]) -> int:
 
 def _under(path: str, mount: str) -> bool:
     return path == mount or path.startswith(mount if mount.endswith("/") else mount + "/")
-
-
-def looks_like_darshan(head: bytes) -> bool:
-    """Tells a log from its first bytes, of either byte order."""
-    place = head[MAGIC_PLACE : MAGIC_PLACE + 8]
-    return len(place) == 8 and MAGIC in (int.from_bytes(place, "little"), int.from_bytes(place, "big"))

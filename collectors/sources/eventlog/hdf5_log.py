@@ -15,7 +15,6 @@ from ...source import SourceItem
 from .cases import LATEST_NS, NUMBERS, CaseInfo, CaseStreams
 from .document import DocumentParser
 
-MAGIC: Final = b"\x89HDF\r\n\x1a\n"
 EXPECTED: Final = "an HDF5 file with a group for each case and in it columns call, start and dur (and pid, fp, size)"
 _PIECE_BYTES: Final = 1 << 25
 _PIECE_ROWS: Final = 65_536

@@ -19,7 +19,6 @@ from .cases import CaseStreams
 from .document import DocumentParser
 from .table import EXPECTED_COLUMNS, NEEDED, TableCases
 
-MAGIC: Final = b"PAR1"
 EXPECTED: Final = f"a Parquet file of an event log, with {EXPECTED_COLUMNS}, or of calls, with {CALL_COLUMNS}"
 _PIECE_ROWS: Final = 65_536
 _NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size")

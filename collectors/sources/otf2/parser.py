@@ -66,16 +66,6 @@ def anchor_of(path: Path) -> Path:
     return anchors[0]
 
 
-def is_trace_folder(path: Path) -> bool:
-    """Tells a folder that holds a trace."""
-    return any(path.glob(f"*{_SUFFIX}"))
-
-
-def looks_like_otf2(head: bytes) -> bool:
-    """Tells an anchor file from its first bytes."""
-    return head[1:].startswith(b"BOTF2")
-
-
 class _Trace:
     """An opened trace."""
 

@@ -50,11 +50,6 @@ class Signature:
     arguments: list[str]
 
 
-def is_recorder(folder: Path) -> bool:
-    """Tells a trace by its file of facts."""
-    return (folder / "recorder.mt").is_file()
-
-
 def read_facts(folder: Path) -> Facts:
     """Reads what is said of the whole trace.
 
