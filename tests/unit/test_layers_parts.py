@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import msgspec
 import numpy as np
 import pytest
@@ -452,6 +455,12 @@ def test_page_can_be_made_of_any_report(roots: list[Call]) -> None:
     assert LayersReport.model_validate_json(report.model_dump_json()) == report
     lanes = lanes_of(report.layers, [row.node for row in report.layers.handles])
     assert sum(bar.calls for bars in lanes.values() for bar in bars) == len(concatenate([batch_of(roots)]))
+
+
+def test_every_field_of_the_report_stands_in_its_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "layers.md").read_text()
+    rows = re.findall(r"^\| (`[a-z_`, ]+`) \|", page.split("## JSON")[1].split("## Limits")[0], re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`([a-z_]+)`", row)} == set(Layers.model_fields)
 
 
 def test_axis_has_round_places() -> None:
