@@ -89,7 +89,8 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     "--filter-out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the lines of the trace in which a leader takes part, as they are. For traces that are lines of text.",
+    help="Write the lines of the trace in which a leader takes part, as they are, for traces that are lines of text; "
+    "or an archive of the leaders' calls, for traces of any format, if FILE ends in .iotide.",
 )
 @_output(
     "-o",
@@ -192,18 +193,23 @@ def _settings(
 def _of_traces(
     paths: list[Path], format_name: str | None, settings: InteractionSettings, filter_out: Path | None
 ) -> RankReport:
+    from .archiving import write_archive
     from .building import ranked
-    from .filtering import check_filter, write_filtered
+    from .filtering import ARCHIVE, check_filter, write_filtered
 
     if filter_out is not None:
-        check_filter(paths, format_name)
+        check_filter(paths, format_name, filter_out)
     report = ranked(paths, format_name, settings)
     if not report.ranking.events:
         raise click.UsageError(f"{paths[0]}: there is no event in it")
     if filter_out is not None:
-        kept, lines = write_filtered(filter_out, paths[0], report.ranking)
-        click.echo(f"iotide: filtered trace: {filter_out}: {kept:,} of {lines:,} lines", err=True)
-        report = report.model_copy(update={"kept_events": kept, "all_events": lines})
+        if filter_out.suffix == ARCHIVE:
+            kept, whole = write_archive(filter_out, paths[0], format_name, report.ranking)
+        else:
+            kept, whole = write_filtered(filter_out, paths[0], report.ranking)
+        what = "calls" if filter_out.suffix == ARCHIVE else "lines"
+        click.echo(f"iotide: filtered trace: {filter_out}: {kept:,} of {whole:,} {what}", err=True)
+        report = report.model_copy(update={"kept_events": kept, "all_events": whole})
     return report
 
 

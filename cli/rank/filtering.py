@@ -20,6 +20,7 @@ from ...collectors.sources.kernel_traces.text import KernelTextParser
 from ...collectors.sources.registry import FORMATS, sniff
 from ...events.interaction import Ranking
 
+ARCHIVE: Final = ".iotide"
 _CHUNK: Final = 1 << 20
 _MAX_LINE_BYTES: Final = 1 << 20
 _HEAD_BYTES: Final = 65_536
@@ -38,17 +39,22 @@ class _Who(msgspec.Struct):
     tid: int = 0
 
 
-def check_filter(paths: list[Path], format_name: str | None) -> None:
+def check_filter(paths: list[Path], format_name: str | None, target: Path) -> None:
     """Says that a trace cannot be filtered line by line.
 
     Raises:
-        click.UsageError: there are several, or its format is not one of lines.
+        click.UsageError: there are several, or its format is not one of lines and the target no archive.
     """
     if len(paths) > 1:
         raise click.UsageError("--filter-out filters one FILE")
+    if target.suffix == ARCHIVE:
+        return
     found = format_name or _format(paths[0])
     if found not in _FORMS:
-        raise click.UsageError(f"--filter-out keeps lines of text, of {', '.join(_FORMS)}; {paths[0]} is {found}")
+        raise click.UsageError(
+            f"--filter-out keeps lines of text, of {', '.join(_FORMS)}; {paths[0]} is {found}: "
+            f"give a name that ends in {ARCHIVE}, and its calls are written to an archive"
+        )
 
 
 def write_filtered(target: Path, source: Path, ranking: Ranking) -> tuple[int, int]:
@@ -63,7 +69,7 @@ def write_filtered(target: Path, source: Path, ranking: Ranking) -> tuple[int, i
     counts = [0, 0]
 
     def lines() -> Iterator[bytes]:
-        for block, keep in _masked(source, _threads(ranking)):
+        for block, keep in _masked(source, threads_of_leaders(ranking)):
             counts[0] += int(keep.sum())
             counts[1] += len(keep)
             rows = block.data.splitlines(keepends=True) if b"\r" not in block.data else _lines(block.data)
@@ -95,7 +101,7 @@ def _lines(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in data.split(b"\n")[:-1]]
 
 
-def _threads(ranking: Ranking) -> Threads:
+def threads_of_leaders(ranking: Ranking) -> Threads:
     """Returns the numbers of the leaders' processes and threads by host."""
     leaders = {number for component in ranking.components for number in component.leaders}
     chosen: dict[str, set[int]] = {}

@@ -163,7 +163,7 @@ def _left_out(report: RankReport) -> list[str]:
             lines.append(f"{number:,} {text}")
     if report.kept_events is not None and report.all_events:
         share = report.kept_events / report.all_events
-        lines.append(f"the filtered trace keeps {report.kept_events:,} of {report.all_events:,} lines ({share:.1%})")
+        lines.append(f"the filtered trace keeps {report.kept_events:,} of {report.all_events:,} ({share:.1%})")
     return lines + [shown(note) for note in ranking.notes]
 
 

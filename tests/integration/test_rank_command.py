@@ -133,6 +133,28 @@ def test_an_archive_tells_processes_by_the_program_that_they_ran_last(tmp_path: 
     assert names(ranking(archive)) == [["gzip", "tar"]]
 
 
+def test_a_trace_of_any_format_is_filtered_to_an_archive(tmp_path: Path) -> None:
+    trace = tmp_path / "calls.jsonl"
+    lines = []
+    for at, pid in enumerate([4, 4, 4, 5, 5, 6, 7, 7]):
+        what = (
+            {"call": "write", "path": "/x/a"} if pid == 4 else {"call": "read", "path": f"/x/{'a' if pid < 7 else pid}"}
+        )
+        lines.append({**what, "start": at, "dur": 0.1, "size": 9, "pid": pid})
+    trace.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    whole, small = tmp_path / "whole.iotide", tmp_path / "small.iotide"
+    everything = ranking("--filter-out", whole, trace)
+    assert (everything["kept_events"], everything["all_events"]) == (6, 8)
+    first = ranking("--filter-out", small, "--top", "2", whole)
+    assert (first["kept_events"], first["all_events"]) == (3, 6)
+    assert [actor["pid"] for actor in first["ranking"]["actors"]] == [5, 6, 4]
+    assert [actor["pid"] for actor in ranking(whole)["ranking"]["actors"]] == [5, 6, 4]
+    assert ranking(small)["ranking"]["events"] == 3
+    refused = rank("--filter-out", tmp_path / "small.txt", whole)
+    assert refused.exit_code == 2
+    assert "give a name that ends in .iotide" in refused.stderr
+
+
 @pytest.mark.parametrize("form", ["dot", "svg", "png", "html", "json"])
 def test_the_graph_is_drawn(form: str, tmp_path: Path) -> None:
     need("dot")

@@ -1,0 +1,87 @@
+"""Cuts a trace of any format down to the calls of those who matter, as an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ...collectors.source import Changed, Chunk, Closed, Opened, Origin
+from ...collectors.sources.registry import open_file, read_all
+from ...events import Definitions, EventBatch, Layer, StreamInfo
+from ...events.archive.writer import ArchiveWriter
+from ...events.interaction import Ranking
+from ..progress import reading_progress
+from .filtering import Threads, threads_of_leaders, write_whole
+
+Mask = npt.NDArray[np.bool_]
+
+
+def write_archive(target: Path, source: Path, format_name: str | None, ranking: Ranking) -> tuple[int, int]:
+    """Writes the calls of the leaders, and what is done to them; the file appears when it is complete.
+
+    Returns:
+        How many calls were kept, and how many there are.
+
+    Raises:
+        InputError: the trace cannot be read.
+        click.ClickException: the archive cannot be written.
+    """
+    kept = _Kept(ranking)
+    write_whole(target, kept.archive(source, format_name))
+    return kept.calls, kept.whole
+
+
+class _Kept:
+    def __init__(self, ranking: Ranking) -> None:
+        self.calls = self.whole = 0
+        self._job = ranking.job
+        self._threads: Threads = threads_of_leaders(ranking)
+        leaders = {number for component in ranking.components for number in component.leaders}
+        ranks = {actor.rank for actor in ranking.actors if actor.id in leaders and not actor.tids}
+        self._ranks = np.array(sorted(ranks - {-1}), np.int64)
+
+    def archive(self, path: Path, format_name: str | None) -> Iterator[bytes]:
+        """Yields the bytes; a stream of which nothing is kept is not in it."""
+        writer = ArchiveWriter()
+        infos: dict[str, StreamInfo] = {}
+        waiting: dict[str, list[Definitions]] = {}
+        begun: set[str] = set()
+        source = open_file(path, Origin(job=self._job), format=format_name)
+        yield writer.begin({"job": self._job, "traces": [path.name]})
+        with reading_progress([path]) as progress:
+            for item in read_all(source):
+                if isinstance(item, Opened | Changed):
+                    infos[item.stream] = item.info
+                    if item.stream in begun:
+                        yield writer.opened(item.stream, item.info)
+                elif isinstance(item, Chunk):
+                    chosen = item.batch.select(self._mask(item.batch, infos[item.stream]))
+                    self.calls, self.whole = self.calls + len(chosen), self.whole + len(item.batch)
+                    if item.stream not in begun:
+                        waiting.setdefault(item.stream, []).append(item.definitions)
+                        if not len(chosen):
+                            continue
+                        begun.add(item.stream)
+                        yield writer.opened(item.stream, infos[item.stream])
+                        for earlier in waiting.pop(item.stream)[:-1]:
+                            yield writer.batch(item.stream, item.batch.select(slice(0, 0)), earlier)
+                    yield writer.batch(item.stream, chosen, item.definitions)
+                elif isinstance(item, Closed):
+                    waiting.pop(item.stream, None)
+                    if item.stream in begun:
+                        yield writer.closed(item.stream)
+                progress(path, source.counters["bytes_read"])
+        yield writer.end()
+
+    def _mask(self, batch: EventBatch, info: StreamInfo) -> Mask:
+        mine = self._threads.get(info.host, np.zeros(0, np.int64))
+        pid = np.where(batch.pid == 0, info.pid, batch.pid)
+        thread = np.where(batch.tid == 0, pid, batch.tid)
+        kept = np.isin(thread, mine) | np.isin(pid, mine)
+        kept |= (batch.layer == int(Layer.KERNEL)) & np.isin(batch.handle, mine)
+        if len(self._ranks):
+            kept |= (thread == 0) & np.isin(np.where(batch.rank < 0, info.rank, batch.rank), self._ranks)
+        return kept
