@@ -56,7 +56,7 @@ class KernelEvent(IntEnum):
 
 
 FORKS: Final = ("clone", "clone3", "fork", "vfork")
-"""System calls that make a process; as rows of layer KERNEL they are SCHED_PROCESS_FORK, with their duration."""
+"""System calls that make a process; as rows of layer KERNEL they are SCHED_PROCESS_FORK."""
 
 EVENT_OF_NAME: Final[dict[str, KernelEvent]] = {
     **{event.name.lower(): event for event in KernelEvent if event},

@@ -24,7 +24,7 @@ def rows_of(*lines: str) -> list[dict[str, Any]]:
 def test_a_process_that_is_made_is_told_with_its_maker(call: str) -> None:
     (row,) = rows_of(f"17 1.5 {call} = 18 <0.25>")
     assert (row["call"], row["layer"], row["kind"]) == (call.partition("(")[0], Layer.KERNEL, Kind.OTHER)
-    assert (row["pid"], row["tid"], row["handle"], row["duration"]) == (17, 17, 18, 250_000_000)
+    assert (row["pid"], row["tid"], row["handle"], row["duration"]) == (17, 17, 18, 0)
 
 
 def test_halves_of_a_fork_are_joined() -> None:

@@ -142,8 +142,9 @@ class StraceParser:
             "requested": found["requested"].copy(),
             "bytes": np.where(((kind == Kind.READ) | (kind == Kind.WRITE)) & ~failed, result, 0),
         }
-        if forks.any():
+        if forks.any():  # no I/O: rows of layer KERNEL take no time
             columns["handle"] = np.where(forks, result, 0)
+            columns["duration"] = np.where(forks, 0, columns["duration"])
         if failed.any():
             errors = np.zeros(len(calls), np.uint16)
             errors[failed] = self._errors.of(data, _single(calls["error"][failed]))
