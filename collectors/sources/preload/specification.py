@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ....events import ProtocolError
@@ -34,6 +35,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,199}")
 _CALL: Final = re.compile(rf"({_NAME.pattern})\(([^()]*)\)(?:=([^()]+))?", re.ASCII)
 _CHOICES: Final = re.compile(r"[A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_.+-]*)*", re.ASCII)
 _LONGEST: Final = 65_535
+_REMEMBERED: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,10 @@ def parse(text: str) -> Specification:
     Raises:
         ProtocolError: it is not of the form above.
     """
+    return _parsed_once(text) if len(text) <= _REMEMBERED else _parsed(text)
+
+
+def _parsed(text: str) -> Specification:
     found = _CALL.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None:
         raise ProtocolError(f"not the specification of a call: {text[:80]!r}")
@@ -79,6 +85,10 @@ def parse(text: str) -> Specification:
     return Specification(
         name, tuple(_parameter(item) for item in items), None if result is None else _coded("", result)
     )
+
+
+_parsed_once = lru_cache(maxsize=4096)(_parsed)
+"""Each process says the same ones: of programs that do next to nothing, reading them was a tenth of the work."""
 
 
 def name_of(text: str) -> str:
