@@ -325,3 +325,17 @@ def test_a_line_without_end_costs_itself_and_no_memory(parser: Any) -> None:
     streams, about = parse(parser, pieces)
     assert not streams
     assert about.counters["lines_malformed"] == about.counters["lines"] == 1
+
+
+@pytest.mark.parametrize(
+    ("parser", "more", "untold"),
+    [
+        (PerfParser, "", 2),
+        (PerfParser, "a 7 [001] 12.000003: irq:softirq_exit: vec=1\n", 0),
+        (TraceCmdParser, "a-7 [001] d.h1. 12.000003: sched_waking: comm=b pid=1\n", 0),
+    ],
+)
+def test_it_is_told_that_wake_ups_by_interrupts_cannot_be_told_from_others(parser: Any, more: str, untold: int) -> None:
+    head = "a 7" if parser is PerfParser else "a-7"
+    _, about = parse(parser, (f"{head} [001] 12.000001: sched_waking: {WAKING}\n" * 2 + more).encode())
+    assert sum(count for what, count in about.omissions.counts.items() if "interrupt" in what) == untold

@@ -64,6 +64,7 @@ def scheduler(
 
 
 _HARD, _SOFT, _TIMER = 0, 1, 2  # kinds of interrupts, which may be within each other
+INTERRUPT_KINDS: Final = 3
 
 
 def interrupts(prefixes: Mapping[bytes, bytes]) -> dict[bytes, Payload]:

@@ -14,17 +14,17 @@ from ....events import EventBatch, Flag, Interner, Layer, concatenate, make_batc
 from ....events.kernel import COMM, KernelEvent, text_about
 from ....events.recall import Recall
 from .calls import CallPairs, CallRows
+from .dialect import INTERRUPT_KINDS
 from .numbers import Numbers
 from .rows import UNKNOWN_TID, Rows, Step
 
-_WAKES: Final = (KernelEvent.SCHED_WAKING, KernelEvent.SCHED_WAKEUP, KernelEvent.SCHED_WAKEUP_NEW)
+WAKES: Final = (KernelEvent.SCHED_WAKING, KernelEvent.SCHED_WAKEUP, KernelEvent.SCHED_WAKEUP_NEW)
 _NOBODY_ACTS: Final = (Step.INTERRUPT_IN, Step.INTERRUPT_OUT, Step.DESCRIPTOR)
-_INTERRUPT_KINDS: Final = 3
 _MOST_OF_COMM: Final = 15  # TASK_COMM_LEN without its end
 _ESCAPE: Final = re.compile(rb"\\(.)", re.DOTALL)
 _ESCAPED: Final = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _ABOUT_OTHER: Final = (
-    *_WAKES,
+    *WAKES,
     KernelEvent.SCHED_SWITCH,
     KernelEvent.SCHED_PROCESS_FORK,
 )
@@ -51,10 +51,14 @@ class Machine:
         self.paths = Numbers(lambda path: self.interner.file(_plain(path).decode(errors="replace")))
         """Numbers of files."""
         self._running = Recall()
-        self._interrupts = [Recall() for _ in range(_INTERRUPT_KINDS)]
+        self._interrupts = [Recall() for _ in range(INTERRUPT_KINDS)]
         self._named = Recall(2)
         self._process = Recall()
         self._calls = CallPairs(self.interner, counters)
+        self.wakes = 0
+        """How many wake-ups there were."""
+        self.sees_interrupts = False
+        """Whether anything told of an interrupt, so that its wake-ups can be told from those of threads."""
         self._counters = counters
 
     def acting(self, rows: Rows) -> None:
@@ -88,9 +92,11 @@ class Machine:
         return batch.select(np.argsort(order, kind="stable")) if len(batch) else batch
 
     def _in_interrupts(self, rows: Rows) -> None:
-        wakes = np.isin(rows.code, _WAKES)
+        wakes = np.isin(rows.code, WAKES)
         enters, leaves = rows.code == int(Step.INTERRUPT_IN), rows.code == int(Step.INTERRUPT_OUT)
         inside = rows.inside > 0
+        self.wakes += int(np.count_nonzero(wakes))
+        self.sees_interrupts |= bool(enters.any() or leaves.any() or inside.any())
         for kind, recall in enumerate(self._interrupts):
             mine = (enters | leaves) & (rows.other == kind)
             looked = np.flatnonzero(mine | wakes)

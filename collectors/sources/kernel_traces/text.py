@@ -21,12 +21,17 @@ from .line import Lines, What, scan
 from .machine import Machine
 from .numbers import Ints, Numbers
 from .rows import Rows, Step
+from .selecting import rows_of
 from .time import Clock, Order
 
 MAX_LINE_BYTES: Final = 1 << 16
 MAX_HOSTS: Final = 1024
 _PIECE_BYTES: Final = 1 << 20
 _SHOWN: Final = 12
+_UNTOLD: Final = (
+    "wake-ups that may be an interrupt's doing and count as the interrupted thread's: "
+    "record irq:* and irq_vectors:local_timer_*, too"
+)
 _ONE_TOO_MANY: Final = MAX_HOSTS + 1
 
 
@@ -60,8 +65,14 @@ class KernelTextParser:
         return items
 
     def finish(self) -> list[SourceItem]:
-        """Parses a last line without its end, closes all streams and tells which events meant nothing."""
+        """Parses a last line without its end, closes all streams and tells what the trace does not tell."""
         items = self._parse(self._lines.finish())
+        items += [Closed(stream) for stream, _ in self._machines.values()]
+        self._tell()
+        self._machines.clear()
+        return items
+
+    def _tell(self) -> None:
         if self._order.late:
             self.counters["lines_late"] += self._order.late
             told = f"{self._order.late} lines stand behind later ones, by up to {self._order.worst_ns / 1e9:.3g} s"
@@ -70,12 +81,11 @@ class KernelTextParser:
             names = ", ".join(f"{name} {count}" for name, count in others.most_common(_SHOWN))
             rest = f" and {len(others) - _SHOWN} kinds more" if len(others) > _SHOWN else ""
             self._about.omissions.add(f"events that tell of no interaction ({names}{rest})", others.total())
-        items += [Closed(stream) for stream, _ in self._machines.values()]
-        self._machines.clear()
-        return items
+        wakes = sum(machine.wakes for _, machine in self._machines.values() if not machine.sees_interrupts)
+        self._about.omissions.add(_UNTOLD, wakes)
 
     def select(self, block: Block, wanted: Callable[[str], Ints]) -> npt.NDArray[np.bool_]:
-        """Tells which lines are of some threads: they act, or are woken, made or switched to. Headings are of all.
+        """Tells which lines stay when the trace is cut down to some threads (``selecting``), and all headings.
 
         Args:
             block: the next whole lines.
@@ -89,11 +99,9 @@ class KernelTextParser:
             if host is None:
                 continue
             _, machine = self._machine(host, [])
-            rows, _ = self._decoded(machine, block, lines[chosen], numbers[chosen], times[chosen], events[chosen])
-            threads = wanted(host.decode(errors="replace"))
-            pairs = rows.code < int(Step.INTERRUPT_IN)
-            mine = np.isin(rows.tid, threads) | (pairs & np.isin(rows.other, threads))
-            keep[rows.line[mine]] = True
+            rows, calls = self._decoded(machine, block, lines[chosen], numbers[chosen], times[chosen], events[chosen])
+            told = np.isin(rows.line, numbers[chosen & (lines["tid"] >= 0)])
+            keep[rows.line[rows_of(rows, calls, wanted(host.decode(errors="replace")), told)]] = True
         return keep
 
     def _parse(self, block: Block) -> list[SourceItem]:
