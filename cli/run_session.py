@@ -34,11 +34,11 @@ from ..daemon.server import Server
 from ..daemon.session import JobSession
 from ..daemon.settings import AggregatorSettings
 from ..events import UnavailableError
-from ..events.models import RunSummary
+from ..events.models import RunSummary, UnseenProgram
 from .launch import SignalPassing, shell_status, start
 
 if TYPE_CHECKING:
-    from ..clients.dfg.live import LivePages
+    from ..clients.live_pages import LivePages
 
 _DRAIN_S: Final = 10.0
 _VIEW_S: Final = 0.2
@@ -120,8 +120,8 @@ async def _observe(plan: RunPlan, folder: Path, server: Server) -> int:
             archive = server.archives.path_of(plan.job) if server.archives is not None else None
             if server.aggregator.counters["archives_failed"]:
                 _say(f"the archive of all calls could not be written to {plan.output}")
-            _finish(plan, _last_word(plan, server, started), agent, started, ended, returncode, archive)
-            _tell_unseen(source)
+            lasted = started, ended
+            _finish(plan, _last_word(plan, server, started), agent, lasted, returncode, archive, list(source.unseen))
         except Exception as error:
             _say(f"the run could not be summed up: {error!r}")
         return returncode
@@ -142,11 +142,12 @@ def _finish(
     plan: RunPlan,
     session: JobSession,
     agent: Agent,
-    started: float,
-    ended: float,
+    lasted: tuple[float, float],
     returncode: int,
     archive: Path | None,
+    unseen: list[UnseenProgram],
 ) -> None:
+    started, ended = lasted
     dropped = sum(count for name, count in agent.counters().items() if name.startswith("events_dropped"))
     detail = session.detail(ended).model_copy(update={"events_dropped": session.events_skewed + dropped})
     report = plan.output.resolve() / "report.html" if plan.output is not None else None
@@ -160,6 +161,7 @@ def _finish(
         predictions=session.predictions,
         report=None if report is None else str(report),
         archive=None if archive is None else str(archive),
+        unseen=unseen,
     )
     if plan.json_file is not None:
         with _complaint(f"cannot write {plan.json_file}"):
@@ -173,6 +175,7 @@ def _finish(
                 _say(f"the report has no pictures: {missing}")
     if not plan.quiet:
         _print_summary(summary, report if written else None)
+    _tell_unseen(unseen)
 
 
 def _print_summary(summary: RunSummary, report: Path | None) -> None:
@@ -193,12 +196,11 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
         _say(f"every call: {summary.archive} ({byte_text(size)}, {size / job.events:.1f} bytes a call)")
 
 
-def _tell_unseen(source: PreloadSource) -> None:
-    """Says which programs that the command started are missing in what was seen: also when quiet, as when it starts."""
-    unseen = list(source.unseen)
-    for program, reason, times in unseen[:_UNSEEN_SHOWN]:
-        often = "" if times == 1 else f" ({times:,} times)"
-        _say(f"not seen: {program or 'another program'}{often}, which {reason}")
+def _tell_unseen(unseen: Sequence[UnseenProgram]) -> None:
+    """Says what is missing in what was seen: also when quiet, as of the command itself when it starts."""
+    for row in unseen[:_UNSEEN_SHOWN]:
+        often = "" if row.times == 1 else f" ({row.times:,} times)"
+        _say(f"not seen: {row.program or 'another program'}{often}, which {row.reason}")
     if len(unseen) > _UNSEEN_SHOWN:
         _say(f"not seen: {len(unseen) - _UNSEEN_SHOWN:,} further programs")
 
@@ -227,7 +229,7 @@ def _settings_of(plan: RunPlan) -> AggregatorSettings:
 def _pages(plan: RunPlan) -> LivePages | None:
     if plan.listen is None:
         return None
-    from ..clients.dfg.live import LivePages  # which draws, and so takes its time to import
+    from ..clients.live_pages import LivePages  # which draws, and so takes its time to import
 
     return LivePages()
 

@@ -79,7 +79,7 @@ def command(
         ftio_reply=ftio_reply,
         ftio_job=ftio_job,
     )
-    from ..clients.dfg.live import LivePages
+    from ..clients.live_pages import LivePages
     from ..daemon.server import Server
 
     asyncio.run(_serve(Server(settings, LivePages()), settings))

@@ -1,4 +1,4 @@
-"""What pictures share, whichever library draws them: colours, units, coarsening, and the curves to be drawn."""
+"""What pictures of a rhythm share, whichever library draws them: coarsening, ticks, and the curves to be drawn."""
 
 from __future__ import annotations
 
@@ -13,13 +13,6 @@ from ...events.models import Estimate, Frequency, Prediction
 from ...events.panels import Floats, Panels, TraceSignal
 from ..units import duration_text
 
-READ: Final = "#d9822b"
-WRITE: Final = "#0b6e99"
-PHASE: Final = "#7a3e9d"
-WAVE: Final = "#1b2733"
-SOFT: Final = "#8a97a5"
-MISS: Final = "#c0392b"
-
 MOST_BARS: Final = 60
 """Windows that can be shown as bars below each other."""
 
@@ -30,28 +23,13 @@ _LOW_WAVE: Final = 0.25  # of the highest bandwidth
 _WAVE_HEIGHT: Final = 0.4
 _MOST_CRESTS: Final = 200
 _SHORTEST_SHOWN: Final = 1 / 4  # of the period
-_TIME_UNITS: Final = (
-    ("days", 86400.0, 3.0),
-    ("h", 3600.0, 3.0),
-    ("min", 60.0, 10.0),
-    ("s", 1.0, 1.0),
-    ("ms", 1e-3, 0.0),
-)
+
 _FINE_TICKS: Final = (
     *(digit * 10.0**power for power in range(-6, 1) for digit in (1, 2, 5)),
     *(10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 18000.0, 43200.0, 86400.0, 604800.0),
 )
 _COARSE_TICKS: Final = (*(10.0**power for power in range(-6, 2)), 60.0, 600.0, 3600.0, 36000.0, 360000.0)
 _MOST_TICKS: Final = 12
-_RATE_UNITS: Final = (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0))
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A unit of an axis; a value in it is the value in base units (s, bytes/s) over ``factor``."""
-
-    name: str
-    factor: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,24 +75,6 @@ def tick_text(seconds: float) -> str:
         if seconds >= 0.999 * least:
             return f"{seconds / factor:.3g} {name}"
     return f"{seconds * 1e6:.3g} µs"
-
-
-def time_unit(span_s: float) -> Unit:
-    """Picks the unit in which a span of time has a few digits.
-
-    >>> time_unit(0.4).name, time_unit(90).name, time_unit(1800).name, time_unit(90_000).name
-    ('ms', 's', 'min', 'h')
-    """
-    return next(Unit(name, factor) for name, factor, least in _TIME_UNITS if abs(span_s) >= least * factor)
-
-
-def rate_unit(top: float) -> Unit:
-    """Picks the unit of a bandwidth axis that reaches up to ``top`` bytes/s.
-
-    >>> rate_unit(2.5e9).name, rate_unit(0).name
-    ('GB/s', 'B/s')
-    """
-    return next((Unit(name, factor) for name, factor in _RATE_UNITS if top >= factor), Unit("B/s", 1.0))
 
 
 def steps_of(signal: TraceSignal, most: int, *, from_s: float = -math.inf, to_s: float = math.inf) -> Steps:

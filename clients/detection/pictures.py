@@ -11,21 +11,8 @@ import numpy as np
 from ...events.errors import UnavailableError
 from ...events.models import Estimate, NextPhase, Prediction, SignalSeries
 from ...events.panels import Panels, TraceSignal
-from .picture_data import (
-    PHASE,
-    READ,
-    SOFT,
-    WRITE,
-    Steps,
-    Unit,
-    crests_s,
-    period_ticks,
-    picture_end_s,
-    rate_unit,
-    steps_of,
-    tick_text,
-    time_unit,
-)
+from ..charts import PHASE, READ, SOFT, WRITE, Unit, rate_unit, time_unit
+from .picture_data import Steps, crests_s, period_ticks, picture_end_s, steps_of, tick_text
 
 try:
     from matplotlib.axes import Axes

@@ -9,25 +9,9 @@ import numpy as np
 from ...events.analysis import WaveletView
 from ...events.errors import UnavailableError
 from ...events.panels import Floats, Panels, Positions, SpectrumColumns
+from ..charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_unit, time_unit
 from ..units import duration_text
-from .picture_data import (
-    MISS,
-    PHASE,
-    READ,
-    SOFT,
-    WAVE,
-    WRITE,
-    Unit,
-    latest_s,
-    magnified,
-    outline,
-    picture_end_s,
-    rate_unit,
-    seen_periods,
-    steps_of,
-    time_unit,
-    wave_of,
-)
+from .picture_data import latest_s, magnified, outline, picture_end_s, seen_periods, steps_of, wave_of
 from .pictures_page_axes import axes_of, place_legend, range_of, use_time_ticks
 from .pictures_page_replay import draw_settling, draw_truth, draw_windows
 

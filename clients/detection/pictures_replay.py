@@ -7,7 +7,8 @@ import numpy as np
 from ...events.errors import UnavailableError
 from ...events.panels import Panels
 from ...events.replay import Replay
-from .picture_data import MISS, MOST_BARS, SOFT, WRITE, picture_end_s, time_unit
+from ..charts import MISS, SOFT, WRITE, time_unit
+from .picture_data import MOST_BARS, picture_end_s
 from .pictures import place_legend, plot_history, share_time, use_time_ticks, write_note
 
 try:

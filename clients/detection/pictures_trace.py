@@ -13,24 +13,10 @@ from ...events.analysis import DetectionReport, WaveletView
 from ...events.errors import UnavailableError
 from ...events.models import Prediction
 from ...events.panels import Panels, PhaseColumns, SpectrumColumns
+from ..charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
 from ..lines import interval_text
 from ..units import duration_text
-from .picture_data import (
-    MISS,
-    PHASE,
-    SOFT,
-    WAVE,
-    WRITE,
-    Unit,
-    latest_s,
-    magnified,
-    outline,
-    picture_end_s,
-    seen_periods,
-    steps_of,
-    time_unit,
-    wave_of,
-)
+from .picture_data import latest_s, magnified, outline, picture_end_s, seen_periods, steps_of, wave_of
 from .pictures import place_legend, plot_bandwidth, plot_next_phase, share_time, use_time_ticks, write_note
 from .pictures_replay import draw_settling, draw_truth, draw_windows
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from html import escape as escape_html
 from typing import Final
 
+from ..graphviz import BACKSLASH, quoted
 from .layout import Layout
 from .look import END, START, Edge, Node, Scene
 
 _FONT: Final = "Helvetica,Arial,sans-serif"
-_BACKSLASH: Final = "\N{SET MINUS}"
 _POINTS_A_PIXEL: Final = 0.75
 
 
@@ -26,19 +26,6 @@ def dot_of(scene: Scene, layout: Layout | None = None) -> str:
             attribute (``nop2``), so that plain ``dot`` draws it right.
     """
     return "\n".join(_lines(scene, layout)) + "\n"
-
-
-def quoted(text: str) -> str:
-    """Writes a string of DOT that shows a text as it is.
-
-    Graphviz replaces entities and, in some places twice, escapes such as a backslash before N; so a backslash becomes
-    the set minus sign, which looks the same.
-
-    >>> print(quoted('a "b" &lt; ' + chr(92) + 'N'))
-    "a \\"b\\" &amp;lt; ∖N"
-    """
-    text = text.replace("&", "&amp;").replace("\\", _BACKSLASH).replace('"', '\\"').replace("\n", "\\n")
-    return f'"{text}"'
 
 
 def _lines(scene: Scene, layout: Layout | None) -> Iterator[str]:
@@ -110,4 +97,4 @@ def _facts(facts: tuple[tuple[str, str], ...]) -> str:
 
 def _html(text: str) -> str:
     # Graphviz 2.43 does not parse a label in which a bracket comes right after a tag.
-    return escape_html(text).replace("\\", _BACKSLASH).replace("[", "&#91;").replace("]", "&#93;")
+    return escape_html(text).replace("\\", BACKSLASH).replace("[", "&#91;").replace("]", "&#93;")

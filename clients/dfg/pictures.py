@@ -6,9 +6,9 @@ from pathlib import PurePath
 from typing import Final, Literal, get_args
 
 from ...events.dfg import Comparison, Graph
+from ..graphviz import drawn
 from .dot import dot_of
 from .graphml import graphml_of
-from .graphviz import drawn
 from .layout import Layout, place
 from .look import MOST_ACTIVITIES, MOST_EDGES, Colour, scene_of
 from .page import page_of

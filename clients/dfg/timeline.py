@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...events.dfg import Timeline
 from ...events.errors import UnavailableError
-from ..detection.picture_data import READ, SOFT, WRITE, time_unit
+from ..charts import READ, SOFT, WRITE, time_unit
 from ..units import byte_text, duration_text
 from .labels import printable, shortened
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...events.interaction import Actor, Component, Interaction, Ranking, SharedFile
-from ..dfg.dot import quoted
+from ..graphviz import quoted
 from ..units import byte_text
 from .text import LARGE, how, who
 

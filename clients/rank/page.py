@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...events.errors import UnavailableError
 from ...events.interaction import RankReport
-from ..dfg.graphviz import drawn
+from ..graphviz import drawn
 from ..tables import counted
 from ..templating import page_template
 from .dot import dot_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...events.interaction import RankReport
-from ..dfg.graphviz import drawn
+from ..graphviz import drawn
 from .dot import dot_of
 from .page import page_of
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients import lines, tables, units
+from iotide.clients import charts, graphviz, lines, tables, units
 from iotide.clients.lines import prediction_line, sparkline
 from iotide.clients.report import write_report
 from iotide.clients.status_area import StatusArea
@@ -22,7 +22,7 @@ from support.results import make_prediction, make_signal, make_summary
 from support.waiting import wait_for
 
 
-@pytest.mark.parametrize("module", [units, lines, tables])
+@pytest.mark.parametrize("module", [units, lines, tables, charts, graphviz])
 def test_examples_in_docstrings_hold(module: object) -> None:
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted

@@ -9,7 +9,7 @@ import re
 import httpx
 import pytest
 from iotide.analyzers.dfg.compare import compare
-from iotide.clients.dfg.live import MOST_PAGES, LivePages
+from iotide.clients.live_pages import MOST_PAGES, LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest_core import IngestStats
 from iotide.daemon.publish.http import make_application

@@ -17,7 +17,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.naming import RESERVED
 from iotide.clients.dfg import colours as dfg_colours
-from iotide.clients.dfg import dot as dfg_dot
 from iotide.clients.dfg import labels as dfg_labels
 from iotide.clients.dfg import routes as dfg_routes
 from iotide.clients.dfg import timeline as dfg_timeline
@@ -139,7 +138,7 @@ def page_data(text: str) -> dict[str, object]:
     return dict(json.loads(found[1]))
 
 
-@pytest.mark.parametrize("module", [dfg_colours, dfg_dot, dfg_labels, dfg_timeline])
+@pytest.mark.parametrize("module", [dfg_colours, dfg_labels, dfg_timeline])
 def test_examples_in_docstrings_hold(module: object) -> None:
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted

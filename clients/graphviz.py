@@ -1,4 +1,4 @@
-"""Graphviz' program ``dot``: pictures of directly-follows graphs as SVG and PNG."""
+"""Graphviz: its program ``dot`` that draws graphs as SVG and PNG, and texts in its language."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import shutil
 import subprocess
 from typing import Final, Literal
 
-from ...events.errors import UnavailableError
+from ..events.errors import UnavailableError
 
 HOW_TO_INSTALL: Final = (
     "pictures as SVG and PNG need Graphviz (apt install graphviz, dnf install graphviz); "
     "html, json, dot and graphml need nothing"
 )
+BACKSLASH: Final = "\N{SET MINUS}"
+"""Stands for a backslash, which looks the same."""
 _LONGEST_S: Final = 120.0
 _DPI: Final = 110
 
@@ -34,3 +36,16 @@ def drawn(dot: str, file_format: Literal["svg", "png"]) -> bytes:
         reason = done.stderr.decode(errors="replace").strip().splitlines()
         raise UnavailableError(f"dot could not draw the graph: {reason[-1] if reason else done.returncode}")
     return done.stdout
+
+
+def quoted(text: str) -> str:
+    """Writes a string of DOT that shows a text as it is.
+
+    Graphviz replaces entities and, in some places twice, escapes such as a backslash before N; so a backslash becomes
+    the set minus sign, which looks the same.
+
+    >>> print(quoted('a "b" &lt; ' + chr(92) + 'N'))
+    "a \\"b\\" &amp;lt; ∖N"
+    """
+    text = text.replace("&", "&amp;").replace("\\", BACKSLASH).replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'

@@ -8,11 +8,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
-from ...events.dfg import Comparison, Graph
-from ...events.layers import Layers, LayersReport
-from ..layers.page import page_of
-from .layout import Layout
-from .page import laid_out
+from ..events.dfg import Comparison, Graph
+from ..events.layers import Layers, LayersReport
+from .dfg.layout import Layout
+from .dfg.page import laid_out
+from .layers.page import page_of
 
 MOST_PAGES: Final = 64
 REFRESH_S: Final = 2.0
