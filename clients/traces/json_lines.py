@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,7 @@ def _rows(batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo])
     return zip(*texts, *numbers, _texts(batch.signature, table.signature), strict=True)
 
 
-def _texts(numbers: npt.NDArray[np.uint32], text: Callable[[int], str]) -> list[str]:
+def _texts(numbers: npt.NDArray[np.integer[Any]], text: Callable[[int], str]) -> list[str]:
     """Returns the texts of numbers as JSON has them, each distinct one made once."""
     made = {number: _text(text(number)) for number in np.unique(numbers).tolist()}
     return [made[number] for number in numbers.tolist()]

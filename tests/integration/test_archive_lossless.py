@@ -1,7 +1,8 @@
-"""A traced program's calls through an archive: every column, name, file and handle as the source gave it."""
+"""Calls through an archive: every column, name, file and handle as the source gave it."""
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import itertools
 import json
@@ -14,12 +15,21 @@ from typing import Any
 
 import msgspec
 import pytest
-from iotide.events import Definitions, DefinitionTable, concatenate, empty_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
-from iotide.events.schema import COLUMNS
+from iotide.collectors.source import Changed, Chunk, Opened, Origin
+from iotide.collectors.sources.registry import open_file, read_all
+from iotide.events import Definitions, EventBatch, StreamInfo, concatenate
+from support.lossless import archive_of, assert_lossless
 from support.tracing import Tracing
 
+DATA = Path(__file__).parent.parent / "data"
+LOGS = Path(importlib.util.find_spec("darshan").origin).parent / "examples" / "example_logs"  # type: ignore[union-attr,arg-type]
+TRACES = [
+    *(
+        DATA / name
+        for name in ("strace_pipe.txt", "dftracer-calls.pfw.gz", "dftracer-sums.pfw.gz", "tmio-8ranks.jsonl")
+    ),
+    *(LOGS / name for name in ("dxt.darshan", "sample-badost.darshan")),
+]
 PROGRAM = """
 import os, sys, threading
 def work(i):
@@ -39,24 +49,6 @@ for each in threads: each.join()
 """
 
 
-def archived(tracing: Tracing) -> bytes:
-    writer = ArchiveWriter()
-    data = writer.begin({"job": "job"})
-    for stream, info in tracing.info.items():
-        table = tracing.tables[stream]
-        names = Definitions(
-            [(number, table.string(number)) for number in range(1, table.string_count)],
-            [(number, table.file(number)) for number in range(1, table.file_count)],
-            list(table.handles.items()),
-            [(number, table.signature(number)) for number in range(1, table.signature_count)],
-        )
-        data += writer.opened(stream, info) + writer.batch(stream, empty_batch(), names)
-        for at, batch in enumerate(tracing.batches[stream]):
-            data += writer.batch(stream, batch, Definitions())
-            data += writer.checkpoint() if at == 1 else b""
-    return data + writer.end()
-
-
 @pytest.fixture
 def tracing(tmp_path: Path) -> Iterator[Tracing]:
     folder, program = tmp_path / "files", tmp_path / "program.py"
@@ -69,25 +61,21 @@ def tracing(tmp_path: Path) -> Iterator[Tracing]:
 
 
 def test_every_column_name_and_file_of_a_traced_program_comes_back(tracing: Tracing) -> None:
-    reader = ArchiveReader(io.BytesIO(archived(tracing)), "test")
-    assert (reader.complete, reader.problems) == (True, [])
-    assert [stream.name for stream in reader.streams.values()] == list(tracing.info)
-    for number, stream in reader.streams.items():
-        batch, written = concatenate(tracing.batches[stream.name]), tracing.tables[stream.name]
-        parts, table = list(reader.calls(number)), DefinitionTable()
-        back = concatenate([part.batch for part in parts])
-        for part in parts:
-            table.apply(part.definitions)
-        assert len(back) == len(batch) > 600
-        for name in COLUMNS:
-            ours, theirs = getattr(back, name).tolist(), getattr(batch, name).tolist()
-            if name in ("call", "signature"):
-                ours = [getattr(table, "string" if name == "call" else name)(each) for each in ours]
-                theirs = [getattr(written, "string" if name == "call" else name)(each) for each in theirs]
-            assert ours == theirs, name
-        assert stream.info == tracing.info[stream.name]
-        assert stream.handles == written.handles
-        assert stream.files == {each: written.file(each) for each in range(1, written.file_count)}
+    for seed in range(5):
+        assert assert_lossless(tracing.info, tracing.chunks, seed) > 600
+
+
+@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+def test_all_that_is_read_of_a_trace_comes_back(trace: Path) -> None:
+    info: dict[str, StreamInfo] = {}
+    chunks: dict[str, list[tuple[EventBatch, Definitions]]] = {}
+    for item in read_all(open_file(trace, Origin(job="job", host="here"))):
+        if isinstance(item, Opened | Changed):
+            info[item.stream] = item.info
+            chunks.setdefault(item.stream, [])
+        elif isinstance(item, Chunk):
+            chunks[item.stream].append((item.batch, item.definitions))
+    assert assert_lossless(info, chunks) > 0
 
 
 def signed(value: int) -> int:
@@ -127,7 +115,7 @@ def table_of(array: list[Any], width: int) -> list[list[int]]:
 
 
 def test_reader_written_from_the_description_alone_reads_the_calls(tracing: Tracing) -> None:
-    data = archived(tracing)
+    data = archive_of(tracing.info, tracing.chunks)
     assert data[:8] == b"IOTIDEAR"
     assert struct.unpack_from("<HHI", data, 8) == (3, 0, zlib.crc32(data[:12]))
     at, pieces, merged, times = 16, {}, [], {}

@@ -1,4 +1,4 @@
-"""Programs traced by the preload library, and what the collector saw of them."""
+"""Programs traced by the preload library, and what the collector saw of them; an archive has to give all of it back."""
 
 from __future__ import annotations
 
@@ -13,9 +13,20 @@ from iotide.collectors.launch import traced_environment
 from iotide.collectors.settings import TracerSettings
 from iotide.collectors.source import Changed, Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload.source import PreloadSource
-from iotide.events import DefinitionTable, EventBatch, FileInfo, HandleInfo, Kind, Layer, StreamInfo, concatenate
+from iotide.events import (
+    Definitions,
+    DefinitionTable,
+    EventBatch,
+    FileInfo,
+    HandleInfo,
+    Kind,
+    Layer,
+    StreamInfo,
+    concatenate,
+)
 
 from .commands import plain_environment
+from .lossless import assert_lossless
 from .waiting import wait_for
 
 
@@ -56,13 +67,16 @@ class Tracing:
         self.info: dict[str, StreamInfo] = {}
         self.tables: dict[str, DefinitionTable] = {}
         self.batches: dict[str, list[EventBatch]] = {}
+        self.chunks: dict[str, list[tuple[EventBatch, Definitions]]] = {}
         self.closed: list[str] = []
 
     def __enter__(self) -> Tracing:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.source.close()
+        if kind is None:
+            assert_lossless(self.info, self.chunks)
 
     def environment(self, **extra: str) -> dict[str, str]:
         tracer = TracerSettings(ring_records=self.ring_records)
@@ -74,11 +88,13 @@ class Tracing:
                 self.info[item.stream] = item.info
                 self.tables[item.stream] = DefinitionTable()
                 self.batches[item.stream] = []
+                self.chunks[item.stream] = []
             elif isinstance(item, Changed):
                 self.info[item.stream] = item.info
             elif isinstance(item, Chunk):
                 self.tables[item.stream].apply(item.definitions)
                 self.batches[item.stream].append(item.batch)
+                self.chunks[item.stream].append((item.batch, item.definitions))
             elif isinstance(item, Closed):
                 self.closed.append(item.stream)
 
