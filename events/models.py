@@ -197,6 +197,17 @@ class SignalSeries(Model):
     written: list[float]
 
 
+class UnseenProgram(Model):
+    """A program of which no calls are recorded, or not those of one kind, though a traced process started it."""
+
+    program: str
+    """Its path; the whole command where it was traced at first; empty: one of many."""
+    reason: str
+    """Follows the program's name: ``is statically linked``."""
+    times: int
+    """How often it was started."""
+
+
 class RunSummary(Model):
     """What ``iotide run`` saw of one command."""
 
@@ -214,3 +225,5 @@ class RunSummary(Model):
     """Path of the HTML report."""
     archive: str | None = None
     """Path of the archive of all calls."""
+    unseen: list[UnseenProgram] = []
+    """What is missing in all this."""

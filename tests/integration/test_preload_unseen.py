@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from iotide.events.models import RunSummary, UnseenProgram
 from support.building import built
 from support.commands import iotide
 from support.programs import need
@@ -26,7 +27,7 @@ def unseen(tracing: Tracing, *command: str | Path, **environment: str) -> list[t
     done = tracing.run(command, env=tracing.environment(**environment))
     assert done.returncode == 0, done.stderr
     assert tracing.source.counters["programs_unseen"] == sum(row.times for row in tracing.source.unseen)
-    return [tuple(row) for row in tracing.source.unseen]
+    return [(row.program, row.reason, row.times) for row in tracing.source.unseen]
 
 
 @pytest.mark.parametrize("starter", ["execve", "vfork", "posix_spawn", "search", "list", "script"])
@@ -97,9 +98,9 @@ def test_program_that_uses_io_uring_is_named(tracing: Tracing, tmp_path: Path) -
     done = tracing.run([need("fio"), *job, "--ioengine=io_uring"])
     if done.returncode:
         pytest.skip("the kernel allows no io_uring")
-    ((program, reason, times),) = tracing.source.unseen
-    assert (program.split()[0], times) == (need("fio"), 1)
-    assert "io_uring" in reason
+    (found,) = tracing.source.unseen
+    assert (found.program.split()[0], found.times) == (need("fio"), 1)
+    assert "io_uring" in found.reason
 
 
 def test_what_is_seen_or_not_there_is_not_named(tracing: Tracing) -> None:
@@ -107,5 +108,8 @@ def test_what_is_seen_or_not_there_is_not_named(tracing: Tracing) -> None:
 
 
 def test_run_says_what_it_did_not_see(static: Path, tmp_path: Path) -> None:
-    done = iotide("run", "--quiet", "--no-report", "--", "sh", "-c", f"{static}; {static}; true", cwd=tmp_path)
+    done = iotide("run", "--quiet", "-o", "report", "--", "sh", "-c", f"{static}; {static}; true", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, f"iotide: not seen: {static} (2 times), which {STATIC}\n")
+    summary = RunSummary.model_validate_json((tmp_path / "report/summary.json").read_text())
+    assert summary.unseen == [UnseenProgram(program=str(static), reason=STATIC, times=2)]
+    assert f"<code>{static}</code> (2 times)" in (tmp_path / "report/report.html").read_text()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from ....events import ProtocolError
+from ....events.models import UnseenProgram
 from ...traceable import FOREIGN, GO, MUSL, PRIVILEGED, STATIC
 from .definition_log import Entry
 
@@ -24,15 +25,6 @@ _REASONS: Final = {
 _BY_RINGS: Final = "hands I/O to the kernel by io_uring, past all that the tracer sees"
 _RINGS: Final = b"anon_inode:[io_uring]"
 _MOST: Final = 1000
-
-
-class UnseenProgram(NamedTuple):
-    """A program of which no calls are recorded, though a traced process started it."""
-
-    program: str
-    reason: str
-    times: int
-    """How often it was started."""
 
 
 class Unseen:
@@ -64,4 +56,4 @@ class Unseen:
 
     def __iter__(self) -> Iterator[UnseenProgram]:
         for (program, reason), times in self._counts.most_common():
-            yield UnseenProgram(program, reason, times)
+            yield UnseenProgram(program=program, reason=reason, times=times)
