@@ -56,7 +56,7 @@ def wakes(parser: Any, text: str) -> list[tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize(("parser", "written"), [(PerfParser, perf), (LttngParser, lttng)], ids=["perf", "lttng"])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(trace=traces, blocks=st.lists(st.integers(0, 60), max_size=4))
 @example(trace=WITHIN, blocks=[])
 def test_who_wakes_the_threads_is_the_same_in_the_trace_cut_down_to_them(
@@ -78,4 +78,4 @@ def test_lines_of_others_go() -> None:
     lines += [perf(100, 0, "softirq_entry", 0, 0), perf(101, 0, "softirq_exit", 0, 0)] * 20
     reader = PerfParser(Input(name="trace", origin=Origin(job="job")))
     keep = reader.select(Block("".join(lines).encode(), 1), lambda host: np.array(WANTED))
-    assert np.flatnonzero(keep).tolist() == [50, 51, len(lines) - 1]
+    assert np.flatnonzero(keep).tolist() == [50, len(lines) - 1]

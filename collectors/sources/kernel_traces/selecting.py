@@ -19,8 +19,8 @@ def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
     """Tells which rows of a block stay when a trace is cut down to some threads.
 
     Those in which one of them acts, or is woken, made or switched to, or has a descriptor; and for each of them what
-    tells who acted: the switch before it on its processor where its own line does not, and the ends of the interrupt
-    in which a wake-up was issued. The first and the last of these on each processor stay, too, for other blocks.
+    tells who acted: the switch before it on its processor where its own line does not, and for a wake-up the beginning
+    or end of an interrupt before it. The last of these on each processor stay, too, for the next block.
 
     Args:
         rows: rows of a block, with who acts.
@@ -44,11 +44,7 @@ def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
 
 
 def _needed(rows: Rows, marks: Mask, users: Mask) -> Mask:
-    """Returns the marks that users need.
-
-    They are the last one before each on its processor, with the one behind it where an interrupt begins; and the first
-    and the last on each processor.
-    """
+    """Returns the marks that stand last before each user on its processor, and last of all on each processor."""
     needed = np.zeros(len(rows), np.bool_)
     at = np.flatnonzero(marks | users)
     at = at[np.argsort(rows.cpu[at], kind="stable")]
@@ -56,14 +52,8 @@ def _needed(rows: Rows, marks: Mask, users: Mask) -> Mask:
     if not len(places):
         return needed
     cpu = rows.cpu[at[places]]
-    begins = np.concatenate(([True], cpu[1:] != cpu[:-1]))
-    ends = np.append(begins[1:], True)
-    needed[at[places[begins | ends]]] = True
+    needed[at[places[np.append(cpu[1:] != cpu[:-1], True)]]] = True
     before = np.searchsorted(places, np.flatnonzero(users[at])) - 1
     mine = (before >= 0) & (cpu[before] == rows.cpu[at[users[at]]])
-    before = before[mine]
-    needed[at[places[before]]] = True
-    enters = rows.code[at[places[before]]] == int(Step.INTERRUPT_IN)
-    behind = before[enters & ~ends[before]] + 1
-    needed[at[places[behind]]] = True
+    needed[at[places[before[mine]]]] = True
     return needed
