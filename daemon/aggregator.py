@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
 
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.models import JobSummary, Prediction
 from .agenda import Agenda
+from .collector_counts import CollectorCounts
 from .ingest_core import StreamForgottenError
 from .life import Happening, State, after
 from .session import JobSession
@@ -18,7 +18,6 @@ from .settings import AggregatorSettings
 
 _log = logging.getLogger(__name__)
 _LONGEST_JOB: Final = 256
-_REMEMBERED_COLLECTORS: Final = 100_000
 _SLICE_S: Final = 0.01
 _ANALYSES: Final = ("graph", "layers", "interactions")
 """Parts of a session that count what their bounds cost."""
@@ -26,14 +25,6 @@ _ANALYSES: Final = ("graph", "layers", "interactions")
 PredictionListener: TypeAlias = Callable[[Prediction], None]
 JobListener: TypeAlias = Callable[[JobSummary], None]
 _News = TypeVar("_News", Prediction, JobSummary)
-
-
-@dataclass(slots=True)
-class Collector:
-    """A collector that was heard of."""
-
-    host: str
-    counters: Mapping[str, int] = field(default_factory=dict)
 
 
 class Aggregator:
@@ -45,7 +36,6 @@ class Aggregator:
 
     Attributes:
         jobs: the sessions by job id.
-        collectors: the collectors that were heard of lately.
         counters: what happened, by name.
         late_s: by how much the last prediction was late.
     """
@@ -54,7 +44,6 @@ class Aggregator:
         self, settings: AggregatorSettings, clock: Callable[[], float], steady: Callable[[], float] | None = None
     ) -> None:
         self.jobs: dict[str, JobSession] = {}
-        self.collectors: dict[str, Collector] = {}
         self.counters: Counter[str] = Counter()
         self._settings = settings
         self._clock = clock
@@ -69,8 +58,7 @@ class Aggregator:
         self._on_job: list[JobListener] = []
         self._signal_dropped = {"late": 0.0, "ahead": 0.0}
         self._dropped: dict[str, Counter[str]] = {part: Counter() for part in _ANALYSES}
-        self._past: Counter[str] = Counter()
-        self._lost: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
+        self._collectors = CollectorCounts()
 
     # ---- listeners ----
 
@@ -134,26 +122,16 @@ class Aggregator:
             self._plan(session)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
-        """Takes in a collector's counters; one that comes back goes on counting from where it was."""
-        if (before := self._lost.pop(collector, None)) is not None:
-            self._past.subtract(before)
-        self.collectors[collector] = Collector(host, counters)
+        """Takes in a collector's counters."""
+        self._collectors.heard(collector, counters)
 
     def lost(self, collector: str) -> None:
         """Takes in that a collector is silent; its streams idle out with their jobs. Its counts stay in the sum."""
-        if (gone := self.collectors.pop(collector, None)) is not None:
-            self._past.update(gone.counters)
-            self._lost[collector] = gone.counters
-            while len(self._lost) > _REMEMBERED_COLLECTORS:
-                self._lost.popitem(last=False)
-            self.counters["collectors_lost"] += 1
+        self.counters["collectors_lost"] += self._collectors.lost(collector)
 
     def collector_counters(self) -> Counter[str]:
         """Returns the counters of all collectors that were ever heard of, summed."""
-        total = Counter(self._past)
-        for collector in self.collectors.values():
-            total.update(collector.counters)
-        return total
+        return self._collectors.total()
 
     def signal_bytes_dropped(self) -> dict[str, float]:
         """Returns the bytes that no job's signal has, by reason; those of jobs that are gone included."""
@@ -189,12 +167,7 @@ class Aggregator:
             Whether jobs that are due had to wait for the next call, which should come once others had their turn.
         """
         begun = now = self._steady()
-        while (aged := self._ages.take(now)) is not None:
-            if (session := self.jobs.get(aged[0])) is not None:
-                self._age(session, now)
-                if session.state is not State.REMOVED:
-                    # later than now in any case: rounding must not bring it back at once
-                    self._ages.put(session.job, max(self._next_age(session), now + _SLICE_S))
+        waiting = self._move_on(now, begun + _SLICE_S / 2)
         while (due := self._due.take(now)) is not None:
             job, due_s = due
             if (session := self.jobs.get(job)) is not None and session.state is not State.ENDED:
@@ -202,6 +175,18 @@ class Aggregator:
                 self.counters["predictions_late"] += self.late_s > self._settings.prediction_interval_s
                 self._predict(session)
             if self._steady() - begun > _SLICE_S:
+                return True
+        return waiting
+
+    def _move_on(self, now: float, until: float) -> bool:
+        """Moves jobs that are due through their lives; tells whether there was no time for all."""
+        while (aged := self._ages.take(now)) is not None:
+            if (session := self.jobs.get(aged[0])) is not None:
+                self._age(session, now)
+                if session.state is not State.REMOVED:
+                    # later than now in any case: rounding must not bring it back at once
+                    self._ages.put(session.job, max(self._next_age(session), now + _SLICE_S))
+            if self._steady() > until:
                 return True
         return False
 

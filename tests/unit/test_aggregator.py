@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.life import TRANSITIONS, Happening, State, after
+from iotide.daemon.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
 from iotide.events.models import JobSummary, Prediction
@@ -270,6 +271,31 @@ def test_predictions_of_many_jobs_are_spread_in_slices_and_late_ones_are_counted
     aggregator.tick()
     assert aggregator.counters["predictions_late"] > 0
     assert aggregator.late_s > 50
+
+
+def test_jobs_that_fall_silent_at_once_let_others_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    aggregator = Aggregator(AggregatorSettings(), clock)
+    settled = []
+
+    def slow(session: JobSession) -> None:
+        settled.append(session.job)
+        clock.now += 0.004
+
+    monkeypatch.setattr(JobSession, "settle", slow)
+    for number in range(20):
+        feed(aggregator, f"s{number}", f"job{number}")
+    while aggregator.tick():
+        pass
+    clock.now += AggregatorSettings().idle_after_s
+    feed(aggregator, "live", "live")
+    before = aggregator.counters["predictions"]
+    assert aggregator.tick()
+    assert 1 <= len(settled) <= 3
+    assert aggregator.counters["predictions"] > before
+    while aggregator.tick():
+        pass
+    assert len(settled) == 20
 
 
 def test_clock_that_is_set_ages_no_job() -> None:

@@ -1,0 +1,41 @@
+"""What the collectors count, summed up over those that are heard of and those that are silent."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Mapping
+from typing import Final
+
+_REMEMBERED: Final = 100_000
+
+
+class CollectorCounts:
+    """Counters by name of all collectors that were ever heard of; one that comes back goes on from where it was."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Mapping[str, int]] = {}
+        self._past: Counter[str] = Counter()
+        self._silent: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
+
+    def heard(self, collector: str, counters: Mapping[str, int]) -> None:
+        """Takes in what a collector has counted so far."""
+        if (before := self._silent.pop(collector, None)) is not None:
+            self._past.subtract(before)
+        self._known[collector] = counters
+
+    def lost(self, collector: str) -> bool:
+        """Takes in that a collector is silent; tells whether it was known."""
+        if (gone := self._known.pop(collector, None)) is None:
+            return False
+        self._past.update(gone)
+        self._silent[collector] = gone
+        while len(self._silent) > _REMEMBERED:
+            self._silent.popitem(last=False)
+        return True
+
+    def total(self) -> Counter[str]:
+        """Returns the sums."""
+        total = Counter(self._past)
+        for counters in self._known.values():
+            total.update(counters)
+        return total
