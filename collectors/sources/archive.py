@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from os import SEEK_END
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, BinaryIO, cast
+from typing import BinaryIO
 
 from ...events import Definitions, InputError, empty_batch
 from ...events.archive.reader import ArchiveReader
 from ...events.definitions import FileInfo
-from ..inflating import MAGIC as GZIP_MAGIC
-from ..inflating import InflatingTail
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
+from ._unpacked import unpacked
 
 
 def read_archive(path: Path, about: Input) -> Iterator[list[SourceItem]]:
@@ -27,29 +24,8 @@ def read_archive(path: Path, about: Input) -> Iterator[list[SourceItem]]:
     Raises:
         InputError: it is no archive.
     """
-    with path.open("rb") as file:
-        packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-        file.seek(0)
-        if not packed:
-            yield from _items(file, about)
-            return
-    with TemporaryFile() as unpacked:
-        _unpack(path, unpacked, about)
-        unpacked.seek(0)
-        yield from _items(cast("BinaryIO", unpacked), about)
-
-
-def _unpack(path: Path, to: IO[bytes], about: Input) -> None:
-    tail = InflatingTail(path, follow=False, counters=Counter())
-    try:
-        while not tail.ended:
-            data = tail.read()
-            if isinstance(data, bytes):
-                to.write(data)
-    except InputError as error:
-        about.malformed(None, error.problem, error.expected)
-    finally:
-        tail.close()
+    with unpacked(path, about) as file:
+        yield from _items(file, about)
 
 
 def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:

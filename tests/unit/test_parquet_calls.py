@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,17 @@ def test_truncated_table_is_a_problem(tmp_path: Path, place: float) -> None:
     streams, source = read(tmp_path / "cut")
     assert not streams
     assert source.problems.total == 1
+
+
+def test_table_that_gzip_has_packed_is_read(tmp_path: Path) -> None:
+    path = table(tmp_path / "calls.parquet", call=["read"] * 3, start=[BEGIN] * 3, duration=[1, 2, 3])
+    packed = gzip.compress(path.read_bytes())
+    for data, calls in ((packed, 3), (packed[:-40], 0)):
+        other = tmp_path / f"{len(data)}.parquet.gz"
+        other.write_bytes(data)
+        streams, source = read(other)
+        assert sum(len(stream.rows()) for stream in streams.values()) == calls
+        assert bool(source.problems.total) is (calls == 0)
 
 
 def test_followed_table_is_read_when_it_has_ended(tmp_path: Path) -> None:

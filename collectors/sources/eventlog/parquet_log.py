@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ...source import SourceItem
 from .._parquet_calls import EXPECTED as CALL_COLUMNS
 from .._parquet_calls import NEEDED as NEEDED_OF_CALLS
 from .._parquet_calls import CallTable
+from .._unpacked import unpacked
 from .cases import CaseStreams
 from .document import DocumentParser
 from .table import EXPECTED_COLUMNS, NEEDED, TableCases
@@ -36,7 +36,7 @@ def parse_parquet(about: Input) -> DocumentParser:
 
 
 def read_parquet(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a finished file, a row group at a time.
+    """Reads a finished file, a row group at a time; one that gzip has packed is unpacked to a temporary file.
 
     Raises:
         UnavailableError: pyarrow is missing.
@@ -48,7 +48,8 @@ def read_parquet(path: Path, about: Input) -> Iterator[list[SourceItem]]:
 def _read_file(path: Path, about: Input) -> Iterator[list[SourceItem]]:
     streams = CaseStreams(about, "parquet")
     try:
-        yield from _read(path, about, streams)
+        with unpacked(path, about) as file:
+            yield from _read(file, about, streams)
     except (ValueError, RuntimeError, KeyError, TypeError, MemoryError, OverflowError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -64,7 +65,7 @@ def _need_pyarrow() -> None:
         raise UnavailableError("event logs in Parquet need pyarrow: pip install 'iotide[parquet]'") from None
 
 
-def _read(document: BytesIO | Path, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:
+def _read(document: BinaryIO, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

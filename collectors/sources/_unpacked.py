@@ -1,0 +1,46 @@
+"""Finished files for readers that look here and there in them: one that gzip has packed is unpacked first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, BinaryIO, cast
+
+from ...events import InputError
+from ..inflating import MAGIC, InflatingTail
+from ..parser import Input
+
+
+@contextmanager
+def unpacked(path: Path, about: Input) -> Iterator[BinaryIO]:
+    """Opens a file, or a temporary one with what gzip has packed in it, as far as that can be unpacked.
+
+    Raises:
+        OSError: it cannot be read, or there is no room for what is in it.
+    """
+    with path.open("rb") as file:
+        packed = file.read(len(MAGIC)) == MAGIC
+        file.seek(0)
+        if not packed:
+            yield file
+            return
+    with TemporaryFile() as made:
+        _unpack(path, made, about)
+        made.seek(0)
+        yield cast("BinaryIO", made)
+
+
+def _unpack(path: Path, to: IO[bytes], about: Input) -> None:
+    tail = InflatingTail(path, follow=False, counters=Counter())
+    try:
+        while not tail.ended:
+            data = tail.read()
+            if isinstance(data, bytes):
+                to.write(data)
+    except InputError as error:
+        about.malformed(None, error.problem, error.expected)
+    finally:
+        tail.close()
