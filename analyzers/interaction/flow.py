@@ -13,7 +13,8 @@ class Flow:
     """The products that each iteration needs, made once.
 
     Attributes:
-        given: interactions that each vertex gives, those that would come back to itself through a file left out.
+        given: interactions that each vertex gives, without those that would come back to itself through a file or that
+            nobody takes, as the readers were pruned.
     """
 
     def __init__(self, network: Network) -> None:
@@ -21,7 +22,8 @@ class Flow:
         self._shared = np.divide(1.0, width, out=np.zeros_like(width), where=width > 0)
         # of what a vertex gives to a file, this part would come back
         self._returned: Floats = network.writes.multiply(_turned(network.reads).multiply(self._shared)).sum(axis=1)
-        self.given = np.maximum(network.links.sum(axis=1) + network.writes.sum(axis=1) - self._returned, 0.0)
+        taken: Floats = network.writes @ (width > 0).astype(np.float64)
+        self.given = np.maximum(network.links.sum(axis=1) + taken - self._returned, 0.0)
         self._links, self._writes, self._reads = _turned(network.links), _turned(network.writes), _turned(network.reads)
 
     def passed(self, weight: Floats) -> Floats:

@@ -55,7 +55,8 @@ class _Answer:
         self, tables: Tables, settings: InteractionSettings, names: Names, spaces: list[tuple[str, str]], job: str
     ) -> None:
         self._tables, self._settings, self._names, self._spaces, self._job = tables, settings, names, spaces, job
-        self._notes: list[str] = []
+        lost = tables.channel_names.overflowed
+        self._notes = [f"{lost:,} files, pipes and sockets beyond the bound join nobody"] if lost else []
         self._led: set[int] | None = None
         self._tids: dict[int, list[int]] | None = None
         jobs = _numbered([name for name, _ in spaces])

@@ -154,7 +154,8 @@ class InteractionAnalyzer:
 
     def losses(self) -> dict[str, int]:
         """Returns what the graph lacks, by reason."""
-        return {"actors": self._actors.dropped, "uses": self._uses.dropped, "links": self._links.dropped}
+        tables = {"actors": self._actors, "uses": self._uses, "links": self._links}
+        return {name: table.dropped for name, table in tables.items()} | {"files": self._channels.overflowed}
 
     def merge(self, other: InteractionAnalyzer) -> None:
         """Adds the graph of another that was made with the same names and spaces, over other streams."""

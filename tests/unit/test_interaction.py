@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.interaction import channels
 from iotide.analyzers.interaction.channels import connection
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer
@@ -254,6 +255,17 @@ def test_those_who_stay_keep_what_they_did_when_others_have_to_go() -> None:
                or (edge.target_is_file and edge.target == file.id)}  # fmt: skip
     assert through == {(False, 101, 5), (True, 102, 5)}
     assert [edge.count for edge in ranking.edges if ends.get(edge.source) == 103 and not edge.source_is_file] == [5]
+
+
+def test_files_beyond_the_bound_are_counted_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channels, "MOST_CHANNELS", 2)
+    trace = Trace()
+    for number in range(5):
+        trace.writes(1, f"/x/{number}").reads(2, f"/x/{number}")
+    assert trace.analyzer().losses()["files"] == 3
+    ranking = trace.ranking()
+    assert [file.path for file in ranking.files] == ["/x/0", "/x/1"]
+    assert ranking.notes[:1] == ["3 files, pipes and sockets beyond the bound join nobody"]
 
 
 def test_an_empty_graph_has_no_components() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -70,6 +72,32 @@ def test_the_fixed_point_is_networkx_pagerank(links: dict[tuple[int, int], int])
         graph.add_weighted_edges_from((a, b, count) for (a, b), count in links.items() if part[a] == number)
         for node, rank in networkx.pagerank(graph, alpha=0.85, tol=1e-12, max_iter=500).items():
             assert got[node] == pytest.approx(rank, abs=1e-7)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=NODES, max_size=NODES),
+    st.lists(st.lists(st.integers(0, 5), min_size=NODES, max_size=NODES), min_size=3, max_size=3),
+)
+def test_with_files_it_is_networkx_pagerank_of_the_edges_that_lead_through_them(
+    writes: list[list[int]], reads: list[list[int]]
+) -> None:
+    networkx = pytest.importorskip("networkx")
+    network = network_of({(0, 1): 2}, writes, reads)
+    graph = networkx.DiGraph()
+    graph.add_edge(0, 1, weight=2.0)
+    for file, calls in enumerate(reads):
+        for one, other in itertools.permutations(range(NODES), 2):
+            if writes[one][file] and calls[other]:
+                weight = writes[one][file] * calls[other] / sum(calls)
+                before = graph.get_edge_data(one, other, {"weight": 0.0})["weight"]
+                graph.add_edge(one, other, weight=before + weight)
+    part = np.full(NODES, -1)
+    part[list(graph)] = 0  # as one, however it falls apart
+    start = start_weights(np.zeros(NODES), part)
+    got = converged(network, start, part, 0.85)
+    for node, rank in networkx.pagerank(graph, alpha=0.85, tol=1e-12, max_iter=500).items():
+        assert got[node] == pytest.approx(rank, abs=1e-7)
 
 
 def test_a_file_passes_on_what_it_is_given_and_gives_nobody_his_own_back() -> None:
