@@ -20,7 +20,7 @@ def collectives(view: View, top: int, most_ranks: int) -> list[Collective]:
     key, sums = view.analyzer.tables.sites.rows()
     site, process = split_site(key)
     sites = view.analyzer.sites
-    waits = _by_site(view)
+    waits = view.analyzer.arrivals.waits()
     made = []
     for number in np.unique(site).tolist():
         rows = np.flatnonzero(site == number)
@@ -63,13 +63,3 @@ def collectives(view: View, top: int, most_ranks: int) -> list[Collective]:
             )
         )
     return sorted(made, key=lambda row: -row.seconds)[:top]
-
-
-def _by_site(view: View) -> dict[tuple[int, int], Wait]:
-    """Sums waits for the last over files that are alike."""
-    made: dict[tuple[int, int], Wait] = {}
-    for (call, file), wait in view.analyzer.arrivals.waits().items():
-        key = call, view.analyzer.files.classes[file]
-        known = made.get(key)
-        made[key] = wait if known is None else known.with_(wait)
-    return made

@@ -150,7 +150,7 @@ class LayerAnalyzer:
         files, classes = self.files.merge(theirs.files)
         nodes = self.handles.merge(theirs.handles, numbers, classes, self.files.class_groups)
         sites = self.sites.merge(theirs.sites, numbers, classes)
-        self.arrivals.merge(theirs.arrivals, numbers, files, processes)
+        self.arrivals.merge(theirs.arrivals, numbers, files, classes, processes)
         self.tables.merge(theirs.tables, processes, files, nodes, sites, numbers)
         self.timeline.merge(theirs.timeline, nodes)
         if theirs.events:
@@ -313,7 +313,7 @@ class LayerAnalyzer:
             return
         kind = self.files.class_of(calls.file)
         node = self.handles.of(calls, kind, self.files.class_groups)
-        self.arrivals.add(calls)
+        self.arrivals.add(calls, kind)
         group = self.files.group_of(calls.file)
         self.tables.add(calls, node, self.sites.of(calls, kind), group)
         self.tables.add_sizes(calls, group)

@@ -106,10 +106,34 @@ def test_rounds_beyond_the_bound_are_summed_up_and_memory_stays() -> None:
     assert len(made.arrivals._rows) <= 16
 
 
-def test_calls_without_room_are_counted_and_nothing_else_breaks() -> None:
+def test_job_that_goes_from_file_to_file_forgets_the_old_ones_and_tells_of_all() -> None:
+    count = 200
+    files = names([f"/out/step{step}.h5" for step in range(count)]).files
     made = analyzer(max_rounds=16)
-    for rank in range(40):
-        made.update(calls_of(rank, [[(0, 1000)] * 40]), f"s{rank}", INFO, FILES)
+    for step in range(count):
+        for rank in range(2):
+            batch = calls_of(rank, [[(0, 2000), (1000, 1000)]])
+            made.update(batch.replace(file=step + 1, start=batch.start + step * LENGTH), f"s{rank}", INFO, files)
+        made._look()
+    row = told(made)
+    assert (row.file, row.rounds, row.late_seconds) == ("/out/step#.h5", count, pytest.approx(count * 1e-6))
+    kept = made.arrivals
+    assert max(len(kept._series), len(kept._sites), len(kept._rows), len(kept._next) // 4) <= 16
+
+
+def test_processes_beyond_the_bound_break_nothing() -> None:
+    made = analyzer(max_rounds=16)
+    for rank in range(400):
+        made.update(calls_of(rank, [[(0, 1000)] * 400]), f"s{rank}", INFO, FILES)
+    row = told(made)
+    assert (row.calls, row.rounds, len(made.arrivals._next)) == (400, 1, pytest.approx(48, abs=17))
+
+
+def test_more_files_at_once_than_there_is_room_for_are_counted() -> None:
+    count = 100
+    made = analyzer(max_rounds=16)
+    batch = calls_of(0, [[(0, 1000)]] * count).replace(file=np.arange(count, dtype=np.uint32) + 1)
+    made.update(batch, "s", INFO, names([f"/out/step{step}.h5" for step in range(count)]).files)
     report = make_report(made, CALLS)
-    assert report.losses["rounds"] == 40 - 16
-    assert report.collectives[0].calls == 40
+    assert 0 < report.losses["rounds"] <= count
+    assert report.collectives[0].calls == count
