@@ -19,7 +19,7 @@ _NOT_READ: Final = (
         "text of it: trace-cmd report -i FILE > kernel.txt",
     ),
     (
-        re.compile(rb"\xc1\x1f\xfc\xc1|\xc1\xfc\x1f\xc1|\x75\xd1\x1d\x57|\x57\x1d\xd1\x75"),
+        re.compile(rb"\xc1\x1f\xfc\xc1|\xc1\xfc\x1f\xc1|\x75\xd1\x1d\x57|\x57\x1d\xd1\x75|/\* CTF "),
         "a file of a CTF trace is not read as it is",
         "text of its folder, if LTTng wrote it: babeltrace2 FOLDER > kernel.txt",
     ),
