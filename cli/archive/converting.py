@@ -166,7 +166,7 @@ def _opened(
     """
     from tempfile import TemporaryFile
 
-    from ...collectors.sources.marked import is_archive
+    from ...collectors.sources.sniffing import is_archive
     from ...events import InputError
     from ...events.archive.blocks import MAGIC
     from ...events.archive.reader import ArchiveReader

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,22 +12,29 @@ from ...events import ConfigError, InputError
 from ..inflating import inflated_head
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
-from .chrome.parser import ChromeParser, looks_like_chrome
-from .dftracer.parser import DftracerParser, looks_like_dftracer
-from .eventlog.csv_log import HEADER, CsvParser
-from .eventlog.xes_log import XesParser, looks_like_xes
 from .file import HEAD_BYTES, FileSource
-from .jsonl.parser import JsonLinesParser
 from .kernel_traces.bpftrace import BpftraceParser, looks_like_bpftrace
 from .kernel_traces.lock_events import LockEventsParser, looks_like_lock_events
 from .kernel_traces.lttng import LttngParser, looks_like_lttng
 from .kernel_traces.perf_sched import PerfParser, looks_like_perf
 from .kernel_traces.recordings import refusal
 from .kernel_traces.trace_cmd import TraceCmdParser, looks_like_trace_cmd
-from .marked import is_archive, is_darshan, is_hdf5, is_otf2, is_otf2_folder, is_parquet, is_recorder_folder
+from .sniffing import (
+    is_archive,
+    is_chrome,
+    is_csv_log,
+    is_darshan,
+    is_dftracer,
+    is_hdf5,
+    is_json_lines,
+    is_otf2,
+    is_otf2_folder,
+    is_parquet,
+    is_recorder_folder,
+    is_tmio,
+    is_xes_log,
+)  # fmt: skip
 from .strace.line import looks_like_strace
-from .strace.parser import StraceParser
-from .tmio.parser import TmioParser
 from .whole import Reader, WholeSource
 
 
@@ -56,12 +62,6 @@ def _late(module: str, name: str) -> Any:
     return call
 
 
-_CALL_LINE = re.compile(rb'^\s*\{.*"call"\s*:', re.MULTILINE)
-_TMIO_TEXT = re.compile(
-    rb'^\s*[{\[][^\0]*?"(?:(?:read|write)_(?:sync|async(?:_[tb])?)|io_time|bandwidth|b(?:_\w+)?)"\s*:\s*[{\[]'
-)
-_MSGPACK_FIRST = re.compile(rb"[\x80-\x9f\xdc-\xdf]")  # a map or an array
-
 FORMATS: Final[dict[str, Format]] = {
     "archive": Format(None, "an archive of all calls", (".iotide",), is_archive, _late(".archive", "read_archive")),
     "hdf5": Format(_late(".eventlog.hdf5_log", "parse_hdf5"), "an event log in HDF5", (".h5", ".hdf5"), is_hdf5),
@@ -72,8 +72,8 @@ FORMATS: Final[dict[str, Format]] = {
         is_parquet,
         _late(".eventlog.parquet_log", "read_parquet"),
     ),
-    "csv": Format(CsvParser, "an event log in CSV", (".csv",), lambda head: bool(HEADER.match(head))),
-    "xes": Format(XesParser, "an event log in XES", (".xes",), looks_like_xes),
+    "csv": Format(_late(".eventlog.csv_log", "CsvParser"), "an event log in CSV", (".csv",), is_csv_log),
+    "xes": Format(_late(".eventlog.xes_log", "XesParser"), "an event log in XES", (".xes",), is_xes_log),
     "darshan": Format(None, "a log of Darshan", (".darshan",), is_darshan, _late(".darshan.parser", "read_darshan")),
     "recorder": Format(
         None,
@@ -83,26 +83,28 @@ FORMATS: Final[dict[str, Format]] = {
         _late(".recorder.parser", "read_recorder"),
         is_recorder_folder,
     ),
-    "dftracer": Format(DftracerParser, "a trace of dftracer", (".pfw",), looks_like_dftracer),
-    "chrome": Format(ChromeParser, "a Chrome trace (trace-event JSON)", (), looks_like_chrome),
+    "dftracer": Format(_late(".dftracer.parser", "DftracerParser"), "a trace of dftracer", (".pfw",), is_dftracer),
+    "chrome": Format(_late(".chrome.parser", "ChromeParser"), "a Chrome trace (trace-event JSON)", (), is_chrome),
     "lttng": Format(LttngParser, "an LTTng kernel trace, as babeltrace prints it", (), looks_like_lttng),
     "bpftrace": Format(BpftraceParser, "what bpftrace prints of interactions.bt", (), looks_like_bpftrace),
     "perf": Format(PerfParser, "output of perf sched script, or of perf script", (), looks_like_perf),
     "trace-cmd": Format(TraceCmdParser, "output of trace-cmd report, or ftrace's text", (), looks_like_trace_cmd),
     "locks": Format(LockEventsParser, "JSON lines, one event of a lock a line", (), looks_like_lock_events),
     "otf2": Format(None, "an OTF2 trace", (".otf2",), is_otf2, _late(".otf2.parser", "read_otf2"), is_otf2_folder),
-    "strace": Format(StraceParser, "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace),
+    "strace": Format(
+        _late(".strace.parser", "StraceParser"), "output of strace -f -tt -T -y", (".st", ".strace"), looks_like_strace
+    ),
     "jsonl": Format(
-        JsonLinesParser,
+        _late(".jsonl.parser", "JsonLinesParser"),
         "JSON lines, one I/O call a line",
         (".jsonl", ".ndjson"),
-        lambda head: bool(_CALL_LINE.search(head)),
+        is_json_lines,
     ),
     "tmio": Format(
-        TmioParser,
+        _late(".tmio.parser", "TmioParser"),
         "TMIO's JSON lines, JSON or MessagePack, or its short forms",
         (".json", ".msgpack"),
-        lambda head: bool(_TMIO_TEXT.match(head) or _MSGPACK_FIRST.match(head)),
+        is_tmio,
     ),
 }
 """Name -> format. A new one is a module with a parser and a line here."""

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.dftracer.parser import DftracerParser, looks_like_dftracer
+from iotide.collectors.sources.dftracer.parser import DftracerParser
 from iotide.collectors.sources.registry import open_file, read_all, sniff
+from iotide.collectors.sources.sniffing import is_dftracer
 from iotide.events import Flag, Kind, Layer
 from support.parsing import collect, cut, one, parse
 
@@ -174,5 +175,5 @@ def test_format_is_told_from_chrome_traces() -> None:
     assert sniff(CALLS[:4000], "trace") == "dftracer"
     assert sniff(b"[\n" + line(args={"ret": 1}), "trace") == "dftracer"
     assert sniff(gzip.decompress((DATA / "dftracer-sums.pfw.gz").read_bytes())[:4000], "trace") == "dftracer"
-    assert not looks_like_dftracer(b'[{"name":"f","cat":"c","pid":1,"tid":1,"ts":1,"dur":1,"ph":"X"}]')
-    assert not looks_like_dftracer(b'[{"name":"f","ph":"X","ts":1,"dur":2,"pid":1,"tid":1}]')
+    assert not is_dftracer(b'[{"name":"f","cat":"c","pid":1,"tid":1,"ts":1,"dur":1,"ph":"X"}]')
+    assert not is_dftracer(b'[{"name":"f","ph":"X","ts":1,"dur":2,"pid":1,"tid":1}]')

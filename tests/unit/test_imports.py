@@ -65,7 +65,7 @@ def test_analyzers_are_pure() -> None:
         ("iotide.clients.subscriber", ["scipy", "fastapi", "iotide.daemon", "iotide.collectors"]),
         (
             "iotide.collectors.sources.registry",
-            ["iotide.events.archive.reader", "iotide.collectors.sources.otf2.parser"],
+            ["iotide.events.archive.reader", "iotide.collectors.sources.strace.parser", "xml.parsers.expat"],
         ),
         ("iotide.cli.main", ["numpy", "fastapi", "zmq", "matplotlib"]),
     ],

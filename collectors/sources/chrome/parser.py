@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -19,10 +18,6 @@ MOST_STREAMS: Final = 16_384
 MOST_OPEN: Final = 1 << 16
 """Begun calls whose end was not met yet."""
 _EXPECTED: Final = "an event with name, ph, pid, and ts and dur in microseconds from 0 on"
-_OBJECT: Final = re.compile(rb"\s*\{\s*\"")
-_EVENTS: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
-_ARRAY: Final = re.compile(rb"\s*\[\s*\{")
-_PHASE: Final = re.compile(rb'"ph"\s*:\s*"[A-Za-z]"')
 _INSTANT: Final = frozenset("iIR")
 _PHASES: Final = {
     **dict.fromkeys("bneSTpF", "halves of asynchronous events"),
@@ -184,8 +179,3 @@ def _by_process(events: list[Event], known: list[Meaning | None]) -> dict[Any, l
             pid = event.pid
             rows.setdefault(pid if type(pid) is int else hashable(pid), []).append(row)
     return rows
-
-
-def looks_like_chrome(head: bytes) -> bool:
-    """Tells a trace from its first bytes."""
-    return bool(_OBJECT.match(head) and _EVENTS.search(head)) or bool(_ARRAY.match(head) and _PHASE.search(head))

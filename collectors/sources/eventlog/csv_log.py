@@ -16,7 +16,6 @@ from .table import EXPECTED_COLUMNS, NEEDED, TableCases
 
 MAX_LINE_BYTES: Final = 1 << 20
 EXPECTED: Final = f"a line of comma-separated values with {EXPECTED_COLUMNS}"
-HEADER: Final = re.compile(rb'\s*[\w":,-]*case:concept:name')
 
 _NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size")
 _TEXTS: Final = ("case:concept:name", "call", "fp", "cid", "host", "clock")

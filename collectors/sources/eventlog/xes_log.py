@@ -21,7 +21,6 @@ DEEPEST: Final = 64
 _PIECE_BYTES: Final = 1 << 16
 _PIECE_EVENTS: Final = 8192
 _MOST_HELD: Final = 1 << 23
-_HEAD: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^\0]*?)?<(?:\w+:)?log[\s>]")
 _WHOLE: Final = re.compile(r"-?\d{1,19}")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-f]{4})|(\\))")
 _LARGEST: Final = 2**63 - 1
@@ -31,11 +30,6 @@ _TEXTS: Final = frozenset(("concept:name", "time:timestamp", "call", "fp"))
 _NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size")
 _OF_EVENT: Final = _TEXTS | frozenset(_NUMBERS)
 _OF_TRACE: Final = frozenset(("concept:name", "cid", "host", "rid", "clock"))
-
-
-def looks_like_xes(head: bytes) -> bool:
-    """Tells whether a file begins as an XML document whose root is a log."""
-    return bool(_HEAD.match(head))
 
 
 class _RefusedError(Exception):

@@ -1,0 +1,94 @@
+"""How formats are told by first bytes, and folders by what lies in them; what reads them is imported by who does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from ...events.archive.blocks import MAGIC as _ARCHIVE
+
+_DARSHAN, _DARSHAN_PLACE = 6567223, 8
+_CSV_HEADER: Final = re.compile(rb'\s*[\w":,-]*case:concept:name')
+_XES: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^\0]*?)?<(?:\w+:)?log[\s>]")
+_CHROME_OBJECT: Final = re.compile(rb"\s*\{\s*\"")
+_CHROME_EVENTS: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
+_CHROME_ARRAY: Final = re.compile(rb"\s*\[\s*\{")
+_CHROME_PHASE: Final = re.compile(rb'"ph"\s*:\s*"[A-Za-z]"')
+_DFTRACER: Final = re.compile(
+    rb'\{"id":"?\d+"?,"name":"[^"]*","cat":"[^"]*",(?:"type":\d+,)?"pid":|\{"name":"[^"]*","cat":"dftracer",'
+)
+"""The keys of a call, in the order of all versions, or of what stands before the first."""
+_CALL_LINE: Final = re.compile(rb'^\s*\{.*"call"\s*:', re.MULTILINE)
+_TMIO_TEXT: Final = re.compile(
+    rb'^\s*[{\[][^\0]*?"(?:(?:read|write)_(?:sync|async(?:_[tb])?)|io_time|bandwidth|b(?:_\w+)?)"\s*:\s*[{\[]'
+)
+_MSGPACK_FIRST: Final = re.compile(rb"[\x80-\x9f\xdc-\xdf]")  # a map or an array
+
+
+def is_archive(head: bytes) -> bool:
+    """Tells an archive of ours from its first bytes."""
+    return head.startswith(_ARCHIVE)
+
+
+def is_hdf5(head: bytes) -> bool:
+    """Tells a file of HDF5 from its first bytes."""
+    return head.startswith(b"\x89HDF\r\n\x1a\n")
+
+
+def is_parquet(head: bytes) -> bool:
+    """Tells a Parquet file from its first bytes."""
+    return head.startswith(b"PAR1")
+
+
+def is_darshan(head: bytes) -> bool:
+    """Tells a log of Darshan from its first bytes, in either order of bytes."""
+    place = head[_DARSHAN_PLACE : _DARSHAN_PLACE + 8]
+    return len(place) == 8 and _DARSHAN in (int.from_bytes(place, "little"), int.from_bytes(place, "big"))
+
+
+def is_otf2(head: bytes) -> bool:
+    """Tells an anchor file of OTF2 from its first bytes."""
+    return head[1:].startswith(b"BOTF2")
+
+
+def is_otf2_folder(folder: Path) -> bool:
+    """Tells a trace of OTF2 from its anchor file."""
+    return any(folder.glob("*.otf2"))
+
+
+def is_recorder_folder(folder: Path) -> bool:
+    """Tells a trace of Recorder from the file that says what is in it."""
+    return (folder / "recorder.mt").is_file()
+
+
+def is_csv_log(head: bytes) -> bool:
+    """Tells an event log in CSV from the names of its columns."""
+    return bool(_CSV_HEADER.match(head))
+
+
+def is_xes_log(head: bytes) -> bool:
+    """Tells an event log in XES from its first element."""
+    return bool(_XES.match(head))
+
+
+def is_chrome(head: bytes) -> bool:
+    """Tells trace-event JSON from its first bytes: an object with the array of events, or the array alone."""
+    if _CHROME_OBJECT.match(head):
+        return bool(_CHROME_EVENTS.search(head))
+    return bool(_CHROME_ARRAY.match(head) and _CHROME_PHASE.search(head))
+
+
+def is_dftracer(head: bytes) -> bool:
+    """Tells a trace of dftracer from its first line, with or without the bracket before it."""
+    return bool(_DFTRACER.match(head.lstrip(b"[ \t\r\n")))
+
+
+def is_json_lines(head: bytes) -> bool:
+    """Tells JSON lines with one call each."""
+    return bool(_CALL_LINE.search(head))
+
+
+def is_tmio(head: bytes) -> bool:
+    """Tells what TMIO writes, as text or as MessagePack."""
+    return bool(_TMIO_TEXT.match(head) or _MSGPACK_FIRST.match(head))
