@@ -43,11 +43,13 @@ def frozen_culprits(
     ]
     known = {one.job for one in meanwhile}
     own = load_of(job, start_ns, end_ns)
-    tables = [(one.job, one.interactions.tables()) for one in (job, *others) if one.interactions]
-    earlier = [Load(name, start_ns / 1e9, 1.0, np.zeros(0)) for name, _ in tables if name not in known | {job.job}]
+    known_files = [one.interactions.shared() for one in (job, *others) if one.interactions]
+    earlier = [
+        Load(name, start_ns / 1e9, 1.0, np.zeros(0)) for name, _, _ in known_files if name not in known | {job.job}
+    ]
     settings = job.settings.rank
     return lambda: culprits_of(
-        own, [*meanwhile, *earlier], start_ns / 1e9, end_ns / 1e9, rank_jobs(tables, settings), top
+        own, [*meanwhile, *earlier], start_ns / 1e9, end_ns / 1e9, rank_jobs(known_files, settings), top
     )
 
 

@@ -22,6 +22,7 @@ from .numbering import JobNames
 _MOST_HOSTS = 65_536
 _MOST_HELD = 1024
 _ANY = 0
+_UNKNOWN = -1
 
 
 class JobInteractions:
@@ -81,6 +82,10 @@ class JobInteractions:
         self.settle()
         return self._analyzer.tables()
 
+    def shared(self) -> tuple[str, Tables, Sequence[str]]:
+        """Returns a copy of what ``rank_jobs`` asks of a job."""
+        return self._job, self.tables(), list(self._hosts)
+
     def losses(self) -> dict[str, int]:
         """Returns what the graph lacks, by reason."""
         return self._analyzer.losses()
@@ -108,15 +113,18 @@ def _filled(column: IntArray, unknown: int, known: int) -> npt.ArrayLike:
     return np.where(column == unknown, known, column)
 
 
-def rank_jobs(jobs: Sequence[tuple[str, Tables]], settings: InteractionSettings) -> Ranking:
-    """Ranks jobs by the files through which they interact.
+def rank_jobs(jobs: Sequence[tuple[str, Tables, Sequence[str]]], settings: InteractionSettings) -> Ranking:
+    """Ranks jobs by the files through which they interact: shared ones, and node-local ones of a common host.
 
     Args:
-        jobs: name of each and what is known of it.
+        jobs: name of each, what is known of it, and its hosts by number.
         settings: how they are ranked; what a vertex is, is a job.
     """
     bounds = {"max_uses": max(settings.max_uses, 2**20), "max_actors": max(settings.max_actors, 2 * len(jobs))}
     analyzer = InteractionAnalyzer(settings.model_copy(update={"by": "job", "min_share": 0.0, **bounds}))
-    for space, (_, tables) in enumerate(jobs):
-        analyzer.absorb(tables, space)
-    return analyzer.ranking(JobNames(0, 0), [(job, "") for job, _ in jobs])
+    machines: dict[str, int] = {}
+    for space, (_, tables, hosts) in enumerate(jobs):
+        analyzer.absorb(
+            tables, space, [machines.setdefault(host, len(machines)) if host else _UNKNOWN for host in hosts]
+        )
+    return analyzer.ranking(JobNames(0, 0), [(job, "") for job, _, _ in jobs])

@@ -77,12 +77,24 @@ class Channels:
         """Returns what a channel is."""
         return self._kinds[channel]
 
-    def adopt(self, other: Channels, channel: int, *, local: bool = False) -> int:
-        """Returns our number of another's channel; 0 for those of one machine, unless ``local`` is set."""
-        space = other._spaces[channel]
-        if space != EVERYWHERE and not local:
-            return 0
-        return self._add(other._names[channel], other._kinds[channel], space)
+    def adopt(self, other: Channels, channel: int) -> int:
+        """Returns our number of another's channel, whose machines have the same numbers."""
+        return self._add(other._names[channel], other._kinds[channel], other._spaces[channel])
+
+    def adopt_shared(self, other: Channels, channel: int, machines: Sequence[int]) -> int:
+        """Returns our number of a channel of another job; 0 for pipes and sockets of one machine, or of an unknown one.
+
+        Args:
+            other: the other job's.
+            channel: its number there.
+            machines: our number of each of its machines, below 0 where it is not known.
+        """
+        name, kind, space = other._names[channel], other._kinds[channel], other._spaces[channel]
+        if space != EVERYWHERE:
+            space = machines[space] if kind == "file" and space < len(machines) else EVERYWHERE
+            if space < 0:
+                return 0
+        return self._add(name, kind, space)
 
     def snapshot(self) -> dict[str, Any]:
         """Returns a copy of the state as plain data."""

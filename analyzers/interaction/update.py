@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -161,9 +162,7 @@ class InteractionAnalyzer:
         """Adds the graph of another that was made with the same names and spaces, over other streams."""
         rows = self._actors.merge(other._actors, other._actors.keys)
         self._settle()
-        channels = np.array(
-            [0, *(self._channels.adopt(other._channels, n, local=True) for n in range(1, len(other._channels)))]
-        )
+        channels = np.array([0, *(self._channels.adopt(other._channels, n) for n in range(1, len(other._channels)))])
         users = rows[other._uses.keys // SPACE]
         kept = np.flatnonzero(users >= 0)
         self._uses.merge(other._uses, users[kept] * SPACE + channels[other._uses.keys[kept] % SPACE], kept)
@@ -176,8 +175,11 @@ class InteractionAnalyzer:
         self.void_wakeups += other.void_wakeups
         self.first_ns, self.last_ns = min(self.first_ns, other.first_ns), max(self.last_ns, other.last_ns)
 
-    def absorb(self, tables: Tables, space: int) -> None:
-        """Adds what is known of a whole job as one vertex; of files those that other machines may see, too."""
+    def absorb(self, tables: Tables, space: int, machines: Sequence[int] = ()) -> None:
+        """Adds what is known of job number ``space`` as one vertex, and of its files those that others may see.
+
+        ``machines`` has the number of each of its machines, the same in all jobs, below 0 where it is not known.
+        """
         if not len(tables.keys):
             return
         self.events += tables.events
@@ -186,7 +188,9 @@ class InteractionAnalyzer:
         one = np.array([space * SPACE + BY_STREAM])
         rows = self._actor(one, **{name: int(tables.actors[name].sum()) for name in sums})
         known = tables.channel_names
-        numbers = np.array([0, *(self._channels.adopt(known, n) for n in range(1, len(known)))], np.int64)
+        numbers = np.array(
+            [0, *(self._channels.adopt_shared(known, n, machines) for n in range(1, len(known)))], np.int64
+        )
         used = np.flatnonzero(numbers[tables.channels] > 0)
         if rows[0] >= 0 and len(used):
             keys = rows[0] * SPACE + numbers[tables.channels[used]]
@@ -290,8 +294,7 @@ class InteractionAnalyzer:
         self._links.select(kept, link_keys(source[kept], target[kept], kind[kept]))
 
     def _learn(self, names: Names) -> None:
-        fresh = names.calls[len(self._codes) :] if len(names.calls) > len(self._codes) else ()
-        if fresh:
+        if fresh := names.calls[len(self._codes) :]:
             codes = [int(EVENT_OF_NAME.get(name, KernelEvent.NONE)) for name in fresh]
             self._codes = np.concatenate((self._codes, np.array(codes, np.int64)))
             self._execs = np.concatenate((self._execs, np.array([name in _EXECS for name in fresh], np.bool_)))

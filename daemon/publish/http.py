@@ -194,7 +194,7 @@ def make_application(
     async def rank_of_jobs(jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
         """Returns how the latest active jobs interact through the files that they share."""
         sessions = latest(jobs)
-        known = [(session.job, session.interactions.tables()) for session in sessions if session.interactions]
+        known = [session.interactions.shared() for session in sessions if session.interactions]
         settings = sessions[0].settings.rank if sessions else InteractionSettings()
         text = await in_thread(lambda: rank_jobs(known, settings).model_dump_json())
         return Response(text, media_type="application/json")

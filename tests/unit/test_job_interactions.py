@@ -10,7 +10,7 @@ from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
 from iotide.events.interaction import Ranking
 
-PATHS = ("/scratch/x", "pipe:[7]", "/scratch/y")
+PATHS = ("/scratch/x", "pipe:[7]", "/scratch/y", "/tmp/z")
 
 
 class Job:
@@ -20,7 +20,7 @@ class Job:
         self.names = JobNames(10, 10)
         self.names.call("io")
         for path in PATHS:
-            self.names.file(FileInfo(path, file_type_of(path)))
+            self.names.file(FileInfo(path, file_type_of(path), shared=False if path == "/tmp/z" else None))
         self.interactions = JobInteractions(name, InteractionSettings.model_validate(settings), self.names)
         self._now = 0
 
@@ -92,7 +92,18 @@ def test_jobs_are_ranked_by_the_shared_files_and_never_by_pipes() -> None:
         ("plot", Job("plot").does(Kind.OTHER, "/scratch/y", "a", tid=1).does(Kind.READ, "/scratch/x", "a", tid=1)),
         ("other", Job("other").does(Kind.OTHER, "/scratch/y", "a").does(Kind.READ, "pipe:[7]", "a", tid=1)),
     ]
-    ranking = rank_jobs([(name, job.interactions.tables()) for name, job in jobs], InteractionSettings())
+    ranking = rank_jobs([job.interactions.shared() for _, job in jobs], InteractionSettings())
     assert [actor.name for actor in ranking.actors] == ["plot", "flow"]
     assert [file.path for file in ranking.files] == ["/scratch/x"]
     assert rank_jobs([], InteractionSettings()).actors == []
+
+
+@pytest.mark.parametrize(("hosts", "meet"), [(("n1", "n1"), True), (("n1", "n2"), False), (("", ""), False)])
+def test_node_local_files_join_the_jobs_of_one_host(hosts: tuple[str, str], meet: bool) -> None:
+    flow = Job("flow").does(Kind.WRITE, "/scratch/y", "z", host="n0", tid=1)
+    flow.does(Kind.WRITE, "/tmp/z", "a", host=hosts[0], tid=1)
+    plot = Job("plot").does(Kind.OTHER, "/tmp/z", "a", tid=1, host=hosts[1])
+    plot.does(Kind.READ, "/tmp/z", "a", host=hosts[1], tid=1)
+    ranking = rank_jobs([flow.interactions.shared(), plot.interactions.shared()], InteractionSettings())
+    assert ([file.path for file in ranking.files] == ["/tmp/z"]) is meet
+    assert len(ranking.actors) == 2 * meet
