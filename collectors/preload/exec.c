@@ -122,7 +122,7 @@ static void look_at(const char *path, char *const *environment) {
     char *head = iotide_alive && !iotide_restricted() && iotide_is_text(path) ? iotide_borrow() : NULL;
     if (head) {
         enum iotide_unseen found = obstacle_of(path, head);
-        if (found == SEEN && !names_us(environment))
+        if (found == SEEN && !names_us(environment) && syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0)
             found = UNSEEN_ENVIRONMENT;
         if (found != SEEN && iotide_active()) /* which a forked child that has done nothing yet is not before */
             iotide_define_unseen(found, path);
