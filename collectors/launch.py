@@ -20,8 +20,8 @@ _MOST_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
 
 _FOLDER: Final = Path(__file__).parent / "preload"
 _SHARED_OBJECT: Final = b"\x7fELF"
-_ASKS_THE_CORE: Final = b"\0iotide_provided\0"
-"""In the names that every wrapper library looks up."""
+_ASKS_THE_CORE: Final = b"\0iotide_provided_2\0"
+"""In the names that every wrapper library looks up; with the number that `copies.h` gives it."""
 
 
 def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:

@@ -1,6 +1,7 @@
 /* Finding the functions of higher libraries behind our wrappers. A process may hold several copies of one library (each
  * Python wheel brings its own), so what is behind a wrapper depends on who calls: the dynamic loader is asked, once for
  * each caller and function. */
+#include "copies.h"
 #include "core.h"
 
 #include <link.h>
@@ -12,9 +13,10 @@ struct caller {
     const struct iotide_library *library;
     uintptr_t low, high;
     uint64_t identity; /* of the object at low: another may be loaded there later */
-    bool inner;        /* it is a copy of the library itself */
-    bool own;          /* it is our library: a function that we called ended in a jump to the call */
-    int copy;          /* below IOTIDE_COPIES: place in the sites' real[]; -1: look each function up */
+    _Atomic uint64_t unloads; /* how many there had been when it was seen to be there still */
+    bool inner; /* it is a copy of the library itself */
+    bool own;   /* it is our library: a function that we called ended in a jump to the call */
+    int copy;   /* below IOTIDE_COPIES: place in the sites' real[]; -1: look each function up */
 };
 static struct caller callers[MOST_CALLERS];
 static _Atomic int caller_count;
@@ -24,15 +26,27 @@ static struct {
     const struct iotide_library *library;
     const void *base;
 } copies[MOST_CALLERS];
-static int copy_count;
+static _Atomic int copy_count;
 
-/* What the thread called last: a jump to another function of the library is within that. */
-static __thread struct {
-    const struct iotide_library *library;
-    int copy;
-    const void *address; /* who called, */
-    const struct caller *caller; /* and where that stands; NULL: not known */
-} last;
+/* ---- objects that go ---- */
+
+static _Atomic uint64_t unloads;
+static struct iotide_site closing = {SITE_TEXT("dlclose", "")};
+
+/* Past our own dlclose: a look at an object unloads nothing. */
+static void let_go(void *handle) {
+    ((int (*)(void *))iotide_real(&closing))(handle);
+}
+
+void iotide_forget_callers(void) {
+    atomic_fetch_add(&unloads, 1);
+    int count = atomic_load(&copy_count);
+    for (int i = 0; i < count; i++)
+        for (size_t gate = 0; gate < copies[i].library->gate_count; gate++)
+            atomic_store_explicit(&copies[i].library->gates[gate].known, 0, memory_order_relaxed);
+}
+
+/* ---- objects ---- */
 
 struct span {
     uintptr_t address, low, high;
@@ -58,10 +72,13 @@ static int covers(struct dl_phdr_info *info, size_t size, void *data) {
     return 1;
 }
 
-/* Where the section table lies in the file, and how many sections there are: differs between any two libraries. */
-static uint64_t identity_of(uintptr_t low) {
-    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(low & ~(uintptr_t)4095);
-    return (uint64_t)header->e_shoff << 16 ^ header->e_shnum ^ header->e_entry;
+/* The object's name, where the section table lies in its file, and how many sections there are. */
+static uint64_t identity_of(const struct span *span) {
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(span->low & ~(uintptr_t)4095);
+    uint64_t identity = (uint64_t)header->e_shoff << 16 ^ header->e_shnum ^ header->e_entry;
+    for (const char *at = span->name; at && *at; at++)
+        identity = (identity ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    return identity;
 }
 
 static const void *base_of(const void *address) {
@@ -81,7 +98,7 @@ static void *find_for(const struct iotide_library *library, const char *symbol, 
         void *handle = dlopen(object, RTLD_LAZY | RTLD_NOLOAD);
         if (handle) {
             found = dlsym(handle, symbol);
-            dlclose(handle);
+            let_go(handle);
         }
         if (found && is_ours(library, found))
             found = NULL;
@@ -116,8 +133,10 @@ static int copy_number(const struct iotide_library *library, const void *anchor)
     if (copy_count == MOST_CALLERS)
         return -1;
     pin(anchor);
+    pin((const void *)library->next); /* its gates are written to when objects go */
     copies[copy_count].library = library;
-    copies[copy_count++].base = base;
+    copies[copy_count].base = base;
+    atomic_fetch_add(&copy_count, 1);
     return place < IOTIDE_COPIES ? place : -1;
 }
 
@@ -127,8 +146,21 @@ static struct span span_of(const void *address) {
     return span;
 }
 
-static bool is_in(const struct caller *caller, const struct iotide_library *library, const void *address) {
-    return (uintptr_t)address >= caller->low && (uintptr_t)address < caller->high && caller->library == library;
+/* Whether it is still the same object; asked anew after one has gone. */
+static bool is_there(struct caller *caller, const void *address) {
+    uint64_t now = atomic_load_explicit(&unloads, memory_order_relaxed);
+    if (likely(atomic_load_explicit(&caller->unloads, memory_order_relaxed) == now))
+        return true;
+    struct span span = span_of(address);
+    if (span.low != caller->low || span.high != caller->high || identity_of(&span) != caller->identity)
+        return false;
+    atomic_store_explicit(&caller->unloads, now, memory_order_relaxed);
+    return true;
+}
+
+static bool is_in(struct caller *caller, const struct iotide_library *library, const void *address) {
+    return (uintptr_t)address >= caller->low && (uintptr_t)address < caller->high && caller->library == library &&
+           is_there(caller, address);
 }
 
 /* Where the last callers from an address's neighbourhood stand in callers[], from 1: a program may have dozens. */
@@ -142,23 +174,16 @@ static const struct caller *known_caller(const struct iotide_library *library, c
     if (unlikely(!place || place > count || !is_in(&callers[place - 1], library, address))) {
         for (place = count; place && !is_in(&callers[place - 1], library, address); place--)
             ;
-        if (!place)
-            return NULL;
         atomic_store_explicit(near, (uint16_t)place, memory_order_relaxed);
     }
-    const struct caller *caller = &callers[place - 1];
-    return caller->identity == identity_of(caller->low) ? caller : NULL;
+    return place ? &callers[place - 1] : NULL;
 }
 
-/* After iotide_provided, which has just found out. */
-static const struct caller *same_caller(const struct iotide_library *library, const void *address) {
-    return likely(last.address == address && last.library == library) ? last.caller : known_caller(library, address);
-}
-
+/* A jump to another function of the library is within the call that the thread made last. */
 static int copy_of(const struct iotide_library *library, const struct caller *caller) {
     if (likely(caller && !caller->own))
         return caller->copy;
-    return caller && last.library == library ? last.copy : -1;
+    return caller && iotide_self.library == library ? iotide_known_copy(iotide_self.known) : -1;
 }
 
 /* A function of one copy; NULL: not there. */
@@ -189,7 +214,7 @@ static const struct caller *learn(const struct iotide_library *library, const st
         callers[count] = (struct caller){.library = library,
                                          .low = span->low,
                                          .high = span->high,
-                                         .identity = identity_of(span->low),
+                                         .identity = identity_of(span),
                                          .inner = covered(span, anchor),
                                          .own = own,
                                          .copy = own ? -1 : copy_number(library, anchor)};
@@ -200,50 +225,65 @@ static const struct caller *learn(const struct iotide_library *library, const st
     return made;
 }
 
-void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *address) {
+/* What the thread calls now, for what the wrapper asks next; of a jump, the call that it is within stays. */
+static void note(const struct iotide_library *library, struct iotide_site *site, const struct caller *caller, int copy,
+                 const void *address, void *real) {
+    if (copy < 0) {
+        iotide_self.library = NULL;
+        return;
+    }
+    if (caller->own)
+        return;
+    uint64_t page = iotide_page(address), bits = (uint64_t)copy | IOTIDE_LOOK | (caller->inner ? IOTIDE_INNER : 0);
+    iotide_self.library = library;
+    iotide_self.known = bits << IOTIDE_BITS_AT | page;
+    uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
+    if (!real || state == SITE_NEW || !site->gate)
+        return;
+    struct iotide_gate *gate = &library->gates[site->gate];
+    if (copy == 0)
+        atomic_store_explicit(&gate->real, real, memory_order_relaxed);
+    atomic_store_explicit(&gate->known, state == SITE_OFF && copy == 0 ? page : iotide_self.known, memory_order_release);
+}
+
+static void *found_out(const struct iotide_library *library, struct iotide_site *site, const void *address) {
     const struct caller *caller = known_caller(library, address);
     int copy = copy_of(library, caller);
-    if (likely(copy >= 0)) {
-        void *real = atomic_load_explicit(&site->real[copy], memory_order_relaxed);
-        if (likely(real != NULL)) {
-            last.library = library;
-            last.copy = copy;
-            last.address = address;
-            last.caller = caller;
-            return real;
+    void *real = likely(copy >= 0) ? atomic_load_explicit(&site->real[copy], memory_order_relaxed) : NULL;
+    if (unlikely(!real)) {
+        struct span span = span_of(address);
+        if (!caller) {
+            const void *anchor = find_for(library, library->anchor, span.name);
+            if (anchor)
+                caller = learn(library, &span, anchor);
+            copy = copy_of(library, caller);
+        }
+        real = caller && caller->own && copy >= 0 ? in_copy(library, copy, iotide_symbol(site)) : NULL;
+        if (!real)
+            real = find_for(library, iotide_symbol(site), span.name);
+        if (real && copy >= 0) {
+            pin(real);
+            atomic_store_explicit(&site->real[copy], real, memory_order_relaxed);
         }
     }
+    note(library, site, caller, copy, address, real);
+    return real;
+}
+
+void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *address) {
     int error = errno;
-    struct span span = span_of(address);
-    if (!caller) {
-        const void *anchor = find_for(library, library->anchor, span.name);
-        if (anchor)
-            caller = learn(library, &span, anchor);
-        copy = copy_of(library, caller);
-    }
-    void *real = caller && caller->own && copy >= 0 ? in_copy(library, copy, site->symbol) : NULL;
-    if (!real)
-        real = find_for(library, site->symbol, span.name);
-    if (real && copy >= 0) {
-        pin(real);
-        atomic_store_explicit(&site->real[copy], real, memory_order_relaxed);
-    }
-    last.library = library;
-    last.copy = copy;
-    last.address = address;
-    last.caller = caller;
+    void *real = found_out(library, site, address);
     errno = error;
     return real ? real : (void *)iotide_absent;
 }
 
-bool iotide_is_inner(const struct iotide_library *library, const void *address) {
-    const struct caller *caller = iotide_self.depth ? same_caller(library, address) : NULL;
+bool iotide_calls_itself(const struct iotide_library *library, const void *address) {
+    const struct caller *caller = known_caller(library, address);
     return caller && (caller->inner || caller->own);
 }
 
-uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *address) {
-    int copy = copy_of(library, same_caller(library, address));
-    return copy > 0 ? space ^ (uint32_t)copy << 16 : space;
+int iotide_find_copy(const struct iotide_library *library, const void *address) {
+    return copy_of(library, known_caller(library, address));
 }
 
 /* ---- helpers: functions of the library that are not wrapped ---- */
@@ -259,7 +299,7 @@ static struct {
 static _Atomic int helper_count;
 
 void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *address) {
-    const struct caller *caller = same_caller(library, address);
+    const struct caller *caller = known_caller(library, address);
     int copy = copy_of(library, caller);
     int count = atomic_load_explicit(&helper_count, memory_order_acquire);
     for (int i = 0; copy >= 0 && i < count; i++)
@@ -270,11 +310,11 @@ void *iotide_helper(const struct iotide_library *library, const char *symbol, co
     void *function = caller && caller->own && copy >= 0 ? in_copy(library, copy, symbol) : NULL;
     if (!function)
         function = find_for(library, symbol, span.name);
+    if (function)
+        pin(function);
     if (copy >= 0 && !atomic_exchange(&learning, true)) { /* also that a copy has none: serial libraries are asked often */
         count = atomic_load(&helper_count);
         if (count < MOST_HELPERS) {
-            if (function)
-                pin(function);
             helpers[count].symbol = symbol;
             helpers[count].library = library;
             helpers[count].copy = copy;

@@ -53,6 +53,9 @@ uint32_t iotide_keep_file(uint32_t file);
 uint32_t iotide_kept_file(uint32_t mark); /* its number in the region of now */
 void iotide_reset_kept(void); /* who held the lock stayed in the parent */
 
+/* copies.c */
+void iotide_forget_callers(void); /* when an object goes */
+
 /* objects.c */
 void iotide_reset_objects(void); /* handles keep their numbers */
 

@@ -124,7 +124,8 @@ uint32_t iotide_define_string(const char *text) {
 /* Two threads may define the same call twice, under two numbers: both hold. */
 uint32_t iotide_define_call(struct iotide_site *site) {
     uint64_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
-    uint32_t number = append(ENTRY_CALL, &next_call, 0, site->layer, site->spec, strlen(site->spec));
+    const char *spec = iotide_spec(site);
+    uint32_t number = append(ENTRY_CALL, &next_call, 0, site->layer, spec, strlen(spec));
     if (number > UINT16_MAX)
         number = 0;
     if (number)

@@ -163,7 +163,7 @@ static void look_for(const char *name, char *const *environment) {
 
 /* ---- the calls ---- */
 
-#define STARTS(name) static struct iotide_site SITE(name) = {.symbol = #name};
+#define STARTS(name) static struct iotide_site SITE(name) = {SITE_TEXT(#name, "")};
 STARTS(execve)
 STARTS(execv)
 STARTS(execvp)

@@ -16,7 +16,7 @@
 
 /* What a call's arguments mean: by number from 1, 0: there is none. */
 struct form {
-    struct iotide_site site;
+    struct iotide_site *site;
     uint8_t fd, directory, path, size, offset;
     uint8_t parts; /* a vector; its length is the argument after it */
     uint8_t to, to_directory; /* a second path */
@@ -85,9 +85,9 @@ struct form {
 #endif
 
 #define FORM(name, kind_, class_, spec_, ...)                                                                   \
-    static struct form form_##name = {                                                                          \
-        .site = {.symbol = "syscall", .spec = spec_, .layer = LAYER_POSIX, .kind = KIND_##kind_, .class = CLASS_##class_}, \
-        __VA_ARGS__};
+    static struct iotide_site site_##name = {                                                                   \
+        .layer = LAYER_POSIX, .kind = KIND_##kind_, .class = CLASS_##class_, SITE_TEXT("syscall", spec_)};      \
+    static struct form form_##name = {.site = &site_##name, __VA_ARGS__};
 FORMS(FORM)
 #undef FORM
 
@@ -108,7 +108,7 @@ static long argument(const long *arguments, uint8_t number) {
 static struct iotide_target target_of(const struct form *form, const long *arguments, long result) {
     int directory = form->directory ? (int)argument(arguments, form->directory) : AT_FDCWD;
     const char *path = form->path ? (const char *)argument(arguments, form->path) : NULL;
-    if (form->site.kind == KIND_CREATE)
+    if (form->site->kind == KIND_CREATE)
         return iotide_opened((int)result, directory, path);
     if (form->fd)
         return iotide_target_of((int)argument(arguments, form->fd));
@@ -132,15 +132,15 @@ static uint64_t word_of(const struct form *form, const long *arguments, uint8_t 
 static void leave(struct iotide_span span, struct form *form, const long *arguments, long result,
                   const struct iotide_target *closed) {
     struct iotide_target target = closed ? *closed : target_of(form, arguments, result);
-    bool creates = form->site.kind == KIND_CREATE;
+    bool creates = form->site->kind == KIND_CREATE;
     int fd = creates ? (int)result : form->fd ? (int)argument(arguments, form->fd) : -1;
-    struct iotide_facts facts = iotide_facts(&form->site, target, fd, result == -1);
+    struct iotide_facts facts = iotide_facts(form->site, target, fd, result == -1);
     if (form->size)
         facts.requested = argument(arguments, form->size);
     if (form->parts && result != -1)
         facts.requested = iotide_sum_of_parts((const struct iovec *)argument(arguments, form->parts),
                                               (uint64_t)argument(arguments, form->parts + 1));
-    if (form->site.class == CLASS_DATA)
+    if (form->site->class == CLASS_DATA)
         facts.bytes = result;
     if (form->offset)
         facts.offset = argument(arguments, form->offset);
@@ -150,7 +150,7 @@ static void leave(struct iotide_span span, struct form *form, const long *argume
     unsigned int count = 0;
     for (; count < sizeof form->words && form->words[count]; count++)
         words[count] = word_of(form, arguments, form->words[count], result);
-    iotide_leave(span, &form->site, facts, words, count);
+    iotide_leave(span, form->site, facts, words, count);
 }
 
 /* From one descriptor to another. */
@@ -167,12 +167,12 @@ static void transferred(struct iotide_span span, struct form *form, long number,
     unsigned int count = 0;
     for (; count < sizeof form->words && form->words[count]; count++)
         words[count] = (uint64_t)argument(arguments, form->words[count]);
-    iotide_transferred(span, &form->site, from, to, (size_t)argument(arguments, form->size), result, words, count);
+    iotide_transferred(span, form->site, from, to, (size_t)argument(arguments, form->size), result, words, count);
 }
 
 static long asked(struct form *form, long number, const long *a) {
-    uint8_t kind = form->site.kind;
-    struct iotide_span span = iotide_enter(&form->site);
+    uint8_t kind = form->site->kind;
+    struct iotide_span span = iotide_enter(form->site);
     struct iotide_target closed = {0, 0};
     if (kind == KIND_DESTROY && iotide_remembers())
         closed = iotide_forget((int)argument(a, form->fd));
@@ -180,13 +180,13 @@ static long asked(struct form *form, long number, const long *a) {
     if (kind == KIND_DUPLICATE) {
         uint64_t words[] = {(uint64_t)a[1], (uint64_t)a[2], 0};
         unsigned int count = number == SYS_dup ? 1 : number == SYS_dup3 ? 3 : 2;
-        return iotide_duplicate(span, &form->site, (int)a[0], (int)result, words, count);
+        return iotide_duplicate(span, form->site, (int)a[0], (int)result, words, count);
     }
     bool changes = kind == KIND_CREATE || kind == KIND_DESTROY;
     if (!span.start_ns || (changes && !iotide_same_process()) || (kind == KIND_DESTROY && !closed.handle))
         return result;
     iotide_stop(&span);
-    if (!form->fd && form->site.class == CLASS_DATA)
+    if (!form->fd && form->site->class == CLASS_DATA)
         transferred(span, form, number, a, result);
     else
         leave(span, form, a, result, kind == KIND_DESTROY ? &closed : NULL);
@@ -236,7 +236,7 @@ EXPORT long syscall(long number, ...) {
     return to ? restricting(to, number, a) : REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-static struct iotide_site SITE(prctl) = {.symbol = "prctl"};
+static struct iotide_site SITE(prctl) = {SITE_TEXT("prctl", "")};
 
 EXPORT int prctl(int option, ...) {
     long a[ARGUMENTS] = {option};

@@ -5,13 +5,16 @@
 
 #ifndef IOTIDE_TRACER_H
 #define EXPORT __attribute__((visibility("default"), weak))
-#include "tracer.h"
+#include "copies.h"
 #undef EXPORT
 #define EXPORT __attribute__((visibility("default")))
 #endif
 #pragma weak iotide_provided
 #pragma weak iotide_helper
 #pragma weak iotide_thread_room
+
+/* What the compiler's start of a library would define: atexit in hooks asks for it. */
+__attribute__((weak, visibility("hidden"))) void *__dso_handle;
 
 /* The real function without the core: the next definition, else that of the caller's own libraries. */
 __attribute__((noinline, unused)) static void *iotide_alone(const char *symbol, const void *caller) {
@@ -26,7 +29,7 @@ __attribute__((noinline, unused)) static void *iotide_alone(const char *symbol, 
 }
 
 #define PROVIDED(library, symbol, caller)                                                      \
-    ((__typeof__(&symbol))(iotide_provided ? iotide_provided(library, &SITE(symbol), caller) \
+    ((__typeof__(&symbol))(iotide_provided ? iotide_behind(library, &SITE(symbol), caller) \
                                            : iotide_alone(#symbol, caller)))
 
 #endif

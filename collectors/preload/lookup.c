@@ -126,10 +126,10 @@ long iotide_absent(void) {
 void *iotide_next(struct iotide_site *site) {
     if (atomic_load_explicit(&object_count, memory_order_acquire) < 0)
         iotide_find_objects();
-    uint32_t hash = hash_of(site->symbol);
+    uint32_t hash = hash_of(iotide_symbol(site));
     void *real = NULL;
     for (int i = 0; !real && i < atomic_load_explicit(&object_count, memory_order_acquire); i++)
-        real = search(&objects[i], site->symbol, hash);
+        real = search(&objects[i], iotide_symbol(site), hash);
     if (!real)
         real = (void *)iotide_absent;
     atomic_store_explicit(&site->real[0], real, memory_order_relaxed);

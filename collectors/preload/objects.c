@@ -21,6 +21,7 @@ static struct object objects[STRIPES][STRIPE];
 static uint16_t counts[STRIPES];
 static uint8_t hands[STRIPES]; /* of a full stripe: where to look for what goes */
 static _Atomic bool locked[STRIPES];
+static _Atomic uint64_t used[STRIPES / 64]; /* a bit a stripe: whether it has any */
 static _Atomic uint32_t next_handle;
 
 uint32_t iotide_new_handle(void) {
@@ -46,6 +47,15 @@ static void unlock(uint32_t stripe) {
     atomic_store_explicit(&locked[stripe], false, memory_order_release);
 }
 
+static bool has_any(uint32_t stripe) {
+    return atomic_load_explicit(&used[stripe / 64], memory_order_relaxed) >> stripe % 64 & 1;
+}
+
+/* Libraries close mostly what is not here, such as dataspaces: to learn that takes no lock, and one cache line. */
+static bool lock_to_find(uint32_t stripe) {
+    return has_any(stripe) && lock(stripe);
+}
+
 static struct object *find(uint32_t stripe, uint32_t space, uint64_t value) {
     for (int i = counts[stripe] - 1; i >= 0; i--) /* the youngest are used most */
         if (objects[stripe][i].value == value && objects[stripe][i].space == space)
@@ -56,6 +66,7 @@ static struct object *find(uint32_t stripe, uint32_t space, uint64_t value) {
 /* A place for one more. Libraries free objects that nobody closed, with their file: of a full stripe, one goes that was
  * not asked for lately. */
 static struct object *place(uint32_t stripe) {
+    atomic_fetch_or_explicit(&used[stripe / 64], UINT64_C(1) << stripe % 64, memory_order_relaxed);
     if (counts[stripe] < STRIPE)
         return &objects[stripe][counts[stripe]++];
     struct object *chosen;
@@ -93,7 +104,7 @@ void iotide_bind(uint32_t space, uint64_t value, struct iotide_target target) {
 struct iotide_target iotide_object(uint32_t space, uint64_t value) {
     struct iotide_target target = {0, 0};
     uint32_t stripe = stripe_of(space, value);
-    if (lock(stripe)) {
+    if (lock_to_find(stripe)) {
         struct object *object = find(stripe, space, value);
         if (object) {
             target = target_in(object);
@@ -107,11 +118,13 @@ struct iotide_target iotide_object(uint32_t space, uint64_t value) {
 struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
     struct iotide_target target = {0, 0};
     uint32_t stripe = stripe_of(space, value);
-    if (lock(stripe)) {
+    if (lock_to_find(stripe)) {
         struct object *object = find(stripe, space, value);
         if (object) {
             target = target_in(object);
             *object = objects[stripe][--counts[stripe]];
+            if (!counts[stripe])
+                atomic_fetch_and_explicit(&used[stripe / 64], ~(UINT64_C(1) << stripe % 64), memory_order_relaxed);
         }
         unlock(stripe);
     }

@@ -7,7 +7,7 @@
 #undef syscall
 
 static _Atomic bool restricted;
-static struct iotide_site own = {.symbol = "syscall"};
+static struct iotide_site own = {SITE_TEXT("syscall", "")};
 
 static long refused(long number, ...) {
     (void)number;

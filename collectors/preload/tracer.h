@@ -32,17 +32,26 @@ enum iotide_class { CLASS_DATA, CLASS_HANDLE, CLASS_SEEK, CLASS_SYNC, CLASS_META
 enum { SITE_NEW, SITE_ON, SITE_OFF, SITE_SILENT }; /* silent: not recorded, but what it does to handles is remembered */
 
 #define IOTIDE_COPIES 4 /* of a library in one process, whose functions are remembered; those of more are looked up */
+/* Without pointers: those of thousands of sites would be relocated in each process. What a call needs comes first. */
 struct iotide_site {
-    const char *symbol; /* what programs link against */
-    const char *spec;   /* see ENTRY_CALL */
+    _Atomic uint64_t number; /* iotide_generation << 32 | number of the call in its region */
+    _Atomic uint8_t state;
     uint8_t layer;
     uint8_t kind;
     uint8_t class;
-    _Atomic uint8_t state;
-    _Atomic uint64_t number; /* iotide_generation << 32 | number of the call in its region */
+    uint16_t spec_at; /* in text */
+    uint16_t gate;    /* its place among its library's, copies.h; 0: none */
     void *_Atomic real[IOTIDE_COPIES]; /* of libc's functions: the first; else by copy of the library */
+    char text[];                       /* what programs link against; ENTRY_CALL's */
 };
 #define SITE(symbol) iotide_site_##symbol
+#define SITE_TEXT(symbol, spec) .spec_at = sizeof symbol, .text = symbol "\0" spec
+static inline const char *iotide_symbol(const struct iotide_site *site) {
+    return site->text;
+}
+static inline const char *iotide_spec(const struct iotide_site *site) {
+    return site->text + site->spec_at;
+}
 
 EXPORT bool iotide_switch(struct iotide_site *site); /* decides SITE_NEW; false: off */
 EXPORT uint32_t iotide_define_call(struct iotide_site *site);
@@ -61,27 +70,6 @@ static inline void *iotide_real(struct iotide_site *site) {
     return likely(real != NULL) ? real : iotide_next(site);
 }
 #define REAL(symbol) ((__typeof__(&symbol))iotide_real(&SITE(symbol)))
-
-/* A library may be in a process more than once (each Python wheel brings its own): the definition that the calling
- * object is linked with. caller: __builtin_return_address(0). Never NULL: what nobody defines fails with ENOSYS, -1. */
-struct iotide_library {
-    const char *anchor; /* a symbol that each copy of the library defines */
-    void *(*next)(const char *symbol); /* iotide_next_here: dlsym(RTLD_NEXT) as the wrapping library sees it */
-};
-/* Inside each layer library, whose place in the order of objects is what RTLD_NEXT goes by. No tail call: the loader
- * looks at the return address. */
-__attribute__((noinline, unused)) static void *iotide_next_here(const char *symbol) {
-    void *found = dlsym(RTLD_NEXT, symbol);
-    __asm__ volatile("" : "+r"(found));
-    return found;
-}
-EXPORT void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *caller);
-/* Whether a copy of the library makes this call of its own functions, within a traced call. After iotide_provided. */
-EXPORT bool iotide_is_inner(const struct iotide_library *library, const void *caller);
-/* The space of the handles of the caller's copy: each copy numbers its own from the start. After iotide_provided. */
-EXPORT uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *caller);
-/* The same for a helper function of the library that is not wrapped, e.g. MPI_Type_size; NULL when there is none. */
-EXPORT void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *caller);
 
 /* ---- is this process traced (it may start to be, in a forked child)? ---- */
 
@@ -168,6 +156,8 @@ struct iotide_thread {
     bool quiet; /* a hook asks the library something: what that calls below is no call of the program's */
     uint32_t generation;
     uint32_t skipped; /* data calls since the last that IOTIDE_SAMPLE let through */
+    const struct iotide_library *library; /* called last, of which copy and by whom: copies.h; NULL: not known */
+    uint64_t known;
     struct iotide_slot *slot;
     struct iotide_record *lines;
     uint64_t head;

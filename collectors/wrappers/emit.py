@@ -68,6 +68,8 @@ def emit_sites(file: SignatureFile) -> str:
 def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
     """Writes the wrappers. hooks: the header that expressions need, as an include names it; empty: none."""
     generated = [statement for statement in file.statements if not statement.custom]
+    symbols = [symbol for statement in file.statements for symbol in statement.symbols]
+    gates = {} if file.is_libc else {symbol: place for place, symbol in enumerate(symbols, 1)}
     parts = [
         _banner(file, "The wrappers."),
         f'#include "{sites_name(file)}"',
@@ -76,7 +78,11 @@ def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
         if file.is_libc
         else "",
         _prototypes(generated, undefine=True) if file.is_libc else _library_definition(file),
-        *[_site(file, statement, symbol) for statement in file.statements for symbol in statement.symbols],
+        *[
+            _site(file, statement, symbol, gates.get(symbol, 0))
+            for statement in file.statements
+            for symbol in statement.symbols
+        ],
         "" if file.is_libc else _OUT_OF_LINE,
         _descriptor_helper(file),
     ]
@@ -84,7 +90,7 @@ def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
     for statement in generated:
         wrapper = Wrapper(file, statement)
         for symbol in statement.symbols:
-            text += f"\n/* {PurePath(file.path).name}:{statement.line} */\n{wrapper.text(symbol)}"
+            text += f"\n/* {PurePath(file.path).name}:{statement.line} */\n{wrapper.text(symbol, gates.get(symbol, 0))}"
     return text
 
 
@@ -122,13 +128,26 @@ def _library(file: SignatureFile) -> str:
             "#undef REAL",
             f"#define REAL(symbol) PROVIDED(&{name}, symbol, caller)",
             "#define HELPER(symbol) \\",
-            f"    ((__typeof__(&symbol))(iotide_helper ? iotide_helper(&{name}, #symbol, caller) : NULL))",
+            "    ({ \\",
+            "        static struct iotide_answers answers_; \\",
+            "        (__typeof__(&symbol))(iotide_helper \\",
+            f"            ? iotide_asked(&{name}, &answers_, #symbol, caller) : NULL); \\",
+            "    })",
         ]
     )
 
 
 def _library_definition(file: SignatureFile) -> str:
-    return f'const struct iotide_library iotide_library_{file.library} = {{"{file.anchor}", iotide_next_here}};'
+    count = 1 + sum(len(statement.symbols) for statement in file.statements)
+    return "\n".join(
+        [
+            f"static struct iotide_gate gates_[{count}];",
+            f"const struct iotide_library iotide_library_{file.library} = {{",
+            f'    "{file.anchor}", iotide_next_here, gates_, {count}',
+            "};",
+            "#define GATED(symbol, gate) ((__typeof__(&symbol))gates_[gate].real)",
+        ]
+    )
 
 
 def _prototypes(statements: tuple[Statement, ...] | list[Statement], *, undefine: bool = False) -> str:
@@ -141,18 +160,18 @@ def _prototypes(statements: tuple[Statement, ...] | list[Statement], *, undefine
     return "\n".join(rows)
 
 
-def _site(file: SignatureFile, statement: Statement, symbol: str) -> str:
+def _site(file: SignatureFile, statement: Statement, symbol: str, gate: int) -> str:
     text = specification(statement, grouped=bool(file.handle_group), datatypes=bool(file.datatype))
     spec = text.replace("\\", "\\\\").replace('"', '\\"')
     linkage = "" if statement.custom else "static "
     return "\n".join(
         [
             f"{linkage}struct iotide_site SITE({symbol}) = {{",
-            f'    .symbol = "{symbol}",',
-            f'    .spec = "{spec}",',
             f"    .layer = LAYER_{file.layer},",
             f"    .kind = KIND_{statement.kind},",
             f"    .class = CLASS_{statement.group.upper()},",
+            *([f"    .gate = {gate},"] if gate else []),
+            f'    SITE_TEXT("{symbol}", "{spec}"),',
             "};",
         ]
     )

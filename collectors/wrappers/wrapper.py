@@ -7,16 +7,22 @@ pushed, so that what they call below knows its parent.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Final
 
 from .model import Machine, SignatureFile, Statement
 from .plan import Plan, plan
 from .subject import Subject
 from .wordings import Wordings
 
+OFF_UNLESS_ASKED: Final = ("char", "memory")
+"""Classes whose calls are passed on by a gate: the shortest way, as programs make most of their calls of these."""
 
-def signature_of(statement: Statement, symbol: str) -> str:
-    """Returns the prototype of one of a call's functions."""
+
+def signature_of(statement: Statement, symbol: str, further: Sequence[str] = ()) -> str:
+    """Returns the prototype of one of a call's functions; further: parameters of ours."""
     listed = [parameter.declaration for parameter in statement.parameters] + (["..."] if statement.variadic else [])
+    listed += further
     space = "" if statement.result.text.endswith("*") else " "
     return f"{statement.result.text}{space}{symbol}({', '.join(listed) or 'void'})"
 
@@ -37,12 +43,24 @@ class Wrapper:
         self._subject = Subject(file, self._plan)
         self._void = statement.result.machine is Machine.VOID
 
-    def text(self, symbol: str) -> str:
-        """Returns the function's C text."""
-        rows = self._libc(symbol) if self._file.is_libc else self._layer(symbol)
-        body = "\n".join(f"    {row}" for row in rows)
-        hot = "HOT " if self._file.is_libc and self._statement.group == "data" else ""
-        return f"EXPORT {hot}{signature_of(self._statement, symbol)} {{\n{body}\n}}\n"
+    def text(self, symbol: str, gate: int = 0) -> str:
+        """Returns the function's C text; gate: the place of its own among its library's."""
+        if self._file.is_libc:
+            hot = "HOT " if self._statement.group == "data" else ""
+            return _function(f"EXPORT {hot}{signature_of(self._statement, symbol)}", self._libc(symbol))
+        caller = "const void *caller = __builtin_return_address(0);"
+        if self._statement.group not in OFF_UNLESS_ASKED:
+            return _function(f"EXPORT {signature_of(self._statement, symbol)}", [caller, *self._layer(symbol)])
+        inner = signature_of(self._statement, f"traced_{symbol}", ["const void *caller"])
+        given = ", ".join([row.name for row in self._statement.parameters] + ["caller"])
+        return _function(f"static OUT_OF_LINE {inner}", self._layer(symbol)) + _function(
+            f"EXPORT GATE {signature_of(self._statement, symbol)}",
+            [
+                caller,
+                *self._straight(f"iotide_is_passed_on(&gates_[{gate}], caller)", f"GATED({symbol}, {gate})"),
+                f"{'' if self._void else 'return '}traced_{symbol}({given});",
+            ],
+        )
 
     # ---- the two shapes ----
 
@@ -65,7 +83,6 @@ class Wrapper:
         site = f"&SITE({symbol})"
         skip = self._file.skip or f"iotide_is_inner(&iotide_library_{self._file.library}, caller)"
         rows = [
-            "const void *caller = __builtin_return_address(0);",
             f"__typeof__(&{symbol}) real_ = REAL({symbol});",
             *self._straight(f"!iotide_provided || !iotide_traced({site}) || {skip}", "real_"),
             *self._descriptor_of_stream("real_"),
@@ -203,6 +220,11 @@ class Wrapper:
             return f"(uint16_t)({words[0]})"
         names = ([] if "nonblocking" in words else ["FLAG_BLOCKING"]) + [known[word] for word in words if word in known]
         return " | ".join(names) or "0"
+
+
+def _function(head: str, rows: Sequence[str]) -> str:
+    body = "\n".join(f"    {row}" for row in rows)
+    return f"{head} {{\n{body}\n}}\n"
 
 
 def _unqualified(text: str) -> str:

@@ -286,27 +286,43 @@ def test_tools_of_hdf5_see_and_make_the_same_files(calls: Path, tracing: Tracing
     assert tracing.bytes_by_path(Kind.WRITE)[str(packed)] > 4 * ROW
 
 
+def copies(factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
+    """Returns the program, and two extensions that are linked with a copy of the library each."""
+    source = "hdf5_copies.c"
+    extensions = []
+    for name in ("one", "two"):
+        library = built(factory, source, "-shared", "-fPIC", f'-DPROVIDER="{name}"', name=f"libh5{name}.so")
+        linked = [f"-L{library.parent}", f"-lh5{name}", f"-Wl,-rpath,{library.parent}"]
+        flags = ["-shared", "-fPIC", "-DCONSUMER", *linked]
+        extensions.append(built(factory, source, *flags, name=f"{name}_extension.so"))
+    return built(factory, source, "-ldl", name="hdf5_copies"), extensions
+
+
 def test_two_copies_of_the_library_keep_their_calls_and_handles_apart(
     tmp_path_factory: pytest.TempPathFactory, tracing: Tracing, tmp_path: Path
 ) -> None:
-    source = "hdf5_copies.c"
-    extensions = []
-    for name in ("first", "second"):
-        library = built(tmp_path_factory, source, "-shared", "-fPIC", f'-DPROVIDER="{name}"', name=f"libh5{name}.so")
-        linked = [f"-L{library.parent}", f"-lh5{name}", f"-Wl,-rpath,{library.parent}"]
-        flags = ["-shared", "-fPIC", "-DCONSUMER", *linked]
-        extensions.append(built(tmp_path_factory, source, *flags, name=f"{name}_extension.so"))
-    program = built(tmp_path_factory, source, "-ldl", name="hdf5_copies")
+    program, extensions = copies(tmp_path_factory)
     paths = [tmp_path / "first.h5", tmp_path / "second.h5"]
     done = tracing.run([program, *extensions, *paths])
     assert (done.returncode, done.stdout.split("\n")) == (
         0,
-        ["first creates", "second creates", "first closes", "second closes", ""],
+        ["one creates", "two creates", "one closes", "two closes", ""],
     )
     made, closed = tracing.rows("H5Fcreate"), tracing.rows("H5Fclose")
     assert [row.path for row in made] == [row.path for row in closed] == list(map(str, paths))
     assert [row.handle for row in made] == [row.handle for row in closed]
     assert [row.parent for row in tracing.rows("close") if row.path in map(str, paths)] == [row.handle for row in made]
+
+
+@pytest.mark.parametrize("classes", ["data,handle", "data,handle,memory"])
+def test_extension_where_another_lay_gets_answers_of_its_own_copy(
+    tmp_path_factory: pytest.TempPathFactory, tracing: Tracing, classes: str
+) -> None:
+    program, extensions = copies(tmp_path_factory)
+    done = tracing.run([program, *extensions], env=tracing.environment(IOTIDE_CALLS=classes))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split("\n") == [*["one answers"] * 3, *["two answers"] * 3, "same place", ""]
+    assert len(tracing.rows("H5Iis_valid")) == (6 if "memory" in classes else 0)
 
 
 def test_every_function_of_the_headers_is_described() -> None:

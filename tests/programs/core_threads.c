@@ -1,6 +1,6 @@
 /* The tracer's core on many threads at once, without wrappers, so that it can be built with ThreadSanitizer: its runtime
  * calls the wrappers before it has begun. usage: core_threads FOLDER; needs the tracer's environment. */
-#include "tracer.h"
+#include "copies.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -14,13 +14,14 @@
 #define THREADS 8
 #define ROUNDS 400
 
-static struct iotide_site SITE(work) = {.symbol = "work", .spec = "work(text:s,number:i)", .layer = LAYER_OTHER,
-                                        .kind = KIND_WRITE};
-static struct iotide_site SITE(cos) = {.symbol = "cos", .spec = "cos(x:g)", .layer = LAYER_OTHER};
+static struct iotide_site SITE(work) = {.layer = LAYER_OTHER, .kind = KIND_WRITE,
+                                        SITE_TEXT("work", "work(text:s,number:i)")};
+static struct iotide_site SITE(cos) = {.layer = LAYER_OTHER, .gate = 1, SITE_TEXT("cos", "cos(x:g)")};
+static struct iotide_gate gates[2];
 static void *next_of(const char *symbol) {
     return dlsym(RTLD_DEFAULT, symbol);
 }
-static const struct iotide_library library = {.anchor = "cos", .next = next_of};
+static const struct iotide_library library = {.anchor = "cos", .next = next_of, .gates = gates, .gate_count = 2};
 static const char *folder;
 
 static void *work(void *number) {
@@ -38,7 +39,7 @@ static void *work(void *number) {
         iotide_object(LAYER_OTHER, (uint64_t)(round % 60));
         if (round % 7 == 0)
             iotide_unbind(LAYER_OTHER, (uint64_t)(round % 90));
-        if (!iotide_provided(&library, &SITE(cos), __builtin_return_address(0)))
+        if (!iotide_behind(&library, &SITE(cos), __builtin_return_address(0)))
             exit(3);
         iotide_target_of(fd);
         iotide_stream_of(fd);

@@ -27,7 +27,7 @@ def made(base: dict[str, str], **settings: object) -> dict[str, str]:
 
 def test_core_comes_first_and_the_users_own_preload_last(base: dict[str, str], tmp_path: Path) -> None:
     library = tmp_path / "gz.so"
-    library.write_bytes(b"\x7fELF \0iotide_provided\0")
+    library.write_bytes(b"\x7fELF \0iotide_provided_2\0")
     preloaded = made(base | {"LD_PRELOAD": "own.so"}, libraries=(library,))["LD_PRELOAD"].split(":")
     layers = [str(path) for name in LIBRARY_LAYERS if (path := layer_library(name))]
     assert preloaded == [base["IOTIDE_TRACER"], *layers, str(library), "own.so"]

@@ -213,3 +213,18 @@ def test_wrong_signature_file_stops_the_build_before_the_compiler(tmp_path: Path
 
     with pytest.raises(SignatureError, match=r"bad\.sig:4: "):
         compile_library(tmp_path / "bad.sig", tmp_path)
+
+
+def test_calls_that_are_off_unless_asked_for_have_a_gate_each() -> None:
+    file = parse(
+        "library some\nlayer OTHER\nanchor some_open\n"
+        "OTHER int some_size(int handle: handle)\n    class = memory\n"
+        "READ int some_read(int handle: handle, void *to, int size: size) -> bytes\n"
+        "OTHER void some_reset(void)\n    class = char\n",
+        "some.sig",
+    )
+    text = emit_wrappers(file)
+    assert "static struct iotide_gate gates_[4];" in text
+    assert re.findall(r"EXPORT GATE \w+ (\w+)\(", text) == ["some_size", "some_reset"]
+    assert re.findall(r"iotide_is_passed_on\(&gates_\[(\d)\], caller\)", text) == ["1", "3"]
+    assert re.findall(r"\.gate = (\d),", text) == ["1", "2", "3"]

@@ -139,7 +139,7 @@ static void tell_other(const struct call *call, uint16_t flags, int64_t offset, 
 #define SITED(symbol_, parameters, spec_, kind_, class_)                                          \
     void symbol_ parameters;                                                                      \
     static struct iotide_site SITE(symbol_) = {                                                   \
-        .symbol = #symbol_, .spec = spec_, .layer = LAYER_MPIIO, .kind = kind_, .class = class_};
+        .layer = LAYER_MPIIO, .kind = kind_, .class = class_, SITE_TEXT(#symbol_, spec_)};
 
 /* file: the C handle of the file that the call is about; before, after: statements around a call that is traced. */
 #define WRAPPER(symbol, parameters, arguments, spec, kind, file, before, after) \
