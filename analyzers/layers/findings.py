@@ -9,7 +9,7 @@ from ...events.layers import Finding, Layers
 from .findings_calls import churn, failed, metadata, own_files
 from .findings_files import of_files
 from .findings_processes import collectives, concentrated, late, node_local
-from .findings_requests import amplified
+from .findings_requests import amplified, computing
 from .settings import Thresholds
 from .view import View
 
@@ -18,6 +18,7 @@ _RULES: Final[tuple[Callable[[View, Layers, Thresholds], Iterator[Finding]], ...
     late,
     collectives,
     amplified,
+    computing,
     of_files,
     own_files,
     churn,

@@ -38,6 +38,9 @@ class Thresholds(BaseModel):
     bytes_below: float = Field(
         1.25, gt=1, description="How many times more or fewer bytes must move below a layer than through it."
     )
+    computing_share: float = Field(
+        0.5, gt=0, le=1, description="Share of the time in a format library's requests that must be its own."
+    )
     small_bytes: int = Field(65_536, ge=1, description="Mean size of requests to a file below which they are small.")
     small_calls: int = Field(
         100, ge=1, description="Calls that move data, fewer of which are not called small requests."

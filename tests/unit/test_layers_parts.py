@@ -319,8 +319,20 @@ def test_reads_in_order_to_write_are_not_counted_as_those_of_reads() -> None:
     made = analyzer()
     made.update(batch_of([write, read]), "s", INFO, names().files)
     (finding,) = findings(made, "read_to_write")
-    assert finding.text.startswith("MPI-IO's writes read 8,000 bytes below in 1 read (2 ms)")
-    assert findings(made, "more_calls") == findings(made, "more_bytes") == []
+    assert finding.text.startswith("MPI-IO's writes read 8,000 bytes below in 1 read (2 ms) for 2,000 that they write")
+    assert finding.value == 4
+    assert findings(made, "more_calls") == []
+    (more,) = findings(made, "more_bytes")
+    assert more.text.startswith("4.00 bytes are written below MPI-IO")
+
+
+def test_time_that_a_library_spends_in_itself_is_found() -> None:
+    made = analyzer()
+    below = [Call(Layer.POSIX, Kind.WRITE, SLOW // 8, 2000, file=1)]
+    made.update(batch_of([Call(Layer.HDF5, Kind.WRITE, SLOW // 2, 2000, file=1, below=below)]), "s", INFO, FILES)
+    (finding,) = findings(made, "computing")
+    assert finding.text.startswith("89% of the 2.25 ms in HDF5's reads and writes is its own: filters")
+    assert finding.seconds == pytest.approx(0.002)
 
 
 def test_time_of_a_handle_is_that_of_its_calls_with_all_below_also_in_calls_of_the_same_library() -> None:
