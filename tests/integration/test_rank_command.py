@@ -175,6 +175,7 @@ def test_the_graph_is_drawn(form: str, tmp_path: Path) -> None:
     if form == "html":
         assert b"<b>&" not in content
         assert b"process 5" in content
+        assert b"default-src 'none'" in content  # whatever a file is called, the page asks nobody for anything
 
 
 def test_jobs_are_told_apart_by_their_files(tmp_path: Path) -> None:
