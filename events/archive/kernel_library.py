@@ -6,6 +6,8 @@ import ctypes
 from functools import lru_cache
 from typing import Any, Final
 
+from ..compiled import load
+
 _PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_kernel.so"
 _POINTER: Final = ctypes.c_void_p
 _U32: Final = ctypes.c_uint32
@@ -46,12 +48,4 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 @lru_cache(maxsize=1)
 def kernel() -> ctypes.CDLL | None:
     """Returns the kernel, or None where it was not built, or one lies there that was built from other sources."""
-    try:
-        library = ctypes.CDLL(_PATH)
-        functions = {name: getattr(library, name) for name in _FUNCTIONS}
-    except (OSError, AttributeError):
-        return None
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = functions[name]
-        function.restype, function.argtypes = result, arguments
-    return library
+    return load(_PATH, _FUNCTIONS)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from hostile_strace import Exact
+from hostile_strace import Exact, changed
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.kernel_traces import bpftrace, kernel_library, lttng, perf_sched, trace_cmd
@@ -24,14 +24,6 @@ PARSERS = (
 )
 
 
-def changed(line: bytes, choose: random.Random) -> bytes:
-    for _ in range(choose.randrange(4)):
-        begin = choose.randrange(len(line) + 1)
-        part = choose.choice([*PARTS, bytes([choose.randrange(256)])])
-        line = line[:begin] + part + line[begin + choose.choice([0, 0, 1, 3, 40, 10**6]) :]
-    return line.replace(b"\n", b"")
-
-
 def main(library: str, sample: str, rounds: int) -> None:
     """Checks that each line is accounted for."""
     with mock.patch.object(kernel_library, "_PATH", library):
@@ -44,7 +36,7 @@ def main(library: str, sample: str, rounds: int) -> None:
     for seed in range(rounds):
         choose = random.Random(seed)
         parser = PARSERS[seed % len(PARSERS)](about := Input("trace", Origin("j")))
-        given = [changed(line, choose) for line in choose.choices(lines, k=60)]
+        given = [changed(line, choose, PARTS) for line in choose.choices(lines, k=60)]
         text = b"".join(line + b"\n" for line in given)
         cut = choose.randrange(len(text))
         parser.feed(text[:cut])

@@ -43,10 +43,10 @@ class Exact:
         return call
 
 
-def changed(line: bytes, choose: random.Random) -> bytes:
+def changed(line: bytes, choose: random.Random, parts: list[bytes]) -> bytes:
     for _ in range(choose.randrange(4)):
         begin = choose.randrange(len(line) + 1)
-        part = choose.choice([*PARTS, bytes([choose.randrange(256)])])
+        part = choose.choice([*parts, bytes([choose.randrange(256)])])
         line = line[:begin] + part + line[begin + choose.choice([0, 0, 1, 3, 40, 10**6]) :]
     return line.replace(b"\n", b"")
 
@@ -63,7 +63,7 @@ def main(library: str, trace: str, rounds: int) -> None:
     for seed in range(rounds):
         choose = random.Random(seed)
         parser = StraceParser(about := Input("a.st", Origin("j")))
-        given = [changed(line, choose) for line in choose.choices(lines, k=60)]
+        given = [changed(line, choose, PARTS) for line in choose.choices(lines, k=60)]
         text = b"".join(line + b"\n" for line in given)
         cut = choose.randrange(len(text))
         parser.feed(text[:cut])

@@ -10,6 +10,7 @@ from unittest import mock
 
 from hypothesis import strategies as st
 
+from .changed_lines import changed
 from .strace_twin import without_kernel as without_texts
 
 DATA = Path(__file__).parents[1] / "data"
@@ -37,15 +38,4 @@ def without_kernel() -> Iterator[None]:
         yield
 
 
-@st.composite
-def changed(draw: st.DrawFn) -> bytes:
-    """Lines of kernel traces, with some parts put in, some left out and some bytes changed."""
-    line = draw(st.sampled_from(LINES))
-    for _ in range(draw(st.integers(0, 3))):
-        begin, length = draw(st.integers(0, len(line))), draw(st.sampled_from([0, 0, 1, 5, 400]))
-        part = draw(st.one_of(st.sampled_from(PARTS), st.binary(max_size=3)))
-        line = line[:begin] + part + line[begin + length :]
-    return line.replace(b"\n", b"") + b"\n"
-
-
-texts = st.lists(changed(), max_size=8).map(b"".join)
+texts = st.lists(changed(st.sampled_from(LINES), PARTS), max_size=8).map(b"".join)

@@ -18,6 +18,7 @@ from iotide.collectors.sources.strace.line import What
 from iotide.collectors.sources.strace.parser import StraceParser
 from iotide.collectors.sources.strace.scan import Lines, scan, scan_twin
 from iotide.collectors.sources.strace.texts import Texts
+from support.changed_lines import changed
 from support.parsing import cut, parse
 from support.strace_twin import assert_same, without_kernel
 
@@ -113,18 +114,8 @@ PARTS = [
 ]
 
 
-@st.composite
-def changed(draw: st.DrawFn) -> bytes:
-    """Lines of strace's kind, with some parts put in, some left out and some bytes changed."""
-    line = draw(st.one_of(st.sampled_from(SAMPLE), st.builds(bytes.__add__, *map(st.sampled_from, (LEADERS, CALLS)))))
-    for _ in range(draw(st.integers(0, 3))):
-        begin, length = draw(st.integers(0, len(line))), draw(st.sampled_from([0, 0, 1, 5, 400]))
-        part = draw(st.one_of(st.sampled_from(PARTS), st.binary(max_size=3)))
-        line = line[:begin] + part + line[begin + length :]
-    return line.replace(b"\n", b"") + b"\n"
-
-
-texts = st.lists(changed(), max_size=8).map(b"".join)
+lines = st.one_of(st.sampled_from(SAMPLE), st.builds(bytes.__add__, *map(st.sampled_from, (LEADERS, CALLS))))
+texts = st.lists(changed(lines, PARTS), max_size=8).map(b"".join)
 fewer = settings(deadline=None, max_examples=60)
 
 

@@ -6,6 +6,8 @@ import ctypes
 from functools import lru_cache
 from typing import Any, Final
 
+from ....events.compiled import load
+
 _PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_strace.so"
 _BYTES: Final = ctypes.c_char_p
 _POINTER: Final = ctypes.c_void_p
@@ -25,11 +27,4 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 @lru_cache(maxsize=1)
 def kernel() -> ctypes.CDLL | None:
     """Returns the kernel, or None where it was not built."""
-    try:
-        library = ctypes.CDLL(_PATH)
-    except OSError:
-        return None
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library
+    return load(_PATH, _FUNCTIONS)
