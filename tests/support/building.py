@@ -36,7 +36,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, source: str, *flags: str, na
 @cache
 def _sanitized(folder: Path) -> Path:
     made = [generate(PRELOAD / "signatures" / f"{name}.sig", folder / "wrappers") for name in CORE]
-    checks = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *CORE_LINK_FLAGS]
+    checks = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *CORE_LINK_FLAGS]
     library = folder / CORE_LIBRARY
     link(made, sorted(PRELOAD.glob("*.c")), library, checks)
     return library
