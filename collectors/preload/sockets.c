@@ -127,7 +127,7 @@ static bool put_local(struct text *to, int fd, const union address *own, socklen
 
 size_t iotide_connection(int fd, char *name, size_t length) {
     static const char unnamed[] = "socket:[";
-    union address own, peer;
+    union address own = {.any.sa_family = AF_UNSPEC}, peer = own; /* what has no name leaves them as they are */
     socklen_t own_size = sizeof own, peer_size = sizeof peer;
     if (length < sizeof unnamed || memcmp(name, unnamed, sizeof unnamed - 1) != 0 ||
         syscall(SYS_getpeername, fd, &peer, &peer_size) != 0 || syscall(SYS_getsockname, fd, &own, &own_size) != 0)
