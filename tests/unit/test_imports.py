@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "clients": {"events"},
     "cli": {"analyzers", "clients", "collectors", "daemon", "events"},
 }
+SHOWN = {"detection", "dfg", "layers", "rank"}
 IMPURE = {"asyncio", "os", "pathlib", "random", "socket", "subprocess", "threading", "time", "zmq"}
 
 
@@ -50,6 +51,14 @@ def test_part_imports_only_what_the_architecture_allows(part: str) -> None:
             top, *rest = name.split(".")
             if top == "iotide" and rest and rest[0] in MAY_IMPORT:
                 assert rest[0] == part or rest[0] in MAY_IMPORT[part], f"{path} imports {name}"
+
+
+def test_subjects_that_clients_show_do_not_lean_on_one_another() -> None:
+    for path in files_of("clients"):
+        subject = path.relative_to(ROOT).parts[1]
+        if subject in SHOWN:
+            others = {name.split(".")[2] for name in imported_modules(path) if name.startswith("iotide.clients.")}
+            assert not others & (SHOWN - {subject}), path
 
 
 def test_analyzers_are_pure() -> None:
