@@ -26,6 +26,8 @@ from support.programs import need, need_module
 TESTS = Path(__file__).parents[1]
 CHATTING = TESTS / "programs" / "chatting.py"
 SCRIPT = TESTS.parent / "docs" / "examples" / "interactions.bt"
+LOCKS = TESTS.parent / "docs" / "examples" / "locks.bt"
+LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 TRACEFS = Path("/sys/kernel/tracing")
 WHILE = [str(shutil.which("sleep")), "0.2"]
 PERF_EVENTS = ["-e", "sched:*", "-e", "irq:*", "-e", "irq_vectors:local_timer_*"]
@@ -131,6 +133,22 @@ def test_bpftrace(tmp_path: Path, form: str) -> None:
     run(need("bpftrace"), "-f", form, "-o", data, SCRIPT, "-c", " ".join(WHILE), refused=True)
     trace.write_bytes(run("sort", "-s", "-t]", "-k2,2n", data))
     assert_talkers_lead(trace, "bpftrace")
+
+
+def test_mutexes_of_a_real_program(tmp_path: Path) -> None:
+    program, script, data = tmp_path / "mutexes", tmp_path / "locks.bt", tmp_path / "raw.jsonl"
+    source = TESTS / "programs" / "mutexes.c"
+    run(need("gcc"), "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-o", program, source)
+    script.write_text(LOCKS.read_text().replace(LIBC, str(program)))  # nobody else's mutexes
+    run(need("bpftrace"), "-q", "-o", data, script, "-c", program, refused=True)
+    trace = tmp_path / "locks.jsonl"
+    trace.write_bytes(run("sort", "-s", "-t,", "-k5,5", data))
+    assert sniff(trace.read_bytes()[:65_536], trace.name) == "locks"
+    answer = ranked([trace], None, InteractionSettings(by="thread"))
+    assert not answer.problems
+    (component,) = answer.ranking.components
+    named = Counter(actor.name for actor in answer.ranking.actors if actor.component == component.number)
+    assert named == {"sharing": 3}
 
 
 @pytest.mark.parametrize("options", [[], ["--clock-date"], ["--clock-seconds", "--no-delta"]], ids=str)

@@ -339,3 +339,21 @@ def test_it_is_told_that_wake_ups_by_interrupts_cannot_be_told_from_others(parse
     head = "a 7" if parser is PerfParser else "a-7"
     _, about = parse(parser, (f"{head} [001] 12.000001: sched_waking: {WAKING}\n" * 2 + more).encode())
     assert sum(count for what, count in about.omissions.counts.items() if "interrupt" in what) == untold
+
+
+@pytest.mark.parametrize(
+    ("parser", "line", "lost"),
+    [
+        (BpftraceParser, "Lost 12 events", 12),
+        (BpftraceParser, '{"type": "lost_events", "data": {"events": 7}}', 7),
+        (TraceCmdParser, "CPU:1 [5 EVENTS DROPPED]", 5),
+        (TraceCmdParser, "CPU:0 [LOST 8 EVENTS]", 8),
+        (TraceCmdParser, "CPU:0 [EVENTS DROPPED]", 1),
+        (LockEventsParser, "Lost 3 events", 3),
+        (TraceCmdParser, "cpus=2", 0),
+    ],
+)
+def test_events_that_the_tracer_lost_are_told(parser: Any, line: str, lost: int) -> None:
+    _, about = parse(parser, f"{line}\n".encode())
+    assert about.omissions.counts["events that the tracer lost"] == lost
+    assert about.counters["lines_ignored:heading"] == 1

@@ -15,6 +15,7 @@ from ...lines import Block, LineBuffer
 from ...numbering import Numbering
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
+from .losses import events_lost
 
 MAX_LINE_BYTES: Final = 1 << 16
 _LATEST_NS: Final = 4_600_000_000 * 10**9
@@ -24,7 +25,9 @@ _EXPECTED: Final = (
 )
 _ENDS: Final = {"lock_req": KernelEvent.LOCK_REQ, "lock_acq": KernelEvent.LOCK_ACQ, "unlock": KernelEvent.UNLOCK}
 _EVENT: Final = re.compile(r"(?:.*_)?(lock_req|lock_acq|unlock)$")
-_LINE: Final = re.compile(rb'^\s*\{(?=[^\n]*"event"\s*:\s*"[^"\n]*(?:lock_req|lock_acq|unlock)")(?=[^\n]*"lock"\s*:)')
+_LINE: Final = re.compile(
+    rb'^(?:[^\S\n]*+(?:Lost \d+ events)?\n)*+\s*\{(?=[^\n]*"event"\s*:\s*"[^"\n]*(?:lock_req|lock_acq|unlock)")(?=[^\n]*"lock"\s*:)'
+)
 
 
 class _Line(msgspec.Struct):
@@ -71,8 +74,10 @@ class LockEventsParser:
         lines: list[_Line] = []
         codes: list[int] = []
         for at, text in enumerate(texts):
-            if not text.strip():
-                self.counters["lines_ignored:blank"] += 1
+            lost = events_lost(text)
+            if lost or not text.strip():
+                self._about.omissions.add("events that the tracer lost", lost)
+                self.counters["lines_ignored:heading" if lost else "lines_ignored:blank"] += 1
                 continue
             try:
                 line = self._decoder.decode(text)

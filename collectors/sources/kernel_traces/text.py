@@ -18,6 +18,7 @@ from .columns import headers, states, store
 from .dialect import Dialect
 from .events import Events
 from .line import Lines, What, scan
+from .losses import events_lost
 from .machine import Machine
 from .numbers import Ints, Numbers
 from .rows import Rows, Step
@@ -141,6 +142,7 @@ class KernelTextParser:
             begin, end = lines["text"][at].tolist()
             if self._dialect.ignored.match(block.data, begin, end):
                 headings.append(at)
+                self._about.omissions.add("events that the tracer lost", events_lost(block.data[begin:end]))
             else:
                 self._about.malformed(block.first_line + at, "the line has another form", self._dialect.expected)
         self.counters["lines_ignored:heading"] += len(headings)
