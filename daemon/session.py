@@ -10,6 +10,7 @@ import numpy as np
 from ..analyzers.online.predictor import Predictor
 from ..analyzers.totals import Totals
 from ..events import Definitions, EventBatch, Flag, StreamInfo
+from ..events.batch import occurring
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
 from .analyses import Analyses
 from .history import History
@@ -135,7 +136,7 @@ class JobSession:
         batch = names.translate(batch)
         self._count(batch, last, now_s)
         self.predictor.update(batch, self.names.file_types, None if self.own_clock else int(now_s * 1e9))
-        self.flushed = self.flushed or bool((batch.flags & Flag.AGGREGATE).any())
+        self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
         self.analyses.put(batch, stream, self.infos[stream])
 
     def predict(self, now_s: float, *, whole: bool = False) -> Prediction | None:
@@ -243,8 +244,9 @@ class JobSession:
         self.last_ns = last if self.last_ns is None else max(last, self.last_ns)
         if not self.own_clock:
             self.lag_s = max(0.0, now_s - last / 1e9)
-        if batch.rank.max() >= 0:
-            self.ranks.update(np.unique(batch.rank[batch.rank >= 0]).tolist())
+        ranks = occurring(batch.rank)
+        if ranks.max() >= 0:
+            self.ranks.update(np.unique(ranks[ranks >= 0]).tolist())
 
     def _files(self, top: int) -> list[FileTotal]:
         return [

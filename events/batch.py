@@ -75,6 +75,11 @@ def is_constant(column: npt.NDArray[Any]) -> bool:
     return column.strides == (0,) and len(column) > 0
 
 
+def occurring(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Returns the values of a column, that of a constant one only once: for asking which there are."""
+    return column[:1] if is_constant(column) else column
+
+
 def make_batch(length: int, columns: Mapping[str, npt.ArrayLike]) -> EventBatch:
     """Builds a batch from arrays or scalars by column name; columns not named get their "unknown" value.
 

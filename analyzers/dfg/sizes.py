@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...events import EventBatch, Flag, Kind
+from ...events.batch import occurring
 from .state import Ints
 
 
 def sizes_of(batch: EventBatch) -> Ints:
     """Returns the bytes that each event moved, int64[n]; -1 for those that are no read or write or that failed."""
-    moves = ((batch.kind == Kind.READ) | (batch.kind == Kind.WRITE)) & (batch.flags & int(Flag.FAILED) == 0)
+    kind, flags = occurring(batch.kind), occurring(batch.flags)
+    moves = ((kind == Kind.READ) | (kind == Kind.WRITE)) & (flags & int(Flag.FAILED) == 0)
     return np.where(moves, batch.bytes, -1).astype(np.int64, copy=False)

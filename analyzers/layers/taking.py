@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ...events import EventBatch, Flag, Layer, is_constant
-from ...events.batch import IntArray
+from ...events.batch import IntArray, occurring
 from ..dfg.state import Ints, Rows
 from ..grouping import Grouping
 from .calls import LAYERS, NO_FATE, PROGRAM, UNTOLD, Calls, dtype_of
@@ -137,6 +137,7 @@ def _exponent(size: IntArray) -> Ints:
 
 def _within(column: IntArray, low: int, high: int) -> IntArray:
     """Returns a column, cut where it lies beyond bounds."""
-    if int(column.min()) >= low and int(column.max()) <= high:
+    values = occurring(column)
+    if int(values.min()) >= low and int(values.max()) <= high:
         return column
     return np.clip(column, low, high)

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from ...events import EventBatch, FileInfo, Flag, StreamInfo, concatenate
+from ...events.batch import occurring
 from ..dfg.state import Ints
 from ..grouping import Grouping
 from .arrivals import Arrivals
@@ -219,7 +220,7 @@ class LayerAnalyzer:
         if summaries.any():
             self.summaries += int(np.count_nonzero(summaries))
             batch = batch.replace(depth=np.where(summaries, np.uint8(FREE), batch.depth))
-        self.deepest = max(self.deepest, int(batch.depth.max()))
+        self.deepest = max(self.deepest, int(occurring(batch.depth).max()))
         return batch, serial, host
 
     def _calls(self, batch: EventBatch, serial: Ints, host: Ints, count: Ints | None = None) -> Calls:
@@ -241,7 +242,7 @@ class LayerAnalyzer:
 
     def _look_at_new(self) -> None:
         batch, serial, host = self._take()
-        if len(self._waiting) or batch.depth.any() or (batch.flags & int(Flag.COLLECTIVE)).any():
+        if len(self._waiting) or occurring(batch.depth).any() or (occurring(batch.flags) & int(Flag.COLLECTIVE)).any():
             self._nest(self._calls(batch, serial, host))
         else:
             self._add_alike(batch, serial, host)
@@ -266,7 +267,7 @@ class LayerAnalyzer:
 
     def _nodes_of(self, batch: EventBatch, serial: Ints, host: Ints) -> Ints:
         """Returns the node of each event's handle; -1 - its parent for those without."""
-        if not batch.handle.any():
+        if not occurring(batch.handle).any():
             return -1 - batch.parent.astype(np.int64)
         found = Grouping([serial, batch.handle])
         rows = found.first_of_least(batch.start)

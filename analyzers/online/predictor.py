@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...events import EventBatch, Flag
+from ...events.batch import occurring
 from ...events.errors import ConfigError
 from ...events.models import OtherRhythm, Prediction, SignalSeries
 from ..rhythm.answer import prediction_of
@@ -92,7 +93,7 @@ class Predictor:
         late = start_ns < self._estimated_ns - pause_ns
         self._resumed = self._resumed or after_pause or late
         self._data_until_ns = max(self._data_until_ns, end_ns)
-        if (batch.flags & Flag.AGGREGATE).any():
+        if (occurring(batch.flags) & int(Flag.AGGREGATE)).any():
             self._lookout.windows.flush(start_ns, end_ns)
         self.changed = True
         self.version += 1

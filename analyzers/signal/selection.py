@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, FileType, Kind, is_constant
+from ...events.batch import occurring
 from ...events.models import ModeName
 
 FileTypes = npt.NDArray[np.uint8]
@@ -35,11 +36,11 @@ def counted(batch: EventBatch, file_types: npt.NDArray[np.uint8], mode: ModeName
     Returns:
         bool[len(batch)]
     """
-    kinds = _KINDS[mode]
-    wanted = batch.kind == kinds[0]
-    for kind in kinds[1:]:
-        wanted |= batch.kind == kind
-    wanted &= batch.bytes > 0
+    kinds = occurring(batch.kind)
+    wanted = kinds == _KINDS[mode][0]
+    for kind in _KINDS[mode][1:]:
+        wanted |= kinds == kind
+    wanted = wanted & (batch.bytes > 0)
     if not (is_constant(batch.depth) and batch.depth[0] == 0):
         wanted &= batch.depth == 0
     known = (file_types == FileType.UNKNOWN) | (file_types == FileType.REGULAR)
