@@ -28,7 +28,9 @@ def pack(array: npt.NDArray[Any]) -> Packed:
     flat = np.ascontiguousarray(array, np.int64).reshape(-1)
     if len(flat) > FEW:
         return Packed(len(flat), integers.pack(flat))
-    return Packed(len(flat), encode_varints(np.diff(flat, prepend=np.int64(0))))
+    grown = flat.copy()
+    grown[1:] -= flat[:-1]
+    return Packed(len(flat), encode_varints(grown))
 
 
 def unpack(array: Packed, most: int, where: str) -> npt.NDArray[np.int64]:

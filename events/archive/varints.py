@@ -12,6 +12,8 @@ from ..errors import InputError
 _MOST_BYTES: Final = 10
 """Of an integer of 64 bits."""
 _MORE: Final = 0x80
+_STEPS: Final = np.array([1 << 7 * place for place in range(1, _MOST_BYTES)], np.uint64)
+"""From which on one byte more is needed."""
 
 
 def encode_varints(values: npt.NDArray[np.int64]) -> bytes:
@@ -20,16 +22,15 @@ def encode_varints(values: npt.NDArray[np.int64]) -> bytes:
     >>> encode_varints(np.array([0, -1, 64, 300])).hex(" ")
     '00 01 80 01 d8 04'
     """
+    if not len(values):
+        return b""
     zigzag = ((values << 1) ^ (values >> 63)).view(np.uint64)
-    lengths = np.ones(len(values), np.int64)
-    for place in range(1, _MOST_BYTES):
-        longer = zigzag >= np.uint64(1 << 7 * place)
-        if not longer.any():
-            break
-        lengths += longer
+    if zigzag.max() < _MORE:
+        return zigzag.astype(np.uint8).tobytes()
+    lengths = np.searchsorted(_STEPS, zigzag, "right") + 1
     ends = np.cumsum(lengths)
-    out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
-    for place in range(int(lengths.max(initial=0))):
+    out = np.empty(int(ends[-1]), np.uint8)
+    for place in range(int(lengths.max())):
         here = np.flatnonzero(lengths > place)
         bits = (zigzag[here] >> np.uint64(7 * place)).astype(np.uint8) & 0x7F
         out[ends[here] - lengths[here] + place] = bits | np.where(lengths[here] > place + 1, _MORE, 0).astype(np.uint8)
@@ -46,6 +47,8 @@ def decode_varints(data: bytes, count: int, where: str) -> npt.NDArray[np.int64]
     ends = np.flatnonzero(read < _MORE) + 1
     if len(ends) != count or (count and int(ends[-1]) != len(read)) or (not count and len(read)):
         raise InputError(where, None, f"{len(data)} bytes of {len(ends)} integers, or cut", f"{count} integers")
+    if count and len(read) == count:
+        return (read >> 1).astype(np.int64) ^ -(read & 1).astype(np.int64)
     begins = np.concatenate([np.zeros(1, np.int64), ends])[:-1]
     lengths = ends - begins
     if count and int(lengths.max()) > _MOST_BYTES:

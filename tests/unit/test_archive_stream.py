@@ -14,6 +14,7 @@ from iotide.events.archive import integers
 from iotide.events.archive.stream import Section, StreamCompressor, calls_of
 from iotide.events.archive.templates import put_together, take_apart
 from iotide.events.archive.times import pack_stamps, unpack_stamps
+from iotide.events.archive.varints import decode_varints, encode_varints
 from iotide.events.schema import COLUMNS
 
 CALLS = [(number, f"call{number}") for number in range(1, 51)]
@@ -184,6 +185,22 @@ def test_section_that_contradicts_itself_is_refused() -> None:
 def test_integers_come_back(values: list[int]) -> None:
     packed = integers.pack(np.array(values, np.int64))
     assert integers.unpack(packed, len(values), "test").tolist() == values
+
+
+@given(st.lists(st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-70, 70)), max_size=100))
+def test_varints_come_back_seven_bits_a_byte(values: list[int]) -> None:
+    data = encode_varints(np.array(values, np.int64))
+    naive = bytearray()
+    for value in values:
+        rest = value * 2 if value >= 0 else -2 * value - 1
+        while rest > 127:
+            naive.append(rest % 128 + 128)
+            rest //= 128
+        naive.append(rest)
+    assert data == bytes(naive)
+    assert decode_varints(data, len(values), "test").tolist() == values
+    with pytest.raises(InputError):
+        decode_varints(data + b"\x80", len(values), "test")
 
 
 def test_integers_that_are_too_many_or_none_are_refused() -> None:
