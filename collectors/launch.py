@@ -22,6 +22,7 @@ _FOLDER: Final = Path(__file__).parent / "preload"
 _SHARED_OBJECT: Final = b"\x7fELF"
 _ASKS_THE_CORE: Final = b"\0iotide_provided_2\0"
 """In the names that every wrapper library looks up; with the number that `copies.h` gives it."""
+_ASKS_SOME_CORE: Final = b"\0iotide_provided"
 
 
 def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -100,6 +101,8 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
             content = path.read_bytes()
         except OSError as error:
             raise ConfigError(f"cannot read the library {path}: {error.strerror}") from None
+        if content.startswith(_SHARED_OBJECT) and _ASKS_THE_CORE not in content and _ASKS_SOME_CORE in content:
+            raise ConfigError(f"{path} was built by another version of iotide: `iotide preload build` it again")
         if not content.startswith(_SHARED_OBJECT) or _ASKS_THE_CORE not in content:
             raise ConfigError(f"{path} is no wrapper library: `iotide preload build` makes one from a signature file")
         yield path

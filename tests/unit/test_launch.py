@@ -71,6 +71,13 @@ def test_what_the_environment_cannot_say_is_refused(
         made(base, **settings)
 
 
+def test_library_of_another_version_is_refused(base: dict[str, str], tmp_path: Path) -> None:
+    library = tmp_path / "old.so"
+    library.write_bytes(b"\x7fELF \0iotide_provided_1\0")
+    with pytest.raises(ConfigError, match="another version"):
+        made(base, libraries=(library,))
+
+
 def test_library_that_ld_preload_cannot_name_is_refused(tmp_path: Path) -> None:
     core = tmp_path / "with space.so"
     core.write_bytes(b"\x7fELF")
