@@ -17,7 +17,8 @@ _FILE_BITS: Final = 24
 _NUMBER_BITS: Final = 31
 _SERIES_BITS: Final = 31
 _COUNTERS: Final = 4  # a process makes several functions' calls on a file
-_COUNT, _BASE, _SUM, _LAST, _WHO, _FIRST_END = range(6)
+_COUNT, _BASE, _SUM, _LAST, _WHO, _FIRST_END, _IDLE = range(7)
+_COLUMNS: Final = 7
 _FEWEST: Final = 64
 _MOST_LAST: Final = 8
 
@@ -25,8 +26,9 @@ _MOST_LAST: Final = 8
 class Wait(NamedTuple):
     """What became known of the collective calls of one function on files of one class.
 
-    ``ns``: time between each process's coming and that of the last, where nobody left before. ``rounds``: calls that at
-    least two processes made together. ``last``: rounds by the row of the process that came last.
+    ``ns``: time between each process's coming and that of the last, where nobody left before; at most what they spend
+    outside the lowest layers. ``rounds``: calls that at least two processes made together. ``last``: rounds by the row
+    of the process that came last.
     """
 
     ns: int
@@ -62,7 +64,7 @@ class Arrivals(State):
         self._made = 0
         self._next: dict[int, int] = {}  # by process and series: calls so far
         self._rows: dict[int, int] = {}
-        self._rounds = np.zeros((_FEWEST, 6), np.int64)
+        self._rounds = np.zeros((_FEWEST, _COLUMNS), np.int64)
         self._summed: dict[int, Wait] = {}  # by call and class
 
     @property
@@ -94,7 +96,8 @@ class Arrivals(State):
         rows, key = rows[single], (series[single] << _NUMBER_BITS) + number[single]
         start = calls.start[rows]
         ones, none = np.ones(len(rows), np.int64), np.zeros(len(rows), np.int64)
-        self._put(key, np.stack([ones, start, none, start, calls.process[rows], calls.end[rows]], axis=1))
+        idle = calls.ns[rows] - calls.system_ns[rows]
+        self._put(key, np.stack([ones, start, none, start, calls.process[rows], calls.end[rows], idle], axis=1))
 
     def close(self, serials: Ints) -> None:
         """Takes in that processes have ended."""
@@ -177,7 +180,8 @@ class Arrivals(State):
         fresh = mine[rows, _COUNT] == 0
         mine[rows[fresh], _BASE] = rounds[fresh, _BASE]  # any of those that come now
         np.add.at(mine[:, _SUM], rows, rounds[:, _SUM] + rounds[:, _COUNT] * (rounds[:, _BASE] - mine[rows, _BASE]))
-        np.add.at(mine[:, _COUNT], rows, rounds[:, _COUNT])
+        for column in (_COUNT, _IDLE):
+            np.add.at(mine[:, column], rows, rounds[:, column])
         np.minimum.at(mine[:, _FIRST_END], rows, rounds[:, _FIRST_END])
         np.maximum.at(mine[:, _LAST], rows, rounds[:, _LAST])
         latest = rounds[:, _LAST] == mine[rows, _LAST]
@@ -189,7 +193,7 @@ class Arrivals(State):
             row = self._rows[key] = len(self._rows)
             if row == len(self._rounds):
                 self._rounds = np.concatenate([self._rounds, np.zeros_like(self._rounds)])
-            self._rounds[row] = (0, 0, 0, -(2**62), 0, 2**62)
+            self._rounds[row] = (0, 0, 0, -(2**62), 0, 2**62, 0)
         return row
 
     def _fold(self, keep: int) -> None:
@@ -200,7 +204,8 @@ class Arrivals(State):
         rounds = self._rounds[np.array([self._rows[key] for key in old], np.int64)]
         together = rounds[:, _COUNT] > 1
         synced = together & (rounds[:, _FIRST_END] >= rounds[:, _LAST])
-        ns = np.where(synced, rounds[:, _COUNT] * (rounds[:, _LAST] - rounds[:, _BASE]) - rounds[:, _SUM], 0)
+        before = rounds[:, _COUNT] * (rounds[:, _LAST] - rounds[:, _BASE]) - rounds[:, _SUM]
+        ns = np.where(synced, np.minimum(before, rounds[:, _IDLE]), 0)
         found, group = np.unique(site, return_inverse=True)
         waited, count = np.zeros(len(found), np.int64), np.zeros(len(found), np.int64)
         np.add.at(waited, group, ns)
@@ -214,7 +219,7 @@ class Arrivals(State):
             self._sum_up(each, Wait(int(waited[which]), int(count[which]), last))
         kept = self._rounds[[self._rows[key] for key in young]]
         self._rows = {key: row for row, key in enumerate(young)}
-        self._rounds = np.concatenate([kept, np.zeros((_FEWEST, 6), np.int64)])
+        self._rounds = np.concatenate([kept, np.zeros((_FEWEST, _COLUMNS), np.int64)])
 
     def _sum_up(self, site: int, wait: Wait) -> None:
         known = self._summed.get(site)

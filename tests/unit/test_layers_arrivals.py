@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.layers.report import make_report
 from iotide.analyzers.layers.update import LayerAnalyzer
-from iotide.events import EventBatch, Flag, Layer, make_batch
+from iotide.events import EventBatch, Flag, Kind, Layer, make_batch
 from iotide.events.layers import Collective
-from support.layers_naive import INFO, analyzer, names
+from support.layers_naive import INFO, Call, analyzer, batch_of, names
 
 FILES = names().files
 CALLS = ["", "MPI_File_write_all", "MPI_File_sync"]
@@ -83,6 +83,19 @@ def test_who_comes_last_most_often_is_named_and_found() -> None:
         "MPI_File_write_all on /a1: 67% of its 45 ms passes before the last of 3 processes has come, most often rank 2 "
         "(5 of 5 times)"
     )
+
+
+def test_who_works_on_the_file_until_the_last_comes_does_not_wait() -> None:
+    def one(rank: int, begin: int, moving: int) -> EventBatch:
+        below = [Call(Layer.POSIX, Kind.OTHER, moving, file=1)] if moving else []
+        call = Call(Layer.MPIIO, Kind.OTHER, 100, file=1, call=2, flags=int(Flag.COLLECTIVE), below=below)
+        return batch_of([call], begin=begin).replace(rank=rank, pid=rank + 1)
+
+    made = analyzer()
+    made.update(one(0, 0, 5000), "s0", INFO, FILES)
+    made.update(one(1, 4000, 1000), "s1", INFO, FILES)
+    (row,) = make_report(made, CALLS).collectives
+    assert row.late_seconds == pytest.approx(4 * 100e-9)
 
 
 def test_who_leaves_before_the_last_has_come_did_not_wait() -> None:
