@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
-from ...events import EventBatch, FileInfo, Flag, StreamInfo, concatenate
+from ...events import EventBatch, FileInfo, Flag, StreamInfo
 from ...events.batch import occurring
 from ..dfg.state import Ints
 from ..grouping import Grouping
+from .alike import Alike, nodes_of
 from .arrivals import Arrivals
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
 from .handles import Handles
 from .identity import Files, Processes
+from .incoming import Incoming, Taken
 from .nesting import nest
 from .settings import LayersSettings
 from .sites import Sites
 from .tables import Tables, split_named
-from .taking import Alike, believed, calls_of
+from .taking import believed, calls_of
 from .timeline import Timeline, operation_of
 
 _FEWEST_AT_ONCE: Final = 1024
 _MOST_CLOSING: Final = 256
 _MOST_AT_ONCE: Final = 32_768
 _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
-
-
-class _New(NamedTuple):
-    """Batches of a stream that nobody has looked at."""
-
-    info: StreamInfo
-    batches: list[EventBatch]
 
 
 class LayerAnalyzer:
@@ -64,8 +59,7 @@ class LayerAnalyzer:
         self.arrivals = Arrivals(settings.max_rounds)
         self.tables = Tables.make(settings)
         self.timeline = Timeline(settings.max_marks)
-        self._new: dict[str, _New] = {}
-        self._held = 0
+        self._new = Incoming()
         self._closing: dict[str, int] = {}
         self._pids: dict[str, int] = {}
         self._known: Sequence[FileInfo] = ()
@@ -94,9 +88,8 @@ class LayerAnalyzer:
         for begin in range(0, len(batch), _MOST_AT_ONCE):
             whole = len(batch) <= _MOST_AT_ONCE
             part = batch if whole else batch.select(slice(begin, begin + _MOST_AT_ONCE))
-            self._new.setdefault(stream, _New(info, [])).batches.append(part)
-            self._held += len(part)
-            if self._held >= min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE):
+            self._new.put(part, stream, info)
+            if len(self._new) >= min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE):
                 self._look()
 
     def close_stream(self, stream: str) -> None:
@@ -195,21 +188,9 @@ class LayerAnalyzer:
                                 for name, table in made.tables._asdict().items()})  # fmt: skip
         return made
 
-    def _take(self) -> tuple[EventBatch, Ints, Ints]:
-        """Returns the events that nobody has looked at, those of a stream behind one another; processes and hosts."""
-        held, self._new, self._held = self._new, {}, 0
-        streams = []
-        for stream, new in held.items():
-            batch = concatenate(new.batches)
-            serial = self.processes.of(batch, stream, new.info)
-            streams.append((int(serial[0]), serial, self.files.host(new.info.host), batch))
-        streams.sort(key=lambda each: each[0])  # which often spares sorting rows
-        batch, clipped = believed(concatenate([each[3] for each in streams]))
-        if len(streams) == 1:
-            serial, host = streams[0][1], np.broadcast_to(streams[0][2], (len(batch),))
-        else:
-            serial = np.concatenate([each[1] for each in streams])
-            host = np.repeat([each[2] for each in streams], [len(each[3]) for each in streams])
+    def _take(self) -> Taken:
+        batch, serial, host = self._new.take(self.processes, self.files)
+        batch, clipped = believed(batch)
         first, last = int(batch.start.min()), int(batch.end.max())
         self.first_ns = min(self.first_ns, first) if self.events else first
         self.last_ns = max(self.last_ns, last) if self.events else last
@@ -221,7 +202,7 @@ class LayerAnalyzer:
             self.summaries += int(np.count_nonzero(summaries))
             batch = batch.replace(depth=np.where(summaries, np.uint8(FREE), batch.depth))
         self.deepest = max(self.deepest, int(occurring(batch.depth).max()))
-        return batch, serial, host
+        return Taken(batch, serial, host)
 
     def _calls(self, batch: EventBatch, serial: Ints, host: Ints, count: Ints | None = None) -> Calls:
         file = self.files.of(batch.file, host, self._known, count)
@@ -249,7 +230,7 @@ class LayerAnalyzer:
 
     def _add_alike(self, batch: EventBatch, serial: Ints, host: Ints) -> None:
         """Counts calls none of which was made in another, those that are alike at once."""
-        handle = self._nodes_of(batch, serial, host)
+        handle = nodes_of(batch, serial, lambda first: self._place(batch.select(first), serial[first], host[first]))
         alike = Alike(batch, serial, handle)
         rows = alike.rows
         calls = alike.summed(self._calls(batch.select(rows), serial[rows], host[rows], alike.counts))
@@ -265,22 +246,10 @@ class LayerAnalyzer:
         rows, columns = alike.by_step(self.timeline.kind_of(node, operation), self.timeline.step_ns)
         self.timeline.add(node[rows], operation[rows], *columns)
 
-    def _nodes_of(self, batch: EventBatch, serial: Ints, host: Ints) -> Ints:
-        """Returns the node of each event's handle; -1 - its parent for those without."""
-        if not occurring(batch.handle).any():
-            return -1 - batch.parent.astype(np.int64)
-        found = Grouping([serial, batch.handle])
-        rows = found.first_of_least(batch.start)
-        with_handle = np.flatnonzero(batch.handle[rows])
-        order = with_handle[np.argsort(rows[with_handle])]
-        some = rows[order]
-        none = np.zeros(len(some), np.int64)
-        calls = self._calls(batch.select(some), serial[some], host[some], none)
-        node = np.full(len(found), -1, np.int64)
-        node[order] = self.handles.of(calls, self.files.class_of(calls.file), self.files.class_groups)
-        if len(with_handle) == len(found):
-            return np.broadcast_to(node, (len(batch),)) if len(node) == 1 else node.take(found.number)
-        return np.where(batch.handle == 0, -1 - batch.parent.astype(np.int64), node.take(found.number))
+    def _place(self, batch: EventBatch, serial: Ints, host: Ints) -> Ints:
+        """Returns the nodes of handles by their first events, which are counted elsewhere."""
+        calls = self._calls(batch, serial, host, np.zeros(len(batch), np.int64))
+        return self.handles.of(calls, self.files.class_of(calls.file), self.files.class_groups)
 
     def _nest(self, new: Calls) -> None:
         nested = nest(joined([self._waiting, new]))
