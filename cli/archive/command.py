@@ -118,7 +118,12 @@ def create(
 @_archive
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def info(file: Path, as_json: bool) -> None:
-    """Say what is in an archive: streams, calls, signatures, and what takes the space."""
+    """Say what is in an archive: streams, calls, signatures, and what takes the space.
+
+    What is damaged is named, and the rest is told of.
+
+    Exit status: 0 done, 2 no archive, or one of which nothing can be read.
+    """
     from .report import print_report, report_of
 
     with _opened(file) as reader:
@@ -141,34 +146,50 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
     Examples:
       iotide archive dump job.iotide | head
       iotide archive dump --stream 0 -n 100 job.iotide | jq -r .signature      # of rank 0
+
+    Exit status: 0 done, 1 the archive is damaged, and what is left of it was printed, 2 no archive.
     """
     from ...clients.traces.json_lines import lines_of
+    from ...events import InputError
     from ..progress import calls_progress
 
     with _opened(file) as reader, calls_progress("printing", len(reader.streams), quiet=sys.stdout.isatty()) as show:
-        left = calls
+        left, damaged = calls, False
         for done, (number, archived) in enumerate(reader.streams.items()):
             if stream is not None and stream not in (archived.name, archived.info.command, str(archived.info.rank)):
                 continue
-            for lines in lines_of(reader, number):
-                click.echo("".join(lines[:left]), nl=False)
-                show(done, len(lines))
-                if left is not None:
-                    left -= len(lines)
-                    if left <= 0:
-                        return
+            try:
+                for lines in lines_of(reader, number):
+                    click.echo("".join(lines[:left]), nl=False)
+                    show(done, len(lines))
+                    if left is not None:
+                        left -= len(lines)
+                        if left <= 0:
+                            return
+            except InputError as error:
+                damaged = True
+                click.echo(f"iotide: {error}", err=True)
         _name_problems(reader)
+    if damaged or reader.problems:
+        sys.exit(1)
 
 
 @command.command(short_help="Check every checksum, and unpack every call.")
 @_archive
-def verify(file: Path) -> None:
-    """Check every checksum, unpack every call, and say whether the archive is whole."""
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def verify(file: Path, as_json: bool) -> None:
+    """Check every checksum, unpack every call, and say whether the archive is whole.
+
+    An archive whose writer was killed is whole as far as it goes: its end is missing, and nothing else.
+
+    Exit status: 0 whole, 1 damaged, 2 no archive.
+    """
     from ...events import InputError
     from ..progress import calls_progress
 
-    calls = broken = 0
+    calls = 0
     with _opened(file) as reader:
+        problems: list[InputError] = []
         with calls_progress("checking", len(reader.streams)) as show:
             for done, number in enumerate(reader.streams):
                 try:
@@ -176,14 +197,21 @@ def verify(file: Path) -> None:
                         calls += len(each.batch)
                         show(done, len(each.batch))
                 except InputError as error:
-                    broken += 1
-                    click.echo(f"iotide: {error}", err=True)
-        _name_problems(reader)
-        if broken or reader.problems:
+                    problems.append(error)
+        problems += reader.problems
+        for problem in problems:
+            click.echo(f"iotide: {problem}", err=True)
+        if as_json:
+            told = {"archive": str(file), "whole": not problems, "complete": reader.complete, "calls": calls}
+            told |= {"streams": len(reader.streams), "problems": [str(problem) for problem in problems]}
+            click.echo(json.dumps(told, indent=2))
+        elif problems:
             click.echo(f"{file}: damaged; {calls} calls can be read")
-            sys.exit(1)
-        end = "complete" if reader.complete else "whole as far as it goes: its writer did not come to the end"
-        click.echo(f"{file}: {calls} calls of {len(reader.streams)} streams, {end}")
+        else:
+            end = "complete" if reader.complete else "whole as far as it goes: its writer did not come to the end"
+            click.echo(f"{file}: {calls} calls of {len(reader.streams)} streams, {end}")
+    if problems:
+        sys.exit(1)
 
 
 @contextmanager

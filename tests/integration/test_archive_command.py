@@ -55,6 +55,10 @@ def test_info_and_verify_say_what_is_in_it(trace: Path, tmp_path: Path) -> None:
     assert "bytes a call" in iotide("archive", "info", str(archive)).stdout
     verified = iotide("archive", "verify", str(archive))
     assert (verified.returncode, "complete" in verified.stdout) == (0, True)
+    told = json.loads(iotide("archive", "verify", "--json", str(archive)).stdout)
+    assert told == {
+        "archive": str(archive), "whole": True, "complete": True, "calls": report["calls"], "streams": 1, "problems": []
+    }  # fmt: skip
     assert len(iotide("archive", "dump", "-n", "3", str(archive)).stdout.splitlines()) == 3
 
 
@@ -82,6 +86,11 @@ def test_damaged_archive_is_named_and_what_is_left_is_read(trace: Path, tmp_path
     assert verified.returncode == 1
     assert "damaged" in verified.stdout
     assert "at byte" in verified.stderr
+    told = json.loads(iotide("archive", "verify", "--json", str(archive)).stdout)
+    assert (told["whole"], told["streams"]) == (False, 1)
+    assert "at byte" in told["problems"][0]
+    dumped = iotide("archive", "dump", str(archive))
+    assert (dumped.returncode, len(dumped.stdout.splitlines())) == (1, told["calls"])
 
 
 def test_what_is_no_archive_is_an_error_of_usage(trace: Path, tmp_path: Path) -> None:
