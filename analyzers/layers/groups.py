@@ -26,21 +26,26 @@ _SOFTWARE: Final = re.compile(
 )
 
 
-def group_of(path: str, kind: int, system_paths: tuple[str, ...]) -> int:
+def group_of(path: str, kind: int, system_paths: tuple[str, ...], data_paths: tuple[str, ...] = ()) -> int:
     """Tells which group a file belongs to.
 
     Args:
         path: of the file.
         kind: its FileType.
         system_paths: beginnings of paths of what comes with the machine.
+        data_paths: beginnings of paths of the program's data, wherever they lie.
 
     >>> group_of("/scratch/out.h5", 1, ("/usr/",)), group_of("/home/me/env/lib/python3.11/os.py", 1, ())
     (0, 2)
+    >>> group_of("/opt/set/a.py", 1, ("/opt/",)), group_of("/opt/set/a.py", 1, ("/opt/",), ("/opt/set/",))
+    (2, 0)
     >>> group_of("/tmp/ompi.n1.0/pid.7/1/out.h5_cid-4.sm", 1, ()), group_of("socket:[81]", 4, ())
     (2, 1)
     """
     if kind in _CHANNELS:
         return CHANNEL
+    if path.startswith(data_paths):
+        return DATA
     if path.startswith("anon_inode:"):  # eventfd and epoll wake others
         return CHANNEL
     if kind == FileType.PSEUDO or path.startswith(_PSEUDO):

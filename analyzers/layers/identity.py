@@ -159,7 +159,7 @@ class Files(State):
         overflowed: events on files beyond the bound.
     """
 
-    def __init__(self, bound: int, system_paths: tuple[str, ...] = ()) -> None:
+    def __init__(self, bound: int, system_paths: tuple[str, ...] = (), data_paths: tuple[str, ...] = ()) -> None:
         self.paths = [""]
         self.hosts = [""]
         self.mounts = [""]
@@ -171,7 +171,7 @@ class Files(State):
         self.class_groups = [DATA, *GROUP_NAMES]
         self.overflowed = 0
         self._bound = bound
-        self._system_paths = system_paths
+        self._known_paths = system_paths, data_paths
         self._known: dict[tuple[str, str], int] = {("", ""): 0}
         self._named: dict[str, int] = {name: number for number, name in enumerate(self.names)}
         self._hosts: dict[str, int] = {"": 0}
@@ -255,7 +255,7 @@ class Files(State):
             self.systems.append(system)
             self.scopes.append(scope)
             self.types.append(kind)
-            group = group_of(path, kind, self._system_paths)
+            group = group_of(path, kind, *self._known_paths)
             self.classes.append(self._class(class_name(path), group))
             if one == len(self._class_of):
                 self._class_of = np.concatenate([self._class_of, np.zeros_like(self._class_of)])

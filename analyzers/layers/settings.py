@@ -111,6 +111,9 @@ class LayersSettings(BaseModel):
         description="Beginnings of paths of what comes with the machine: told apart from the program's data, as are "
         "pipes, sockets, devices, shared libraries, and modules of Python.",
     )
+    data_paths: tuple[str, ...] = Field(
+        (), description="Beginnings of paths of the program's data, also below those of the machine."
+    )
     max_marks: int = Field(
         2048,
         ge=64,

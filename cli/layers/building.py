@@ -29,7 +29,9 @@ _SETTINGS = LayersSettings(
 )
 
 
-def report_of(trace: Trace, paths: Sequence[Path], chosen: Filter, job: str, cut: Cut) -> LayersReport:
+def report_of(
+    trace: Trace, paths: Sequence[Path], chosen: Filter, job: str, cut: Cut, data_paths: tuple[str, ...] = ()
+) -> LayersReport:
     """Takes a trace apart by layers.
 
     Args:
@@ -38,9 +40,10 @@ def report_of(trace: Trace, paths: Sequence[Path], chosen: Filter, job: str, cut
         chosen: which events count.
         job: what the trace is called.
         cut: how long the lists of the report may be.
+        data_paths: beginnings of paths of the program's data, wherever they lie.
     """
     names = JobNames(MOST_CALLS, MOST_FILES)
-    analyzer = LayerAnalyzer(_SETTINGS)
+    analyzer = LayerAnalyzer(_SETTINGS.model_copy(update={"data_paths": data_paths}))
     selector = Selector(chosen, trace.span_ns[0])
     chunks: dict[str, list[EventBatch]] = {}
     for name, chunk in trace.chunks:

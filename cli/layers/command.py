@@ -49,6 +49,14 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     help="Which events count: terms such as path=/scratch/*, call=H5*, layer=POSIX, rank=0-3, time=10..20; != and !~ "
     "for the opposite. All must hold; may be given several times. What is left out encloses nothing any more.",
 )
+@_input(
+    "--data",
+    "data_paths",
+    metavar="PREFIX",
+    multiple=True,
+    help="Files whose paths begin so are the program's data, though they lie among what comes with the machine "
+    "(/usr, /opt, /var/lib ...). May be given several times.",
+)
 @_output("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, .html, or .json.")
 @_output(
     "--top", metavar="N", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table."
@@ -58,6 +66,7 @@ def command(
     files: tuple[str, ...],
     format_name: str | None,
     filters: tuple[str, ...],
+    data_paths: tuple[str, ...],
     output: Path | None,
     top: int,
     as_json: bool,
@@ -67,9 +76,9 @@ def command(
 
     _check_output(output, files)
     live = [name for name in files if is_address(name)]
-    if live and (len(files) > 1 or filters or format_name):
-        raise click.UsageError(f"{live[0]} is a running job: give it alone, without --filter and --format")
-    report = _of_job(live[0]) if live else _of_traces(files, format_name, filters, top)
+    if live and (len(files) > 1 or filters or format_name or data_paths):
+        raise click.UsageError(f"{live[0]} is a running job: give it alone, without --filter, --data and --format")
+    report = _of_job(live[0]) if live else _of_traces(files, format_name, filters, data_paths, top)
     if output is not None:
         _write(output, report)
     if as_json:
@@ -80,7 +89,9 @@ def command(
         print_layers(report, sys.stdout, top)
 
 
-def _of_traces(files: tuple[str, ...], format_name: str | None, filters: tuple[str, ...], top: int) -> LayersReport:
+def _of_traces(
+    files: tuple[str, ...], format_name: str | None, filters: tuple[str, ...], data_paths: tuple[str, ...], top: int
+) -> LayersReport:
     from ...analyzers.dfg.filters import Filter
     from ...analyzers.layers.report import Cut
     from ..trace_reading import name_of, read_and_tell
@@ -89,7 +100,8 @@ def _of_traces(files: tuple[str, ...], format_name: str | None, filters: tuple[s
     chosen = Filter.parse(" ".join(filters))
     paths = [Path(name) for name in files]
     trace = read_and_tell(paths, format_name)
-    report = report_of(trace, paths, chosen, name_of(paths), Cut(handles=max(200, top), files=max(200, top)))
+    cut = Cut(handles=max(200, top), files=max(200, top))
+    report = report_of(trace, paths, chosen, name_of(paths), cut, data_paths)
     if not report.layers.events:
         raise click.UsageError(f"--filter lets none of the {trace.events:,} events through")
     return report

@@ -133,6 +133,15 @@ def test_tables_tell_the_same(traced: Path) -> None:
     assert "100.0%" in shown.stdout
 
 
+def test_what_is_data_can_be_told(traced: Path) -> None:
+    def groups(*arguments: str) -> set[str]:
+        done = iotide("layers", "--json", traced, "--filter", "path=/usr/lib/python3*", *arguments, cwd=traced.parent)
+        assert done.returncode == 0, done.stderr
+        return {row.group for row in LayersReport.model_validate_json(done.stdout).layers.files}
+
+    assert (groups(), groups("--data", "/usr/lib/")) == ({"system"}, {"data"})
+
+
 def test_what_cannot_be_done_is_said(traced: Path) -> None:
     folder = traced.parent
     for arguments, message in (
