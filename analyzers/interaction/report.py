@@ -198,7 +198,7 @@ class _Answer:
             job=job,
             host=host if by != "job" else "",
             pid=max(pid, 0) if one else 0,
-            tid=tid if one and tid < BY_RANK else 0,
+            tid=pid if by == "process" and pid > 0 else tid if one and tid < BY_RANK else 0,
             rank=int(tables.actors["rank"][row]) if by not in ("host", "job") else -1,
             threads=int(sums["threads"][node]),
             tids=self._threads().get(node, []),

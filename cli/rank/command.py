@@ -128,7 +128,7 @@ def command(
         raise click.UsageError(f"--output {output}: expected a name that ends in {', '.join(_FORMS)}")
     live = [name for name in files if is_address(name)]
     if culprits:
-        if len(files) > 1 or len(live) != 1 or "/jobs/" not in live[0] or output is not None:
+        if len(files) > 1 or len(live) != 1 or "/jobs/" not in live[0] or output or filter_out:
             raise click.UsageError(
                 "--culprits asks an aggregator: give one http://HOST:PORT/jobs/JOB, with or without --json"
             )

@@ -58,8 +58,9 @@ def who(actor: Actor) -> str:
     """Returns a vertex' name with what tells it from others of that name."""
     if actor.rank >= 0:
         return actor.name if actor.name == f"rank {actor.rank}" else f"{actor.name} (rank {actor.rank})"
+    thread = f"/{actor.tid}" if actor.pid and actor.tid not in (0, actor.pid) else ""
     number = actor.pid or actor.tid
-    return f"{actor.name} {number}" if number else actor.name
+    return f"{actor.name} {number}{thread}" if number else actor.name
 
 
 def how(edge: Interaction) -> str:

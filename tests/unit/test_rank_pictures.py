@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from iotide.clients.rank.dot import MOST_ACTORS, dot_of, shown_of
-from iotide.clients.rank.text import how
+from iotide.clients.rank.text import how, who
 from iotide.events.interaction import Actor, Component, Interaction, Ranking, SharedFile
 
 
@@ -86,6 +86,14 @@ def test_a_fork_is_drawn_between_those_whom_nothing_else_joins() -> None:
 def test_the_largest_component_is_drawn_on_top() -> None:
     text = dot_of(ranking([actor(number, component=1 + number // 2) for number in range(4)], []), 5)
     assert text.index("cluster_2") < text.index("cluster_1")  # Graphviz stacks from below
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"), [((0, 0), "p1"), ((5, 0), "p1 5"), ((0, 6), "p1 6"), ((5, 5), "p1 5"), ((5, 6), "p1 5/6")]
+)
+def test_threads_of_a_process_are_told_apart(numbers: tuple[int, int], told: str) -> None:
+    pid, tid = numbers
+    assert who(actor(1).model_copy(update={"pid": pid, "tid": tid})) == told
 
 
 @pytest.mark.parametrize(("connections", "told"), [(0, "socket"), (1, "socket"), (1200, "1,200 sockets")])
