@@ -1,4 +1,4 @@
-"""What tests of traced programs share."""
+"""What tests share: how generated ones take a busy machine, and what those of traced programs need."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from support.regions import MadeRegion
 from support.tracing import Tracing
+
+# Slow is what other processes make of a test, too: neither a clock nor a check of one fails any.
+settings.register_profile("busy", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 @pytest.fixture
