@@ -32,7 +32,7 @@ _POSIX: Final = {
     "connect shutdown getsockopt setsockopt getsockname getpeername mmap munmap mremap aio_error aio_return "
     "aio_suspend aio_cancel lio_listio realpath canonicalize_file_name mkdtemp mkfifo mkfifoat fstatat statvfs "
     "fstatvfs pathconf fpathconf eaccess isatty lchmod lutimes futimes futimens lremovexattr fremovexattr chroot "
-    "getcwd getwd get_current_dir_name readdir_r telldir getdirentries scandir scandirat ftw nftw glob",
+    "getcwd getwd get_current_dir_name readdir_r telldir getdirentries scandir scandirat ftw nftw glob syscall",
 }
 _STDIO: Final = {
     Kind.CREATE: "fopen fopen64 fdopen freopen freopen64 tmpfile tmpfile64 popen",
