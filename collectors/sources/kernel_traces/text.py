@@ -96,12 +96,12 @@ class KernelTextParser:
         keep = np.zeros(block.data.count(b"\n"), np.bool_)
         keep[headings] = True
         times, events = self._clock.read(block.data, lines), self._events.of(block.data, lines)
-        for host, chosen in self._by_host(block.data, lines):
+        for host, chosen in self._by_host(block.data, lines, np.arange(len(lines))):
             if host is None:
                 continue
             _, machine = self._machine(host, [])
             rows, calls = self._decoded(machine, block, lines[chosen], numbers[chosen], times[chosen], events[chosen])
-            told = np.isin(rows.line, numbers[chosen & (lines["tid"] >= 0)])
+            told = np.isin(rows.line, numbers[chosen[lines["tid"][chosen] >= 0]])
             keep[rows.line[rows_of(rows, calls, wanted(host.decode(errors="replace")), told)]] = True
         return keep
 
@@ -113,15 +113,13 @@ class KernelTextParser:
         if not block.data:
             return items
         lines, numbers, _ = self._split(block)
-        times = self._clock.read(block.data, lines)
+        times, events = self._clock.read(block.data, lines), self._events.of(block.data, lines)
         self._order.see(times)
-        events = self._events.of(block.data, lines)
-        means = self._events.sort_out(events)
-        self.counters["lines_ignored:other_event"] += len(lines) - int(np.count_nonzero(means))
-        lines, numbers, times, events = lines[means], numbers[means], times[means], events[means]
-        for host, chosen in self._by_host(block.data, lines):
+        means = np.flatnonzero(self._events.sort_out(events))
+        self.counters["lines_ignored:other_event"] += len(lines) - len(means)
+        for host, chosen in self._by_host(block.data, lines, means):
             if host is None:
-                self.counters["events_dropped:too_many_machines"] += int(np.count_nonzero(chosen))
+                self.counters["events_dropped:too_many_machines"] += len(chosen)
                 continue
             stream, machine = self._machine(host, items)
             rows, calls = self._decoded(machine, block, lines[chosen], numbers[chosen], times[chosen], events[chosen])
@@ -148,15 +146,17 @@ class KernelTextParser:
         self.counters["lines_ignored:heading"] += len(headings)
         return lines[fits], np.flatnonzero(fits), np.array(headings, np.int64)
 
-    def _by_host(self, data: bytes, lines: Lines) -> Iterator[tuple[bytes | None, npt.NDArray[np.bool_]]]:
-        """Yields the hosts, None for those that are too many, and which lines are theirs."""
+    def _by_host(
+        self, data: bytes, lines: Lines, among: npt.NDArray[np.intp]
+    ) -> Iterator[tuple[bytes | None, npt.NDArray[np.intp]]]:
+        """Yields the hosts, None for those that are too many, and which lines among some are theirs."""
         if not lines["host"].any():
-            if len(lines):
-                yield b"", np.ones(len(lines), np.bool_)
+            if len(among):
+                yield b"", among
             return
-        hosts = self._host_numbers.of(data, lines["host"])
+        hosts = self._host_numbers.of(data, lines["host"])[among]
         for number in np.flatnonzero(np.bincount(hosts)).tolist():
-            yield self._hosts[number] if number < len(self._hosts) else None, hosts == number
+            yield self._hosts[number] if number < len(self._hosts) else None, among[hosts == number]
 
     def _new_host(self, host: bytes) -> int:
         if len(self._hosts) >= MAX_HOSTS:
