@@ -39,7 +39,8 @@ What is recorded of CMD can be narrowed, to layers, classes of calls or files, a
 of your own. What the options leave open stands in the environment: IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY,
 IOTIDE_SKIP, IOTIDE_SAMPLE, IOTIDE_RING_RECORDS.
 
-Statically linked, Go and set-user-ID programs cannot be traced this way: iotide says so and runs them untraced.
+Statically linked, Go and set-user-ID programs cannot be traced this way: iotide says so and runs them untraced, and
+names at the end those that CMD has started.
 """
 
 

@@ -121,7 +121,9 @@ async def _observe(plan: RunPlan, folder: Path, server: Server) -> int:
             if server.aggregator.counters["archives_failed"]:
                 _say(f"the archive of all calls could not be written to {plan.output}")
             lasted = started, ended
-            _finish(plan, _last_word(plan, server, started), agent, lasted, returncode, archive, list(source.unseen))
+            unseen = list(source.unseen)
+            _finish(plan, _last_word(plan, server, started), agent, lasted, returncode, archive, unseen)
+            _tell_unseen(unseen)
         except Exception as error:
             _say(f"the run could not be summed up: {error!r}")
         return returncode
@@ -161,7 +163,7 @@ def _finish(
         predictions=session.predictions,
         report=None if report is None else str(report),
         archive=None if archive is None else str(archive),
-        unseen=unseen,
+        unseen=[*_unseen_command(plan), *unseen],
     )
     if plan.json_file is not None:
         with _complaint(f"cannot write {plan.json_file}"):
@@ -175,7 +177,6 @@ def _finish(
                 _say(f"the report has no pictures: {missing}")
     if not plan.quiet:
         _print_summary(summary, report if written else None)
-    _tell_unseen(unseen)
 
 
 def _print_summary(summary: RunSummary, report: Path | None) -> None:
@@ -194,6 +195,12 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
     if summary.archive is not None and job.events:
         size = Path(summary.archive).stat().st_size
         _say(f"every call: {summary.archive} ({byte_text(size)}, {size / job.events:.1f} bytes a call)")
+
+
+def _unseen_command(plan: RunPlan) -> list[UnseenProgram]:
+    """Returns the command where the tracer does not get into it, as was said when it started."""
+    obstacle = obstacle_to_tracing(plan.command[0], os.environ)
+    return [] if obstacle is None else [UnseenProgram(program=obstacle.program, reason=obstacle.reason, times=1)]
 
 
 def _tell_unseen(unseen: Sequence[UnseenProgram]) -> None:

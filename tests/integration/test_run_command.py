@@ -156,8 +156,10 @@ def test_static_program_is_said_to_be_untraced_and_runs(tmp_path: Path) -> None:
     (tmp_path / "script").write_text(f"#!{tmp_path}/static\n")
     (tmp_path / "script").chmod(0o755)
     for command in ("./static", "./script"):
-        done = iotide("run", "--quiet", "--no-report", "--", command, cwd=tmp_path)
+        done = iotide("run", "--quiet", "--no-report", "--json", "run.json", "--", command, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (3, "works\n")
+        (unseen,) = json.loads((tmp_path / "run.json").read_text())["unseen"]
+        assert (Path(unseen["program"]).name, unseen["reason"]) == ("static", "is statically linked")
         (line,) = done.stderr.splitlines()
         assert "static is statically linked" in line
         assert f"strace -f -ttt -T -y -o app.st {command};" in line
