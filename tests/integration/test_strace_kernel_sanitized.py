@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iotide.collectors.sources.strace import kernel_library as _strace_kernel
+from iotide.collectors.sources.strace import kernel_library
 from support.sanitized import TESTS, run_checked
 
-SOURCES = Path(_strace_kernel.__file__).parent / "kernel"
+SOURCES = Path(kernel_library.__file__).parent / "kernel"
 ROUNDS = 25
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -22,10 +21,6 @@ ProcessKey: TypeAlias = tuple[int, Any]
 """Number of the process, hash of its node."""
 _EXPECTED: Final = "a record of dftracer with name, pid, ph, and ts and dur from 0 on"
 _FRAME: Final = frozenset((b"", b"[", b"]"))
-_LIKE: Final = re.compile(
-    rb'\{"id":"?\d+"?,"name":"[^"]*","cat":"[^"]*",(?:"type":\d+,)?"pid":|\{"name":"[^"]*","cat":"dftracer",'
-)
-"""The keys of a call, in the order of all versions, or of what stands before the first."""
 
 
 class DftracerParser:
@@ -180,8 +175,3 @@ def _by_process(calls: Sequence[Record]) -> dict[ProcessKey, list[int] | None]:
     for row, key in enumerate(zip(pids, hosts, strict=True)):
         rows[key].append(row)
     return dict(rows)
-
-
-def looks_like_dftracer(head: bytes) -> bool:
-    """Tells a trace from its first bytes: keys in the order in which dftracer writes them, one object a line."""
-    return bool(_LIKE.match(head.lstrip(b"[ \t\r\n")))
