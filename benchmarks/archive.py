@@ -114,21 +114,22 @@ def regular_batches(count: int, start_ns: int, step_ns: int) -> list[EventBatch]
     return batches
 
 
-def rate_of_aggregator(batches: list[EventBatch], *, archived: bool) -> float:
+def rate_of_aggregator(batches: list[EventBatch], *, archived: bool, analysed: bool = True) -> float:
     """Events a second of CPU time through decoding, analyzers, predictions and an archive in a file, the best of three.
 
-    The graph of calls and the other analyzers of calls are as they are by default.
+    The graph of calls and the other analyzers of calls are as they are by default, or none is there but the predictor.
     """
-    return max(_rate_of_aggregator(batches, archived) for _ in range(3))
+    return max(_rate_of_aggregator(batches, archived, analysed) for _ in range(3))
 
 
-def _rate_of_aggregator(batches: list[EventBatch], archived: bool) -> float:
+def _rate_of_aggregator(batches: list[EventBatch], archived: bool, analysed: bool = True) -> float:
     messages = [encode(Hello(collector="c", stream="s", info=StreamInfo(job="j", source="bench")))]
     for at, batch in enumerate(batches):
         messages.append(encode_batch("s", at + 1, batch, Definitions() if at else DEFINITIONS))
     wired = [[bytes(frame) for frame in message] for message in messages]
     with tempfile.TemporaryDirectory() as folder:
-        aggregator = Aggregator(AggregatorSettings(), time.time)
+        analyses = {name: {"enabled": analysed} for name in ("dfg", "layers", "rank")}
+        aggregator = Aggregator(AggregatorSettings.model_validate(analyses), time.time)
         archives = Archives(aggregator, ArchiveSettings(folder=Path(folder)), lambda info: info.job)
         core = IngestCore(archives if archived else aggregator, IngestSettings())
         begun = time.process_time()
@@ -223,6 +224,11 @@ def measure() -> list[Figure]:
         Figure("archive: the same, archives off", rate_of_aggregator(hard, archived=False) / 1e6, "M events/s"),
         Figure("archive: aggregator, regular", rate_of_aggregator(regular, archived=True) / 1e6, "M events/s", ">= 3"),
         Figure("archive: the same, archives off", rate_of_aggregator(regular, archived=False) / 1e6, "M events/s"),
+        Figure(
+            "archive: regular, archive and predictor alone",
+            rate_of_aggregator(regular, archived=True, analysed=False) / 1e6,
+            "M events/s",
+        ),
         Figure("archive: reading, random order", rate_of_reading() / 1e6, "M calls/s"),
         Figure("archive: a stream of ten calls", of_stream[0], "ms", better="lower"),
         Figure("archive: a stream of ten calls", of_stream[1], "bytes", better="lower"),
