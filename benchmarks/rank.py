@@ -7,12 +7,13 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from _figures import Figure, report, seconds_of
+from _figures import Figure, report
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer
 from iotide.cli.rank.building import ranked
@@ -152,6 +153,16 @@ def reading() -> list[Figure]:
     return figures
 
 
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """Returns the least CPU time of some runs."""
+    least = float("inf")
+    for _ in range(7):
+        begun = time.process_time()
+        work()
+        least = min(least, time.process_time() - begun)
+    return least
+
+
 def filtering(folder: Path) -> list[Figure]:
     """Ranks a real trace, cuts it down to the leaders, and ranks what is left."""
     whole, small = folder / "whole.txt", folder / "small.txt"
@@ -166,10 +177,10 @@ def filtering(folder: Path) -> list[Figure]:
         Figure("lines of a real trace kept for three leaders a component", 100 * kept / lines, "%", better="lower"),
         Figure(
             "reading and ranking it",
-            1e3 * seconds_of(lambda: ranked([small], None, settings)),
+            1e3 * cpu_seconds(lambda: ranked([small], None, settings)),
             "ms",
             peer="the whole trace",
-            peer_value=1e3 * seconds_of(lambda: ranked([whole], None, settings)),
+            peer_value=1e3 * cpu_seconds(lambda: ranked([whole], None, settings)),
             better="lower",
         ),
     ]
