@@ -104,7 +104,8 @@ def test_program_that_uses_io_uring_is_named(tracing: Tracing, tmp_path: Path) -
 
 
 def test_what_is_seen_or_not_there_is_not_named(tracing: Tracing) -> None:
-    assert unseen(tracing, "sh", "-c", "true; ls /; ./nothing-like-it; env -i ./nothing-like-it; python3 -ISc ''; env true; true") == []
+    script = "true; ls /; ./nothing-like-it; env -i ./nothing-like-it; python3 -ISc ''; env true; true"
+    assert unseen(tracing, "sh", "-c", script) == []
 
 
 def test_run_says_what_it_did_not_see(static: Path, tmp_path: Path) -> None:
