@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgpack
@@ -90,7 +90,7 @@ class CountingSink:
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         self.events += len(batch)
 
-    def closed(self, stream: str) -> None: ...
+    def closed(self, stream: str, losses: Mapping[str, int]) -> None: ...
 
     def heartbeat(self, collector: str, host: str, counters: object) -> None: ...
 

@@ -73,7 +73,7 @@ class Shipper:
                 self._wire_id[item.stream] = wire_id
                 self._windows[wire_id] = SendWindow(wire_id, item.info)
             elif isinstance(item, Closed):
-                self._close(item.stream, now_s)
+                self._close(item.stream, now_s, item.losses)
             elif (wire_id := self._wire_id.get(item.stream, "")) in self._windows:
                 if isinstance(item, Changed):
                     self._change(wire_id, item.info, now_s)
@@ -155,7 +155,7 @@ class Shipper:
         for window in self._windows_to_end():
             if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:
                 window.bye_sent_s = now_s
-                out.append(encode(Bye(stream=window.wire_id, last_seq=window.next_seq - 1)))
+                out.append(encode(Bye(stream=window.wire_id, last_seq=window.next_seq - 1, losses=dict(window.losses))))
         return out
 
     # ---- inside ----
@@ -194,16 +194,21 @@ class Shipper:
     def _queue(self, wire_id: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
         self._windows[wire_id].waiting += 1
         for gone in self._backlog.push(wire_id, batch, definitions, now_s, self._under_way_bytes):
-            self.counters["events_dropped:shipper_full"] += len(gone.batch)
+            self._lose(self._windows[gone.stream], "shipper_full", len(gone.batch))
             self._windows[gone.stream].waiting -= 1
             extend(self._windows[gone.stream].unsent, gone.definitions)
 
-    def _close(self, name: str, now_s: float) -> None:
+    def _close(self, name: str, now_s: float, losses: Counter[str] | None = None) -> None:
         wire_id = self._wire_id.pop(name, "")
         if window := self._windows.get(wire_id):
             self._queue_open(wire_id, now_s)
+            window.losses.update(losses or {})
             window.ended = True
             self._remove_if_refused(window)
+
+    def _lose(self, window: SendWindow, reason: str, events: int) -> None:
+        self.counters[f"events_dropped:{reason}"] += events
+        window.losses[f"events_dropped:{reason}"] += events
 
     def _send(self, waiting: Waiting, now_s: float, out: list[list[Frame]]) -> None:
         window = self._windows[waiting.stream]
@@ -236,7 +241,7 @@ class Shipper:
         if reject.code in ("malformed", "failed") and reject.seq:
             done = window.acknowledge(reject.seq)
             if done and done[-1].seq == reject.seq:
-                self.counters["events_dropped:rejected"] += done[-1].events
+                self._lose(window, "rejected", done[-1].events)
             self._forget(done, now_s)
         elif reject.code in ("version", "full", "malformed"):
             lost = window.refuse()

@@ -39,6 +39,8 @@ class Closed:
     """A stream ends; nothing of it follows."""
 
     stream: str
+    losses: Counter[str] = field(default_factory=Counter)
+    """Events of it that were lost, by the counter's name (``events_dropped:ring_full`` ...), where that is known."""
 
 
 SourceItem: TypeAlias = Opened | Changed | Chunk | Closed

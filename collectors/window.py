@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -43,6 +43,7 @@ class SendWindow:
         unsent: definitions of dropped batches; they go with the next one.
         in_flight: what is not acknowledged, by number.
         news: what the stream says of itself anew; goes with the next batch.
+        losses: events that were lost before and in here, by counter; goes with BYE.
     """
 
     def __init__(self, wire_id: str, info: StreamInfo) -> None:
@@ -56,6 +57,7 @@ class SendWindow:
         self.unsent = Definitions()
         self.in_flight: deque[Sent] = deque()
         self.news: StreamInfo | None = None
+        self.losses: Counter[str] = Counter()
         self._info = readable_info(info)
         self._acknowledged = Definitions()  # for an aggregator that has lost its memory
 

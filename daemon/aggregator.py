@@ -112,8 +112,8 @@ class Aggregator:
             self._move(session, Happening.EVENT)
             self._plan(session)
 
-    def closed(self, stream: str) -> None:
-        """Takes in that a stream has ended."""
+    def closed(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Takes in that a stream has ended; the collector's heartbeats have told of its losses."""
         self._forgotten.discard(stream)
         if (job := self._job_of.pop(stream, None)) is not None:
             session = self.jobs[job]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,8 @@ class _Job:
     saved_at_s: float = 0.0
     unsaved: deque[str] = field(default_factory=deque)
     """Streams that the checkpoint in progress has yet to come to."""
+    missing: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """Events of each open stream that were taken in and not archived, by counter."""
     full: bool = False
     given_up: bool = False
 
@@ -121,24 +124,26 @@ class Archives:
             return
         name, job = found
         if job.full:
-            self.counters["events_not_archived:job_bytes"] += len(batch)
+            self._leave_out(job, stream, "job_bytes", len(batch))
             return
         if self._disk.waiting_bytes > _MOST_WAITING:
             self._disk.settle()
         kept = batch if self._disk.waiting_bytes <= _MOST_WAITING else empty_batch()
-        self.counters["events_not_archived:disk"] += len(batch) - len(kept)
+        self._leave_out(job, stream, "disk", len(batch) - len(kept))
         if not self._write(name, job, stream, lambda: job.writer.batch(stream, kept, definitions)):
             self.counters["events_not_archived:failed"] += len(kept)
         self._hold(stream, job.writer.held_bytes(stream))
         if self._held_bytes > self._settings.memory_bytes:
             self._relieve(time.perf_counter() + _SLICE_S)
 
-    def closed(self, stream: str) -> None:
-        """Takes in that a stream has ended."""
-        self._next.closed(stream)
+    def closed(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Takes in that a stream has ended; its archive says what of it is missing."""
+        self._next.closed(stream, losses)
         if (found := self._find(stream)) is not None:
-            self._write(*found, stream, lambda: found[1].writer.closed(stream))
-            found[1].streams.discard(stream)
+            name, job = found
+            missing = Counter(losses) + job.missing.pop(stream, Counter())
+            self._write(name, job, stream, lambda: job.writer.closed(stream, missing))
+            job.streams.discard(stream)
         self._job_of_stream.pop(stream, None)
         self._hold(stream, 0)
 
@@ -232,6 +237,8 @@ class Archives:
     def _complete(self, name: str, job: _Job) -> None:
         for stream in job.writer.open_streams():
             self._hold(stream, 0)
+            if missing := job.missing.pop(stream, None):
+                self._write(name, job, stream, partial(job.writer.closed, stream, missing))
         self._append(name, job, job.writer.end())
         self._save(name, job)
         self._let_go(name, job)
@@ -258,6 +265,11 @@ class Archives:
             return False
         self._append(name, job, data)
         return True
+
+    def _leave_out(self, job: _Job, stream: str, reason: str, events: int) -> None:
+        if events:
+            self.counters[f"events_not_archived:{reason}"] += events
+            job.missing[stream][f"events_not_archived:{reason}"] += events
 
     def _begin(self, name: str) -> _Job | None:
         file = new_file(self._folder, name, self._clock(), self._paths)

@@ -77,8 +77,8 @@ class Sink(Protocol):
         """
         ...
 
-    def closed(self, stream: str) -> None:
-        """Takes in that a stream has ended."""
+    def closed(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Takes in that a stream has ended, and what of it was lost on the way, by the collector's counters."""
         ...
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
@@ -164,7 +164,7 @@ class IngestCore:
         for collector, since in self._absent_since.items():
             if now_s - since >= self._settings.forget_after_s:
                 for name in sorted(self._streams_of[collector]):
-                    self._remove(name)  # not remembered as ended: should it come back, it says HELLO again
+                    self._remove(name, {})  # not remembered as ended: should it come back, it says HELLO again
 
     def _hello(self, identity: bytes, hello: Hello) -> list[Reply]:
         name = hello.stream
@@ -219,7 +219,7 @@ class IngestCore:
         try:
             self._sink.batch(name, events, header.definitions)
         except StreamForgottenError as error:
-            self._remove(name)
+            self._remove(name, {})
             return self._reject(identity, name, seq, "unknown_stream", str(error))
         except ProtocolError as error:
             self.stats.malformed += 1
@@ -243,7 +243,7 @@ class IngestCore:
         self._ended[name] = stream.expected
         while len(self._ended) > self._settings.remembered_streams:
             self._ended.popitem(last=False)
-        self._remove(name)
+        self._remove(name, bye.losses)
         return self._ack(identity, name, stream.expected)  # one more than its last batch: BYE itself
 
     def _full(self, collector: str) -> str:
@@ -253,14 +253,14 @@ class IngestCore:
             return f"at most {self._settings.max_collectors} collectors have streams open"
         return ""
 
-    def _remove(self, name: str) -> None:
+    def _remove(self, name: str, losses: Mapping[str, int]) -> None:
         stream = self._streams.pop(name)
         self.stats.streams = len(self._streams)
         others = self._streams_of[stream.collector]
         others.discard(name)
         if not others:
             del self._streams_of[stream.collector]
-        self._tell(self._sink.closed, name)
+        self._tell(self._sink.closed, name, losses)
 
     def _define(self, stream: str, definitions: Definitions) -> None:
         try:

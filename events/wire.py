@@ -72,6 +72,8 @@ class Bye(msgspec.Struct, tag="bye", kw_only=True):
 
     stream: str
     last_seq: int
+    losses: dict[str, int] = {}
+    """Events of it that were lost on the way here, by the collector's counters."""
 
 
 class Ack(msgspec.Struct, tag="ack", kw_only=True):

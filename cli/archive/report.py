@@ -96,6 +96,11 @@ def print_report(report: dict[str, Any]) -> None:
         if report["has_times"]:
             times = f"{report['bytes_of_times'] / calls:.2f} for its times"
         console.print(f"{size / calls:.2f} bytes a call: {times}, {rest / calls:.4f} for all else, {byte_text(rest)}")
+    losses: Counter[str] = Counter()
+    for stream in report["streams"]:
+        losses.update(stream["losses"])
+    for reason, count in losses.most_common():
+        console.print(f"missing: {reason} {count:,}")
     section = report["merged"].get("section")
     if section:
         console.print(

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from signal import Signals
@@ -134,7 +135,7 @@ def _item(frames: list[Frame]) -> SourceItem:
             return Changed(message.stream, message.info)
         return Chunk(message.stream, batch, message.definitions)
     if isinstance(message, Bye):
-        return Closed(message.stream)
+        return Closed(message.stream, Counter(message.losses))
     raise ProtocolError(f"no reader says {type(message).__name__}")
 
 
@@ -186,7 +187,7 @@ def _write(out: IO[bytes], item: SourceItem) -> None:
     elif isinstance(item, Changed):
         _send(out, encode_batch(stream, 1, empty_batch(), Definitions(), readable_info(item.info)))
     elif isinstance(item, Closed):
-        _send(out, encode(Bye(stream=stream, last_seq=0)))
+        _send(out, encode(Bye(stream=stream, last_seq=0, losses=dict(item.losses))))
     else:
         *ahead, last = packed(item.definitions)
         for definitions in ahead:

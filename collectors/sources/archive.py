@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from os import SEEK_END
 from pathlib import Path
@@ -47,7 +48,18 @@ def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:
             about.malformed(None, error.problem, error.expected)
         for reason, count in stream.losses.items():
             about.counters[reason] += count
-        yield [Closed(name)]
+            about.omissions.add(_missing(reason), count)
+        yield [Closed(name, Counter(stream.losses))]
     about.counters["bytes_read"] = size
     for problem in reader.problems:
         about.malformed(None, problem.problem, problem.expected)
+
+
+def _missing(reason: str) -> str:
+    """Returns what a counter of the recording means to those who read it later, as a plural."""
+    what, _, why = reason.partition(":")
+    if what in ("events_left_out", "events_sampled_out"):
+        return "calls that were not recorded, as was asked for"
+    if what in ("events_dropped", "events_not_archived"):
+        return f"calls that were lost while they were recorded ({why})"
+    return f"{what.replace('_', ' ')} while this was recorded"

@@ -15,6 +15,7 @@ class RememberingSink:
         self.starts: dict[str, list[int]] = {}
         self.definitions: dict[str, DefinitionTable] = {}
         self.closed_streams: list[str] = []
+        self.losses: dict[str, Mapping[str, int]] = {}
         self.counters: dict[str, Mapping[str, int]] = {}
         self.lost_collectors: list[str] = []
         self.refuse_start: int | None = None
@@ -35,8 +36,9 @@ class RememberingSink:
         self.definitions[stream].apply(definitions)
         self.starts[stream].extend(batch.start.tolist())
 
-    def closed(self, stream: str) -> None:
+    def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         self.closed_streams.append(stream)
+        self.losses[stream] = losses
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
         self.counters[collector] = counters

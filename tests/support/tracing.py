@@ -69,6 +69,7 @@ class Tracing:
         self.batches: dict[str, list[EventBatch]] = {}
         self.chunks: dict[str, list[tuple[EventBatch, Definitions]]] = {}
         self.closed: list[str] = []
+        self.losses: Counter[str] = Counter()
 
     def __enter__(self) -> Tracing:
         return self
@@ -97,6 +98,7 @@ class Tracing:
                 self.chunks[item.stream].append((item.batch, item.definitions))
             elif isinstance(item, Closed):
                 self.closed.append(item.stream)
+                self.losses.update(item.losses)
 
     def run(
         self, command: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None

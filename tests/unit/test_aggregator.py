@@ -69,7 +69,7 @@ def test_job_goes_through_its_life_and_vanishes() -> None:
     feed(aggregator)
     clock.now += 11
     aggregator.tick()
-    aggregator.closed("s")
+    aggregator.closed("s", {})
     clock.now += 6
     aggregator.tick()
     assert aggregator.jobs["job"].state is State.ENDED
@@ -90,7 +90,7 @@ def test_job_with_a_silent_open_stream_ends_at_last() -> None:
 def test_late_process_of_an_ended_job_brings_it_back() -> None:
     aggregator, clock = make(linger_s=1)
     feed(aggregator, "a")
-    aggregator.closed("a")
+    aggregator.closed("a", {})
     clock.now += 2
     aggregator.tick()
     feed(aggregator, "b", until_s=clock.now)
@@ -114,7 +114,7 @@ def test_jobs_beyond_the_bound_are_counted_and_dropped() -> None:
     aggregator, _ = make(max_jobs=1)
     feed(aggregator, "a", "one")
     feed(aggregator, "b", "two")
-    aggregator.closed("b")
+    aggregator.closed("b", {})
     assert set(aggregator.jobs) == {"one"}
     assert aggregator.counters["streams_refused:max_jobs"] == 1
     assert aggregator.counters["events_dropped:no_job"] == 120
@@ -333,7 +333,7 @@ def test_bytes_that_no_signal_has_are_counted_beyond_the_life_of_their_job() -> 
         batch = make_batch(1, {"start": int(at * 1e9), "kind": int(Kind.WRITE), "bytes": 7})
         aggregator.batch("s", batch, Definitions([], []))
     assert aggregator.signal_bytes_dropped() == {"late": 0.0, "ahead": 7.0}
-    aggregator.closed("s")
+    aggregator.closed("s", {})
     for _ in range(3):
         clock.now += 10_000
         aggregator.tick()

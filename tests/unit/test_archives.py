@@ -60,7 +60,7 @@ def test_job_is_archived_and_handed_on(tmp_path: Path) -> None:
     archives = made(folder, Clock(), sink)
     archives.opened("s", info())
     archives.batch("s", *writes(100))
-    archives.closed("s")
+    archives.closed("s", {})
     archives.end_job("job")
     archives.settle()
     (path,) = files(folder)
@@ -119,7 +119,7 @@ def test_jobs_have_files_of_their_own_and_one_of_the_same_name_begins_another(tm
     for turn, job in enumerate(("a", "b", "a")):
         archives.opened(f"stream {turn}", info(job))
         archives.batch(f"stream {turn}", *writes(5))
-        archives.closed(f"stream {turn}")
+        archives.closed(f"stream {turn}", {})
         archives.end_job(job)
     archives.close()
     assert [path.name.split("-")[0] for path in files(tmp_path)] == ["a", "a", "b"]
@@ -134,7 +134,7 @@ def test_stream_that_outlives_its_job_is_archived_on(tmp_path: Path) -> None:
     saved(archives)
     assert calls_of(files(tmp_path)[0]) == 5
     archives.batch("s", *writes(4))
-    archives.closed("s")
+    archives.closed("s", {})
     archives.end_job("job")
     archives.close()
     assert calls_of(files(tmp_path)[0]) == 9
@@ -217,7 +217,7 @@ def test_stream_of_an_archive_that_was_given_up_does_not_meet_the_next_one(tmp_p
     archives.batch("s", *writes(3))
     archives.batch("t", *writes(4))
     archives.changed("s", info())
-    archives.closed("s")
+    archives.closed("s", {})
     archives.close()
     assert archives.counters["archives_failed"] == 1
     assert archives.counters["events_not_archived:failed"] == 3
@@ -337,3 +337,15 @@ def test_folder_that_cannot_be_made_costs_running_jobs_their_archives_alone(tmp_
     archives.batch("s", *writes(3))
     assert len(sink.starts["s"]) == 3
     assert archives.counters["archives_failed"] == 1
+
+
+def test_archive_says_what_of_a_stream_was_lost_before_it_and_by_it(tmp_path: Path) -> None:
+    archives = made(tmp_path, Clock(), RememberingSink(), job_bytes=1)
+    archives.opened("s", info())
+    archives.batch("s", *writes(3))
+    archives.closed("s", {"events_dropped:ring_full": 7})
+    archives.close()
+    (path,) = files(tmp_path)
+    with path.open("rb") as file:
+        (stream,) = ArchiveReader(file, path.name).streams.values()
+    assert stream.losses == {"events_dropped:ring_full": 7, "events_not_archived:job_bytes": 3}

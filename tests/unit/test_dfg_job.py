@@ -78,7 +78,7 @@ def test_each_stream_is_a_case_and_calls_are_told_apart_by_two_levels() -> None:
     for _ in range(2):
         one.calls(("open", "/p/scratch/a/x"), ("write", "/p/scratch/a/y"))
         two.calls(("write", "/home/ann/z"))
-    aggregator.closed("s2")
+    aggregator.closed("s2", {})
     graph = graph_of(aggregator)
     assert edges_of(graph) == {
         ("open:/p/scratch", "write:/p/scratch"): 2,
@@ -133,7 +133,7 @@ def test_streams_one_after_the_other_leave_nothing_behind() -> None:
     sizes = []
     for number in range(300):
         Stream(aggregator, f"s{number}", START_NS + 10 * number * STEP_NS).calls(("write", "/a"), ("write", "/a"))
-        aggregator.closed(f"s{number}")
+        aggregator.closed(f"s{number}", {})
         aggregator.jobs["job"].settle()
         sizes.append(len(pickle.dumps(aggregator.jobs["job"].graph)))
     assert max(sizes) <= max(sizes[:10]) + 200
@@ -237,7 +237,7 @@ def test_what_graphs_lack_is_still_counted_when_their_job_is_gone() -> None:
     before = scraped(aggregator)["iotide_graph_dropped_total", "", "evicted_cases"]
     assert before == 2
     for name in ("s1", "s2", "s3"):
-        aggregator.closed(name)
+        aggregator.closed(name, {})
     for _ in range(3):
         now[0] += 10_000
         aggregator.tick()

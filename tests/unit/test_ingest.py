@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,7 @@ class BreakingSink(RememberingSink):
     def opened(self, stream: str, info: StreamInfo) -> None:
         raise RuntimeError("opened")
 
-    def closed(self, stream: str) -> None:
+    def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         raise RuntimeError("closed")
 
     def heartbeat(self, collector: str, host: str, counters: object) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -313,8 +315,12 @@ def test_dropped_events_are_counted_exactly(actions: list[tuple[str, int]]) -> N
             wire.cut()
         else:
             wire.step(most=much)
-    shipper.take([Closed("s")], wire.now)
+    shipper.take([Closed("s", Counter({"events_dropped:ring_full": 5}))], wire.now)
     wire.settle()
     (starts,) = sink.starts.values()
-    assert len(starts) + shipper.counters["events_dropped:shipper_full"] == sent
+    lost = shipper.counters["events_dropped:shipper_full"]
+    assert len(starts) + lost == sent
     assert starts == sorted(set(starts))
+    assert [Counter(losses) for losses in sink.losses.values()] == [
+        Counter({"events_dropped:ring_full": 5, "events_dropped:shipper_full": lost})
+    ]

@@ -68,6 +68,8 @@ class TracedProcess:
         self.until_s = 0.0
         self.forgive: set[str] = set()
         """Counters of the process that are not ours to report."""
+        self.losses: Counter[str] = Counter()
+        """What of the process was lost or left out, by counter; complete once it is closed."""
         self._first = region
         self._regions = [region]
         self._clock_offset_ns = region.clock_offset_ns
@@ -129,24 +131,29 @@ class TracedProcess:
         now: Counter[str] = Counter()
         for region in self._regions:
             now.update(region.counts())
-            self._counters.update(region.counters)
+            for reason, count in region.counters.items():
+                self._lose(reason, count)
             region.counters.clear()
         for reason, count in now.items():
             if 0 < (grown := count - self._told[reason]) < _MOST_GROWTH:
                 self._told[reason] = count
                 if reason not in self.forgive:
-                    self._counters[reason] += grown
+                    self._lose(reason, grown)
 
     def close(self) -> None:
         """Lets the memory go; what was drained and not handed out is counted."""
         if self._held:
             records = sum(len(split(lines)[0]) for _, lines in self._held)
-            self._counters["events_dropped:closed"] += records
+            self._lose("events_dropped:closed", records)
             self._held = []
         self.count()
         self._names.signatures.close()
         for region in self._regions:
             region.close()
+
+    def _lose(self, reason: str, count: int) -> None:
+        self._counters[reason] += count
+        self.losses[reason] += count
 
     def _drain(self) -> None:
         room = _LINES_A_POLL
@@ -198,7 +205,7 @@ class TracedProcess:
             rows = records.rows
             tids = np.asarray(tids)[valid] if np.ndim(tids) else tids
         if malformed:
-            self._counters["events_dropped:malformed"] += malformed
+            self._lose("events_dropped:malformed", malformed)
         columns: dict[str, npt.ArrayLike] = {name: rows[name] for name in _COPIED}
         columns["start"] = start
         columns["tid"] = tids

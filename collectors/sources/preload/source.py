@@ -109,7 +109,7 @@ class PreloadSource:
             if ended and process.drained and process.until_s <= now_s:
                 self._forget(token)
                 self._release(process)
-                items.append(Closed(process.stream))
+                items.append(Closed(process.stream, +process.losses))
         return items
 
     def hurry(self) -> None:
@@ -213,7 +213,7 @@ class PreloadSource:
         self.problems.add(InputError(process.stream, None, repr(error), "a process that can be followed"))
         self._forget(token)
         self._release(process)
-        items.append(Closed(process.stream))
+        items.append(Closed(process.stream, +process.losses))
 
     def _forget(self, token: int) -> None:
         process = self._processes.pop(token)
