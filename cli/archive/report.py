@@ -89,7 +89,10 @@ def print_report(report: dict[str, Any]) -> None:
     console = Console(highlight=False)
     calls, size = report["calls"], report["bytes"]
     end = "" if report["complete"] else ", without its end"
-    console.print(f"{report['archive']}: {calls} calls of {len(report['streams'])} streams in {byte_text(size)}{end}")
+    console.print(
+        f"{report['archive']}: {calls} calls of {len(report['streams'])} streams in {byte_text(size)}{end}",
+        soft_wrap=True,
+    )
     if calls:
         rest = size - report["bytes_of_times"]
         times = "times were left out"
