@@ -7,16 +7,18 @@ that our prediction is held to.
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
+from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from ..clients.units import duration_text
-from ..events.models import Prediction, RunSummary
+from ..events.models import RunSummary
 
 REPETITIONS: Final = 16
 ROUNDS: Final = 5_000_000
@@ -39,12 +41,13 @@ checkpoint.close()
 
 
 class OwnClock(NamedTuple):
-    """What the program itself says: mean seconds a repetition, and how many the machine held up."""
+    """What the program itself says of its last repetitions: mean seconds, and how many the machine held up."""
 
     usual_s: float
     """Of those that were not."""
     all_s: float
     held_up: int
+    repetitions: int
 
     def error_of(self, period_s: float) -> float:
         """Returns how far a period is off, relatively: a few that were held up are part of the rhythm or are not."""
@@ -54,7 +57,7 @@ class OwnClock(NamedTuple):
     def text(self) -> str:
         """Returns it in words."""
         held_up = f" ({self.all_s:.3f} s with {self.held_up} that the machine held up)" if self.held_up else ""
-        return f"{self.usual_s:.3f} s by timeit's own clock{held_up}"
+        return f"{self.usual_s:.3f} s by timeit's own clock in the {self.repetitions} repetitions looked at{held_up}"
 
 
 def main() -> int:
@@ -78,32 +81,36 @@ def main() -> int:
         _say(f"the traced run ended with status {done.returncode}")
         return 1
     summary = RunSummary.model_validate_json((report / "summary.json").read_text())
-    return _compare(summary, own_clock(done.stdout))
+    return _compare(summary, done.stdout)
 
 
-def own_clock(output: str) -> OwnClock:
+def own_clock(output: str, window_s: float) -> OwnClock:
     """Reads timeit's ``raw times`` line.
 
     A repetition that took a third longer than the median was held up by the machine; the others have the rhythm.
+
+    Args:
+        output: of timeit.
+        window_s: what the prediction looked at, up to the end: on a machine that has other work, too, repetitions
+            before it may have taken longer or shorter.
     """
     line = next(row for row in output.splitlines() if row.startswith("raw times:"))
     times = [float(number) for number in re.findall(r"([\d.e+-]+) sec", line)]
-    usual = [each for each in times if each <= _HELD_UP * statistics.median(times)]
-    return OwnClock(statistics.mean(usual), statistics.mean(times), len(times) - len(usual))
+    ends = accumulate(reversed(times))
+    looked_at = [each for each, end in zip(reversed(times), ends, strict=True) if end - each / 2 <= window_s] or times[
+        -1:
+    ]
+    usual = [each for each in looked_at if each <= _HELD_UP * statistics.median(looked_at)]
+    return OwnClock(statistics.mean(usual), statistics.mean(looked_at), len(looked_at) - len(usual), len(looked_at))
 
 
-def usual_period(prediction: Prediction) -> float:
-    """Returns the period that most repetitions had; where the machine slowed the last ones, that is an earlier one."""
-    earlier = [each for each in prediction.others if each.relation == "earlier" and each.phases > REPETITIONS / 2]
-    periods = [*(each.period_s for each in earlier), prediction.period_s]
-    return next(period.value for period in periods if period is not None)
-
-
-def _compare(summary: RunSummary, truth: OwnClock) -> int:
-    if summary.prediction is None or summary.prediction.period_s is None:
-        _say(f"no period was found; it is {truth.text()}")
+def _compare(summary: RunSummary, output: str) -> int:
+    found = summary.prediction
+    if found is None or found.period_s is None:
+        _say(f"no period was found; it is {own_clock(output, math.inf).text()}")
         return 1
-    predicted_s = usual_period(summary.prediction)
+    truth = own_clock(output, found.window.end_s - found.window.start_s)
+    predicted_s = found.period_s.value
     error = truth.error_of(predicted_s)
     verdict = "right" if error <= TOLERANCE else "WRONG"
     _say(
