@@ -164,7 +164,8 @@ class IngestCore:
         for collector, since in self._absent_since.items():
             if now_s - since >= self._settings.forget_after_s:
                 for name in sorted(self._streams_of[collector]):
-                    self._remove(name, {})  # not remembered as ended: should it come back, it says HELLO again
+                    # Not remembered as ended: should it come back, it says HELLO again.
+                    self._remove(name, {"streams_cut_off": 1})
 
     def _hello(self, identity: bytes, hello: Hello) -> list[Reply]:
         name = hello.stream

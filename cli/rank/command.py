@@ -26,7 +26,7 @@ jobs, http://HOST:9788. docs/rank.md explains every number.
 
 \b
 Examples:
-  perf sched record -- ./pipeline.sh; perf sched script > kernel.txt
+  perf record -a -e 'sched:*,irq:*' -- ./pipeline.sh; perf script > kernel.txt
   iotide rank kernel.txt                                    components and their leaders
   iotide rank -o graph.html kernel.txt                      the graph as a page (.svg .png .dot .json too)
   iotide rank --filter-out small.txt --top 3 kernel.txt     the trace with the three leaders of each component

@@ -187,6 +187,7 @@ def test_streams_of_a_collector_that_stays_away_are_closed_and_make_room() -> No
     assert peer.sink.closed_streams == []
     peer.core.tick(130.0)
     assert peer.sink.closed_streams == ["a", "b"]
+    assert peer.sink.losses == {"a": {"streams_cut_off": 1}, "b": {"streams_cut_off": 1}}
     assert peer.core.stats.streams == 0
     assert peer.say(hello("x", "d")) == []
     assert codes(peer.say(batch(2, "a"))) == [("unknown_stream", 2)]
