@@ -3,6 +3,7 @@
 #include "core.h"
 #include "libc.h"
 #include "hooks/posix.h"
+#include "linux_aio.h"
 #include "sites_posix.h"
 
 #include <linux/seccomp.h>
@@ -193,6 +194,28 @@ static long asked(struct form *form, long number, const long *a) {
     return result;
 }
 
+/* ---- asynchronous ---- */
+
+static long submitting(long number, const long *a) {
+    struct iotide_aio_look look = iotide_aio_look((aio_context_t)a[0]);
+    struct iotide_span span = iotide_enter(iotide_aio_site(AIO_SUBMIT));
+    long result = REAL(syscall)(number, a[0], a[1], a[2]);
+    iotide_aio_submitted(span, (aio_context_t)a[0], look, (struct iocb *const *)a[2], result == -1 ? -errno : result);
+    return result;
+}
+
+static long reaping(long number, const long *a) {
+    struct iotide_span span = iotide_enter(iotide_aio_site(AIO_REAP));
+    long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    iotide_aio_reaped(span, a[1], (const struct io_event *)a[3], result == -1 ? -errno : result);
+    return result;
+}
+
+static long destroying(long number, const long *a) {
+    iotide_aio_destroying(iotide_enter(iotide_aio_site(AIO_DESTROY)), (aio_context_t)a[0]);
+    return REAL(syscall)(number, a[0]);
+}
+
 /* ---- a program restricts itself ---- */
 
 enum { UNRESTRICTED, FILTERED, BLIND }; /* blind: allowed are read, write and the end; not even the processor's ticks */
@@ -232,6 +255,15 @@ EXPORT long syscall(long number, ...) {
     struct form *form = form_of(number);
     if (form)
         return asked(form, number, a);
+    if (!iotide_aio_within()) {
+        switch (number) {
+        case SYS_io_submit: return submitting(number, a);
+        case SYS_io_getevents:
+        case SYS_io_pgetevents: return reaping(number, a);
+        case SYS_io_destroy: return destroying(number, a);
+        default: break;
+        }
+    }
     int to = iotide_begun() ? restriction_of(number, a) : UNRESTRICTED;
     return to ? restricting(to, number, a) : REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

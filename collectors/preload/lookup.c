@@ -118,6 +118,14 @@ void *iotide_defined_in(const struct link_map *map, const char *symbol) {
     return !is_vdso(map) && describe(map, &object) ? search(&object, symbol, hash_of(symbol)) : NULL;
 }
 
+void *iotide_defined_anywhere(const char *symbol) {
+    void *real = NULL;
+    for (const struct link_map *map = _r_debug.r_map; map && !real; map = map->l_next)
+        if (map->l_ld != _DYNAMIC)
+            real = iotide_defined_in(map, symbol);
+    return real;
+}
+
 long iotide_absent(void) {
     errno = ENOSYS;
     return -1;
