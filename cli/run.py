@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +60,7 @@ names at the end those that CMD has started.
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Folder for the report. Default: ./iotide-JOB.",
+    help="Folder for the report; one with an earlier report is left alone, DIR-2 is taken. Default: ./iotide-JOB.",
 )
 @click.option("--no-report", is_flag=True, help="Leave no report and no archive behind.")
 @click.option("--no-archive", is_flag=True, help="Do not keep every call in an archive beside the report.")
@@ -101,13 +103,15 @@ def command(
     """Runs the command under observation, then ends as it ended."""
     from ..analyzers.settings import DetectSettings
     from .launch import LaunchError, end_like
+    from .report_folder import report_folder
     from .run_session import RunPlan, run_traced
 
     name = job or default_job(cmd, os.environ)
+    fallback_name = f"iotide-{safe_name(name)[:100]}"
     plan = RunPlan(
         command=cmd,
         job=name,
-        output=None if no_report else output or Path(f"iotide-{safe_name(name)}"),
+        output=None,
         json_file=json_file,
         quiet=quiet,
         interval_s=interval,
@@ -118,8 +122,16 @@ def command(
         detect=DetectSettings(**detection),
     )
     try:
-        returncode = run_traced(plan)
+        with contextlib.ExitStack() as stack:
+            if not no_report:
+                folder = report_folder(output or Path(fallback_name), fallback_name, _say)
+                plan = replace(plan, output=stack.enter_context(folder))
+            returncode = run_traced(plan)
     except LaunchError as error:
         click.echo(f"iotide: {error}", err=True)
         sys.exit(error.status)
     end_like(returncode)
+
+
+def _say(text: str) -> None:
+    click.echo(f"iotide: {text}", err=True)

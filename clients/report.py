@@ -27,9 +27,9 @@ def write_report(
         OSError: the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (folder / "summary.json").write_text(summary.model_dump_json(indent=2) + "\n")
-    (folder / "predictions.jsonl").write_text("".join(row.model_dump_json() + "\n" for row in history))
-    (folder / "signal.json").write_text(signal.model_dump_json() + "\n")
+    _write(folder / "summary.json", summary.model_dump_json(indent=2) + "\n")
+    _write(folder / "predictions.jsonl", "".join(row.model_dump_json() + "\n" for row in history))
+    _write(folder / "signal.json", signal.model_dump_json() + "\n")
     pictures: dict[str, str] = {}
     missing = ""
     try:
@@ -40,8 +40,19 @@ def write_report(
         pictures["signal"] = draw_signal(signal, summary.prediction)
         pictures["history"] = draw_history(history)
     page = folder / REPORT_NAME
-    page.write_text(render_page(summary, history, pictures, missing))
+    _write(page, render_page(summary, history, pictures, missing))
     return page, missing
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file wholly or not at all: one that was cut off for want of room would look like a report."""
+    written = path.with_name(f".{path.name}.part")
+    try:
+        written.write_text(text)
+        written.replace(path)
+    except OSError:
+        written.unlink(missing_ok=True)
+        raise
 
 
 def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: dict[str, str], missing: str = "") -> str:

@@ -176,13 +176,6 @@ def test_paths_and_layers_that_are_left_out_are_not_recorded(tmp_path: Path) -> 
     assert seen == {str(tmp_path / "kept/a")}
 
 
-def test_report_that_cannot_be_written_is_said_and_changes_no_status(tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("a file")
-    done = iotide("run", "-o", "taken/report", "--", "sh", "-c", "exit 5", cwd=tmp_path)
-    assert done.returncode == 5
-    assert "cannot write the report to taken/report" in done.stderr
-
-
 @pytest.mark.parametrize("option", [("--listen", "0.0.0.0:0"), ("--sampling", "point"), ("--publish", "nonsense")])
 def test_option_that_cannot_work_is_refused_before_the_program_starts(tmp_path: Path, option: tuple[str, str]) -> None:
     done = iotide("run", *option, "--", "touch", "started", cwd=tmp_path)
