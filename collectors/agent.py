@@ -57,7 +57,8 @@ class Agent:
         self._socket.setsockopt(zmq.RECONNECT_IVL, 50)
         self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
         self._socket.connect(settings.endpoint)
-        self._shipper = Shipper(f"{settings.host}:{os.getpid()}:{secrets.token_hex(4)}", settings)
+        # Nobody else can guess the name: who says it speaks for our streams, also over another connection.
+        self._shipper = Shipper(f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}", settings)
         self._sources: list[Source] = []
         self._open: dict[int, set[str]] = {}
         self._finished: Counter[str] = Counter()

@@ -243,7 +243,7 @@ class Shipper:
             if done and done[-1].seq == reject.seq:
                 self._lose(window, "rejected", done[-1].events)
             self._forget(done, now_s)
-        elif reject.code in ("version", "full", "malformed"):
+        elif reject.code in ("version", "full", "foreign", "malformed"):
             lost = window.refuse()
             self.counters["events_dropped:rejected"] += sum(sent.events for sent in lost)
             self._forget(lost, now_s)

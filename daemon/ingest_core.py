@@ -28,6 +28,7 @@ from ..events.wire import (
     decode_header,
     encode,
 )
+from .owners import Collector, Owners
 
 _log = logging.getLogger(__name__)
 
@@ -100,6 +101,8 @@ class IngestStats:
     bytes: int = 0
     duplicates: int = 0
     malformed: int = 0
+    foreign: int = 0
+    """Messages about a stream from a peer whose stream it is not, or not yet again after it reconnected."""
     failed: int = 0
     """Times that the sink broke over news other than a batch."""
     rejected: Counter[str] = field(default_factory=Counter)
@@ -109,7 +112,7 @@ class IngestStats:
 
 @dataclass(slots=True)
 class _Stream:
-    collector: str
+    owner: Collector
     expected: int
     gap_told: int = 0
     """The sequence number that was last asked for again."""
@@ -123,10 +126,9 @@ class IngestCore:
         self._sink = sink
         self._settings = settings
         self._streams: dict[str, _Stream] = {}
-        self._streams_of: dict[str, set[str]] = {}  # by collector
-        self._ended: OrderedDict[str, int] = OrderedDict()
+        self._owners = Owners()
+        self._ended: OrderedDict[str, tuple[int, str]] = OrderedDict()  # number of the last ack, collector
         self._heard: dict[str, float] = {}
-        self._absent_since: dict[str, float] = {}
 
     def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
         """Takes in one message of the peer ``identity``; returns what is to be answered."""
@@ -159,13 +161,9 @@ class IngestCore:
             del self._heard[collector]
             self._tell(self._sink.lost, collector)
         self.stats.collectors = len(self._heard)
-        absent = [collector for collector in self._streams_of if collector not in self._heard]
-        self._absent_since = {collector: self._absent_since.get(collector, now_s) for collector in absent}
-        for collector, since in self._absent_since.items():
-            if now_s - since >= self._settings.forget_after_s:
-                for name in sorted(self._streams_of[collector]):
-                    # Not remembered as ended: should it come back, it says HELLO again.
-                    self._remove(name, {"streams_cut_off": 1})
+        for name in self._owners.abandoned(self._heard, now_s, self._settings.forget_after_s):
+            # Not remembered as ended: should its collector come back, it says HELLO again.
+            self._remove(name, {"streams_cut_off": 1})
 
     def _hello(self, identity: bytes, hello: Hello) -> list[Reply]:
         name = hello.stream
@@ -174,14 +172,19 @@ class IngestCore:
         if hello.next_seq < 1:
             self.stats.malformed += 1
             return self._reject(identity, name, 0, "malformed", "next_seq is at least 1")
+        stream = self._streams.get(name)
+        owner = stream.owner.name if stream is not None else self._ended.get(name, (0, hello.collector))[1]
+        if owner != hello.collector:
+            self.stats.foreign += 1
+            return self._reject(identity, name, 0, "foreign", "the stream is another collector's")
+        self._owners.bind(hello.collector, identity)
         if name in self._ended:
             return []  # said again; its batches are judged by their numbers
-        stream = self._streams.get(name)
         if stream is None:
             if full := self._full(hello.collector):
                 return self._reject(identity, name, 0, "full", full)
-            stream = self._streams[name] = _Stream(hello.collector, hello.next_seq)
-            self._streams_of.setdefault(hello.collector, set()).add(name)
+            stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
+            self._streams[name] = stream
             self.stats.streams = len(self._streams)
             self._tell(self._sink.opened, name, hello.info)
         elif hello.next_seq <= stream.expected:
@@ -197,8 +200,10 @@ class IngestCore:
         if stream is None:
             if name in self._ended:
                 self.stats.duplicates += 1
-                return self._ack(identity, name, self._ended[name])
+                return self._ack(identity, name, self._ended[name][0])
             return self._reject(identity, name, seq, "unknown_stream", "say HELLO first")
+        if stream.owner.peer != identity:
+            return self._foreign(identity, name, seq)
         if seq < stream.expected:
             self.stats.duplicates += 1
             return self._ack(identity, name, stream.expected - 1)
@@ -237,30 +242,35 @@ class IngestCore:
         stream = self._streams.get(name)
         if stream is None:
             if name in self._ended:
-                return self._ack(identity, name, self._ended[name])
+                return self._ack(identity, name, self._ended[name][0])
             return self._reject(identity, name, bye.last_seq, "unknown_stream", "say HELLO first")
+        if stream.owner.peer != identity:
+            return self._foreign(identity, name, bye.last_seq)
         if bye.last_seq >= stream.expected:
             return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
-        self._ended[name] = stream.expected
+        self._ended[name] = stream.expected, stream.owner.name
         while len(self._ended) > self._settings.remembered_streams:
             self._ended.popitem(last=False)
         self._remove(name, bye.losses)
         return self._ack(identity, name, stream.expected)  # one more than its last batch: BYE itself
 
+    def _foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
+        """Answers a peer that has not said whose stream it is; a collector that reconnected says HELLO and goes on."""
+        self.stats.foreign += 1
+        reason = "its collector speaks over another connection; say HELLO first"
+        return self._reject(identity, stream, seq, "unknown_stream", reason)
+
     def _full(self, collector: str) -> str:
         if len(self._streams) >= self._settings.max_streams:
             return f"at most {self._settings.max_streams} streams are open"
-        if collector not in self._streams_of and len(self._streams_of) >= self._settings.max_collectors:
+        if collector not in self._owners and len(self._owners) >= self._settings.max_collectors:
             return f"at most {self._settings.max_collectors} collectors have streams open"
         return ""
 
     def _remove(self, name: str, losses: Mapping[str, int]) -> None:
         stream = self._streams.pop(name)
         self.stats.streams = len(self._streams)
-        others = self._streams_of[stream.collector]
-        others.discard(name)
-        if not others:
-            del self._streams_of[stream.collector]
+        self._owners.remove(stream.owner, name)
         self._tell(self._sink.closed, name, losses)
 
     def _define(self, stream: str, definitions: Definitions) -> None:
@@ -280,6 +290,7 @@ class IngestCore:
             _log.exception("the sink raised")
 
     def _heartbeat(self, identity: bytes, beat: Heartbeat, now_s: float) -> list[Reply]:
+        self._owners.bind(beat.collector, identity)
         if beat.collector in self._heard or len(self._heard) < self._settings.max_collectors:
             self._heard[beat.collector] = now_s
             self.stats.collectors = len(self._heard)

@@ -92,7 +92,7 @@ class Reject(msgspec.Struct, tag="reject", kw_only=True):
     Codes: ``malformed`` and ``failed`` (the batch is skipped and never wanted again: it is wrong, or it broke
     something at this end), ``unknown_stream`` (say HELLO again, then
     resend what is unacknowledged), ``gap`` (resend from ``seq``), ``version`` (no common protocol version),
-    ``full`` (the aggregator takes no more streams).
+    ``full`` (the aggregator takes no more streams), ``foreign`` (a HELLO for a stream of another collector).
     """
 
     stream: str

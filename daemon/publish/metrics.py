@@ -97,6 +97,9 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_ingest_bytes_total": Family(CounterMetricFamily, "Bytes of batches received."),
     "iotide_ingest_duplicates_total": Family(CounterMetricFamily, "Batches received again and dropped."),
     "iotide_ingest_malformed_total": Family(CounterMetricFamily, "Messages that broke the protocol."),
+    "iotide_ingest_foreign_total": Family(
+        CounterMetricFamily, "Messages about streams of other collectors, and a few of each collector that reconnected."
+    ),
     "iotide_ingest_rejected_total": Family(CounterMetricFamily, "Messages rejected, by code.", ("code",)),
     "iotide_ingest_streams": Family(GaugeMetricFamily, "Streams open."),
     "iotide_collectors": Family(GaugeMetricFamily, "Collectors heard of lately."),
@@ -203,6 +206,7 @@ class AggregatorCollector(Collector):
         add("iotide_ingest_bytes_total", stats.bytes)
         add("iotide_ingest_duplicates_total", stats.duplicates)
         add("iotide_ingest_malformed_total", stats.malformed)
+        add("iotide_ingest_foreign_total", stats.foreign)
         for code, count in sorted(stats.rejected.items()):
             add("iotide_ingest_rejected_total", count, code)
         add("iotide_ingest_streams", stats.streams)

@@ -18,7 +18,7 @@ from iotide.collectors.source import Chunk, SourceItem
 from iotide.daemon.ingest import Ingest
 from iotide.daemon.ingest_core import IngestSettings, Sink
 from iotide.events import Definitions, EventBatch
-from iotide.events.wire import Heartbeat, Hello, encode, encode_batch
+from iotide.events.wire import Bye, Heartbeat, Hello, Reject, decode, encode, encode_batch
 from support import serving
 from support.link import INFO, numbered
 from support.serving import Fed, until
@@ -159,6 +159,36 @@ async def test_garbage_and_repetitions_hurt_no_other_collector(tmp_path: Path) -
     assert mine == [list(range(10**6, 10**6 + 5))]
     (others,) = [starts for stream, starts in sink.starts.items() if stream.endswith(":s")]
     assert others == list(range(3000))
+
+
+async def test_stranger_cannot_speak_for_another_collectors_stream(tmp_path: Path) -> None:
+    source, sink, endpoint = Counting(), RememberingSink(), f"ipc://{tmp_path}/in"
+    async with ingesting(endpoint, sink) as ingest, collecting(endpoint, [source]) as agent:
+        source.give(10)
+        await until(lambda: events_in(sink) == 10)
+        (stream,) = sink.starts
+        context = zmq.asyncio.Context()
+        stranger = context.socket(zmq.DEALER)
+        stranger.linger = 0
+        stranger.connect(endpoint)
+        codes = []
+        for message in (
+            encode_batch(stream, 2, numbered(10**6, 5), Definitions()),
+            encode(Bye(stream=stream, last_seq=1)),
+            encode(Hello(collector="stranger", stream=stream, info=INFO, next_seq=100)),
+            encode(Heartbeat(collector="stranger")),
+            encode_batch(stream, 2, numbered(10**6, 5), Definitions()),
+        ):
+            await stranger.send_multipart(message)
+            answer, _ = decode(await stranger.recv_multipart())
+            codes.append(answer.code if isinstance(answer, Reject) else type(answer).__name__)
+        assert codes == ["unknown_stream", "unknown_stream", "foreign", "Heartbeat", "unknown_stream"]
+        assert ingest.core.stats.foreign == 4
+        stranger.close()
+        context.term()
+        source.give(10)
+        assert await agent.drain(20)
+    assert sink.starts == {stream: list(range(20))}
 
 
 async def test_collector_that_is_killed_is_reported_lost(tmp_path: Path) -> None:
