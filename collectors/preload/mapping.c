@@ -17,10 +17,11 @@ static struct {
     _Atomic uint64_t target; /* handle << 32 | file */
     _Atomic uint32_t generation;
     _Atomic uint32_t kept;
+    _Atomic bool stores; /* stores to it change the file */
 } mappings[MAPPINGS];
 static _Atomic int used; /* entries below this one may be taken */
 
-static void remember(uintptr_t start, size_t length, struct iotide_target target) {
+static void remember(uintptr_t start, size_t length, struct iotide_target target, bool stores) {
     for (int i = 0; i < MAPPINGS; i++) {
         uintptr_t none = 0;
         if (atomic_load_explicit(&mappings[i].start, memory_order_relaxed) ||
@@ -30,6 +31,7 @@ static void remember(uintptr_t start, size_t length, struct iotide_target target
         atomic_store_explicit(&mappings[i].target, (uint64_t)target.handle << 32 | target.file, memory_order_relaxed);
         atomic_store_explicit(&mappings[i].generation, atomic_load(&iotide_generation), memory_order_relaxed);
         atomic_store_explicit(&mappings[i].kept, iotide_keep_file(target.file), memory_order_relaxed);
+        atomic_store_explicit(&mappings[i].stores, stores, memory_order_relaxed);
         atomic_store_explicit(&mappings[i].start, start, memory_order_release);
         int seen = atomic_load(&used);
         while (i >= seen && !atomic_compare_exchange_weak(&used, &seen, i + 1))
@@ -64,6 +66,10 @@ static struct iotide_target target_at(int place) {
     return target;
 }
 
+static bool stores_at(int place) {
+    return place >= 0 && atomic_load_explicit(&mappings[place].stores, memory_order_relaxed);
+}
+
 /* Forgets what lies wholly within; a mapping that is cut keeps its file. */
 static void forget(uintptr_t start, size_t length) {
     int count = atomic_load_explicit(&used, memory_order_relaxed);
@@ -82,8 +88,11 @@ static inline void *mapped(struct iotide_span span, struct iotide_site *site, vo
     struct iotide_facts facts = iotide_facts(site, iotide_target_of(fd), fd, at == MAP_FAILED);
     facts.offset = offset;
     facts.requested = (int64_t)length;
+    bool stores = (protection & PROT_WRITE) && (flags & MAP_TYPE) != MAP_PRIVATE;
+    if (stores)
+        facts.flags |= FLAG_STORES;
     if (at != MAP_FAILED && facts.target.file != IOTIDE_LEFT_OUT)
-        remember((uintptr_t)at, length, facts.target);
+        remember((uintptr_t)at, length, facts.target, stores);
     iotide_leave(span, site, facts, (uint64_t[]){(uint64_t)protection, (uint64_t)flags}, 2);
     return at;
 }
@@ -128,11 +137,12 @@ EXPORT void *mremap(void *address, size_t length, size_t new_length, int flags, 
     if (place < 0)
         return REAL(mremap)(address, length, new_length, flags, wanted);
     struct iotide_target target = target_at(place);
+    bool stores = stores_at(place);
     struct iotide_span span = iotide_enter(&SITE(mremap));
     void *at = REAL(mremap)(address, length, new_length, flags, wanted);
     if (at != MAP_FAILED) {
         forget((uintptr_t)address, length);
-        remember((uintptr_t)at, new_length, target);
+        remember((uintptr_t)at, new_length, target, stores);
     }
     if (span.start_ns) {
         struct iotide_facts facts = iotide_facts(&SITE(mremap), target, -1, at == MAP_FAILED);
@@ -146,8 +156,10 @@ EXPORT int msync(void *memory, size_t length, int flags) {
     struct iotide_span span = iotide_enter(&SITE(msync));
     int result = REAL(msync)(memory, length, flags);
     if (span.start_ns && iotide_begun()) {
-        struct iotide_target target = target_at(find((uintptr_t)memory));
-        struct iotide_facts facts = iotide_facts(&SITE(msync), target, -1, result != 0);
+        int place = find((uintptr_t)memory);
+        struct iotide_facts facts = iotide_facts(&SITE(msync), target_at(place), -1, result != 0);
+        if (stores_at(place))
+            facts.flags |= FLAG_STORES;
         facts.requested = (int64_t)length;
         iotide_leave(span, &SITE(msync), facts, (uint64_t[]){(uint64_t)flags}, 1);
     }

@@ -20,7 +20,8 @@ enum iotide_kind {
     KIND_OTHER, KIND_CREATE, KIND_DUPLICATE, KIND_DESTROY, KIND_SEEK, KIND_CHANGE_FLAGS, KIND_DELETE, KIND_READ,
     KIND_WRITE, KIND_SYNC
 };
-enum iotide_flag { FLAG_BLOCKING = 1, FLAG_COLLECTIVE = 2, FLAG_FAILED = 4, FLAG_APPEND = 8 };
+/* FLAG_STORES: of mmap and msync: stores to this mapping change the file */
+enum iotide_flag { FLAG_BLOCKING = 1, FLAG_COLLECTIVE = 2, FLAG_FAILED = 4, FLAG_APPEND = 8, FLAG_STORES = 64 };
 
 /* One completed call: a cache line, so that a record is never shared between two. */
 struct iotide_record {

@@ -149,6 +149,26 @@ def test_mapped_file_is_seen_when_it_is_mapped_and_written_back(tracing: Tracing
         assert {row.handle for row in found} <= opened
 
 
+MAPPING = """
+import mmap
+with open("data", "r+b") as file:
+    for protection, flags in (3, mmap.MAP_SHARED), (1, mmap.MAP_SHARED), (3, mmap.MAP_PRIVATE):
+        with mmap.mmap(file.fileno(), 8192, flags=flags, prot=protection) as memory:
+            memory.flush(0, 4096)
+            memory.flush()
+"""
+
+
+def test_mapping_through_which_stores_reach_the_file_is_told_from_others(tracing: Tracing, tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(bytes(8192))
+    done = tracing.run([sys.executable, "-S", "-c", MAPPING], cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = tracing.rows(path=tmp_path / "data")
+    stores = [(row.call, row.requested) for row in rows if row.flags & Flag.STORES]
+    assert stores == [("mmap", 8192), ("msync", 4096), ("msync", 8192)]
+    assert len([row for row in rows if row.call == "msync"]) > 2
+
+
 @pytest.mark.parametrize("calls", ["data", "data,seek,sync"])
 def test_closed_descriptors_are_forgotten_also_when_closing_is_not_recorded(
     tracing: Tracing, tmp_path: Path, calls: str
