@@ -40,11 +40,11 @@ _KEYS: Final[dict[bytes, tuple[str, int, int]]] = {  # field, its bit, how much 
     b"ret": ("result", HAS_RESULT, 0),
 }
 _PATHS: Final = {b"filename": 0, b"pathname": 1}
-_LONE: Final = re.compile(rb" *+(-?(?:0x[\da-fA-F]++|\d++)) *+")
+_LONE: Final = re.compile(rb" *(-?(?:0x[\da-fA-F]+|\d+)) *")
 _TOKEN: Final = re.compile(
-    rb'"(?:[^"\\]|\\.)*+"'
-    rb"|(?P<key>%s)(?!\w) *+[=:] *+(?P<number>-?(?:0x[\da-fA-F]++|\d++))(?!\w)"
-    rb'|(?P<which>%s)(?!\w) *+[=:] *+(?:-?\w*+ ++)?"(?P<path>(?:[^"\\]|\\.)*+)"|\w++'
+    rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+    rb"|(?P<key>%s)(?!\w) *[=:] *(?P<number>-?(?:0x[\da-fA-F]+|\d+))(?!\w)"
+    rb'|(?P<which>%s)(?!\w) *[=:] *(?:(?:-\w*|\w+) +)?"(?P<path>[^"\\]*(?:\\.[^"\\]*)*)"|\w+'
     % (b"|".join(_KEYS), b"|".join(_PATHS))
 )
 """Newer kernels write the text of a path behind its address."""

@@ -65,7 +65,7 @@ PRINTF: Final = b'{"type": "printf", "data": "'
 """What stands before a line that bpftrace wraps in JSON."""
 
 _IN_INTERRUPT: Final = re.compile(rb"[hHsZz]")
-_CONTEXT: Final = re.compile(rb'(?:^|(?<=[ ,]))(?:(tid|pid) = (\d++)|procname = "([^"]*+)")')
+_CONTEXT: Final = re.compile(rb'(?:^|(?<=[ ,]))(?:(tid|pid) = (\d+)|procname = "([^"]*)")')
 
 
 def scan(data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:

@@ -26,8 +26,8 @@ _EXPECTED: Final = (
 _ENDS: Final = {"lock_req": KernelEvent.LOCK_REQ, "lock_acq": KernelEvent.LOCK_ACQ, "unlock": KernelEvent.UNLOCK}
 _EVENT: Final = re.compile(r"(?:.*_)?(lock_req|lock_acq|unlock)$")
 _LINE: Final = re.compile(
-    rb"^(?:[^\S\n]*+(?:Lost \d+ events)?\n)*+"
-    rb'\s*\{(?=[^\n]*"event"\s*:\s*"[^"\n]*(?:lock_req|lock_acq|unlock)")(?=[^\n]*"lock"\s*:)'
+    rb"^(?:[^\S\n]*(?:Lost \d+ events)?\n)*"
+    rb'[^\S\n]*\{(?=[^\n]*"event"\s*:\s*"[^"\n]*(?:lock_req|lock_acq|unlock)")(?=[^\n]*"lock"\s*:)'
 )
 
 

@@ -14,8 +14,8 @@ from .rows import Step
 from .text import KernelTextParser
 
 _HEADER: Final = (
-    rb"\[(?:(?P<date>\d{4}-\d\d-\d\d) )?(?P<stamp>(?:\d\d:\d\d:\d\d|\d{1,10}+)\.\d{1,9}+)\] (?:\([^) ]*+\) )?"
-    rb"(?:(?P<host>[^\s:{}]++) )?(?P<event>\w++): \{ cpu_id = (?P<cpu>\d{1,6}+)[^}\n]*+\},?+"
+    rb"\[(?:(?P<date>\d{4}-\d\d-\d\d) )?(?P<stamp>(?:\d\d:\d\d:\d\d|\d{1,10})\.\d{1,9})\] (?:\([^) ]*\) )?"
+    rb"(?:(?P<host>[^\s:{}]+) )?(?P<event>\w+): \{ cpu_id = (?P<cpu>\d{1,6})[^}\n]*\},?"
     rb"(?: \{ (?P<context>[^{}\n]*) \},(?= \{))?"
 )
 _FIRST: Final = re.compile(_HEADER)

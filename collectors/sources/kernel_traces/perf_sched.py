@@ -11,14 +11,15 @@ from .line import Form
 from .text import KernelTextParser
 
 HEADER: Final = (
-    rb" *+(?P<comm>\S[^\n]*?)(?<! ) ++(?:(?P<pid>-1|\d{1,10}+)/)?(?P<tid>-1|\d{1,10}+) ++\[(?P<cpu>\d{1,6}+)\] ++"
-    rb"(?:(?P<flags>[\w.]{4,6}+) ++)?(?P<stamp>\d{1,10}+\.\d{1,9}+): ++"
-    rb"(?:\d++ ++)?(?:\w++:(?=\w++:))?(?P<event>\w++): *+"
+    rb" *(?P<comm>\S[^\n]*?)(?<! ) +(?:(?P<pid>-1|\d{1,10})/)?(?P<tid>-1|\d{1,10}) +\[(?P<cpu>\d{1,6})\] +"
+    rb"(?:(?P<flags>[\w.]{4,6}) +)?(?P<stamp>\d{1,10}\.\d{1,9}): +"
+    rb"(?:\d+ +)?(?:\w+:(?=\w+:))?(?P<event>\w+): *"
 )
 EXPECTED: Final = (
     "a line of perf script, such as `bash 4711 [000] 4874.609034: sched:sched_waking: comm=cat pid=4712 prio=120`"
 )
-_FIRST: Final = re.compile(rb"^(?:#[^\n]*\n|[^\S\n]*+\n)*+" + HEADER)
+_HEADING: Final = rb"(?:#[^\n]*\n|[^\S\n]*\n)"
+_FIRST: Final = re.compile(rb"^%s*(?!%s)" % (_HEADING, _HEADING) + HEADER)
 
 DIALECT: Final = Dialect(
     name="perf",

@@ -21,7 +21,7 @@ from .line import thread_number
 
 Extents = npt.NDArray[np.uint32]
 
-_NUMBER: Final = re.compile(rb"(-?)(?:0x([\da-fA-F]++)|(\d++))")
+_NUMBER: Final = re.compile(rb"(-?)(?:0x([\da-fA-F]+)|(\d+))")
 _LARGEST: Final = 2**62
 _NO_SLOT: Final = 2**32 - 1
 _PART: Final = np.dtype(
@@ -37,9 +37,9 @@ _PART: Final = np.dtype(
 _VALUES: Final = {"": 0, "thread": 1, "word": 2, "number": 3}
 _PATTERNS: Final = {
     "": b"",
-    "thread": rb"(\d++)(?!\w)",
-    "word": rb"([^ ]++)",
-    "number": rb"(-?(?:0x[\da-fA-F]++|\d++))(?!\w)",
+    "thread": rb"(\d+)(?!\w)",
+    "word": rb"([^ ]+)(?![^ ])",
+    "number": rb"(-?(?:0x[\da-fA-F]+|\d+))(?!\w)",
 }
 
 
@@ -83,7 +83,7 @@ class Template:
         self._literals = b"".join(step.literal for step in self._steps)
         self._slots = max(len(self._numbers), len(self._texts), 1)
         self._parts = self._compiled()
-        self._pattern = re.compile(_pattern(self._steps))
+        self._patterns = [re.compile(pattern) for pattern in _patterns(self._steps)]
 
     def read(self, data: bytes, payloads: Extents) -> Fields:
         """Takes payloads, extents in the data of shape (n, 2), apart."""
@@ -123,20 +123,31 @@ class Template:
         fits: npt.NDArray[np.bool_],
     ) -> None:
         for row, (begin, end) in enumerate(payloads.tolist()):
-            found = self._pattern.match(data[begin:end])
-            if found is None:
+            spans = self._spans(text := data[begin:end])
+            if spans is None:
                 continue
             fits[row] = True
-            groups = iter(range(1, self._pattern.groups + 1))
             for step in self._steps:
                 if step.before:
-                    texts[row, self._texts.index(step.before)] = np.add(found.span(next(groups)), begin)
+                    texts[row, self._texts.index(step.before)] = np.add(spans.pop(0), begin)
                 if step.value == "word":
-                    texts[row, self._texts.index(step.field)] = np.add(found.span(next(groups)), begin)
+                    texts[row, self._texts.index(step.field)] = np.add(spans.pop(0), begin)
                 elif step.value:
-                    text = found[next(groups)]
-                    value = thread_number(text) if step.value == "thread" else whole_number(text) or 0
+                    digits = text[slice(*spans.pop(0))]
+                    value = thread_number(digits) if step.value == "thread" else whole_number(digits) or 0
                     numbers[row, self._numbers.index(step.field)] = value
+
+    def _spans(self, text: bytes) -> list[tuple[int, int]] | None:
+        """Returns where the groups of the patterns are, one pattern behind the other; None where one does not fit."""
+        spans: list[tuple[int, int]] = []
+        at = 0
+        for pattern in self._patterns:
+            found = pattern.match(text, at)
+            if found is None:
+                return None
+            spans += map(found.span, range(1, pattern.groups + 1))
+            at = found.end()
+        return spans
 
     def _compiled(self) -> npt.NDArray[np.void]:
         parts = np.zeros(len(self._steps), _PART)
@@ -184,12 +195,12 @@ def _steps(text: bytes) -> list[_Step]:
     return steps
 
 
-def _pattern(steps: list[_Step]) -> bytes:
-    """Returns the regular expression: each text that is looked for, and what has to follow it, is an atomic group."""
-    groups: list[bytes] = []
+def _patterns(steps: list[_Step]) -> list[bytes]:
+    """Returns regular expressions: one for each text that is looked for, with what has to follow it."""
+    patterns: list[bytes] = []
     for step in steps:
-        if step.lazy or not groups:
-            groups.append(b"")
-        groups[-1] += (b"(.*?)" if step.before else b".*?") if step.lazy else b""
-        groups[-1] += re.escape(step.literal) + _PATTERNS[step.value]
-    return b"".join(b"(?>" + group + b")" for group in groups)
+        if step.lazy or not patterns:
+            patterns.append(b"")
+        patterns[-1] += (b"(.*?)" if step.before else b".*?") if step.lazy else b""
+        patterns[-1] += re.escape(step.literal) + _PATTERNS[step.value]
+    return patterns

@@ -12,14 +12,15 @@ from .rows import Step
 from .text import KernelTextParser
 
 _HEADER: Final = (
-    rb" *+(?:[^\x00- :]++: (?= ))? *(?:<\.\.\.>|(?P<comm>\S[^\n]*?))-(?P<tid>\d{1,10}+) ++"
-    rb"(?:\( *+(?:(?P<pid>\d{1,10}+)|-++)\) ++)?\[(?P<cpu>\d{1,6}+)\] ++"
-    rb"(?:(?P<flags>[\w.]{4,6}+) ++)?(?P<stamp>\d{1,10}+\.\d{1,9}+): ++"
-    rb"(?P<event>\w++(?:(?=:)|\(| ->| <-))(?:(?<=\w):)? *+"
+    rb" *(?:[^\x00- :]+: (?= ) *)?(?:<\.\.\.>|(?P<comm>\S[^\n]*?))-(?P<tid>\d{1,10}) +"
+    rb"(?:\( *(?:(?P<pid>\d{1,10})|-+)\) +)?\[(?P<cpu>\d{1,6})\] +"
+    rb"(?:(?P<flags>[\w.]{4,6}) +)?(?P<stamp>\d{1,10}\.\d{1,9}): +"
+    rb"(?P<event>\w+(?:(?=:)|\(| ->| <-))(?:(?<=\w):)? *"
 )
 """A buffer's name stands before the lines of one that is not the main one (``trace-cmd record -B``); there, names of
 commands are padded, so that ``tmux: server`` is none."""
-_FIRST: Final = re.compile(rb"^(?:#[^\n]*\n|(?:version|cpus) *=[^\n]*\n|CPU \d+ is empty\n|[^\S\n]*+\n)*+" + _HEADER)
+_HEADING: Final = rb"(?:#[^\n]*\n|(?:version|cpus) *=[^\n]*\n|CPU \d+ is empty\n|[^\S\n]*\n)"
+_FIRST: Final = re.compile(rb"^%s*(?!%s)" % (_HEADING, _HEADING) + _HEADER)
 
 DIALECT: Final = Dialect(
     name="trace-cmd",

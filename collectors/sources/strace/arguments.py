@@ -23,10 +23,10 @@ Arguments: TypeAlias = npt.NDArray[Any]
 MOST_SEARCHED: Final = 32_768
 """Bytes among which the last descriptor is sought: two paths of PATH_MAX bytes with each byte escaped."""
 
-_STRING = re.compile(
-    rb"(?:, )?+(?:(?:AT_FDCWD|\d{1,20}+)(?:<" + ANNOTATION + rb'>(?=(?:\(deleted\))?+, ")(?:\(deleted\))?+)?+, (?="))?+'
-    rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
+_FOLDER = re.compile(
+    rb"(?:, )?(?:(?:AT_FDCWD|\d{1,20})(?:<" + ANNOTATION + rb'>(?=(?:\(deleted\))?, ")(?:\(deleted\))?)?, (?="))?'
 )
+_STRING = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
 _DESCRIPTOR = re.compile(rb"\d+<" + ANNOTATION + ANNOTATION_END)
 _ANY_DESCRIPTOR = re.compile(rb"\b\d+<" + ANNOTATION + ANNOTATION_END)
 
@@ -81,9 +81,10 @@ def _path(data: bytes, arguments: Extent, annotation: Extent, returned: Extent, 
     begin, end = arguments
     if way == PathIn.RESULT and _size(returned):
         return returned, (0, 0)
-    if way in (PathIn.RESULT, PathIn.ARGUMENT) and (string := _STRING.match(data, begin, end)):
-        folder = string.span(1) if string[1] is not None else (0, 0)
-        return annotation if _size(annotation) else folder, string.span(2)
+    if way in (PathIn.RESULT, PathIn.ARGUMENT) and (named := _FOLDER.match(data, begin, end)):
+        folder = named.span(1) if named[1] is not None else (0, 0)
+        if string := _STRING.match(data, named.end(), end):
+            return annotation if _size(annotation) else folder, string.span(1)
     if way == PathIn.DESCRIPTOR and not _size(annotation) and (own := _DESCRIPTOR.match(data, begin, end)):
         return own.span(1), (0, 0)
     if way == PathIn.LAST_DESCRIPTOR:

@@ -70,14 +70,14 @@ ANNOTATION: Final = rb"([^<>\n]*(?:(?:->|<[^<>\n]*>)[^<>\n]*)*)"
 ANNOTATION_END: Final = rb">(?=[,)( \n]|$)(?:\(deleted\))?"
 
 _LEADER: Final = re.compile(
-    rb"(?:\[pid ++)?+(?:(\d{1,7}+)(?:<[^>\n]*+>)?+\]?+ ++)?+ *+"
-    rb"(\d\d:\d\d:\d\d(?:\.\d{1,9}+)?+|\d{1,10}+\.\d{1,9}+)(?: \(\+ ++[\d.]++\))?+ ++"
-    rb"(?:\[ *+[\da-f?]{1,16}+\] ++)*+"  # number of the call (-n), instruction pointer (-i)
+    rb"(?:\[pid +(?! ))?(?:(\d{1,7})(?:<[^>\n]*>)?\]? +(?! ))? *"
+    rb"(\d\d:\d\d:\d\d(?:\.\d{1,9})?|\d{1,10}\.\d{1,9})(?: \(\+ +[\d.]+\)|(?! \(\+ +[\d.]+\))) +"
+    rb"(?:\[ *[\da-f?]{1,16}\] +)*"  # number of the call (-n), instruction pointer (-i)
 )
 _CALL: Final = re.compile(
-    rb"([\w?]{1,64}+)\((?:\d++<([^<>\n]*+)>(?=[,)(])(?:\(deleted\))?+)?+([^\n]*)\) ++= "
-    rb"(0x[0-9a-f]{1,16}+|-?\d{1,20}+|\?)(?:<([^<>\n]*+)>(?= |\Z))?+(?: (E(?!RESTART)[A-Z0-9_]++) \([^()\n]*+\))?+"
-    rb"(?: <(\d{1,9}+\.\d{1,9}+)>\Z)?+([^\n]*+)"
+    rb"([\w?]{1,64})\((?:\d+<([^<>\n]*)>(?=[,)(])(?:\(deleted\)|(?!\(deleted\)))|(?!\d+<[^<>\n]*>[,)(]))"
+    rb"([^\n]*)\) += (0x[0-9a-f]{1,16}|-?\d{1,20}|\?)(?:<([^<>\n]*)>(?= |\Z))?"
+    rb"(?: (E(?!RESTART)[A-Z0-9_]+) \([^()\n]*\))?(?: <(\d{1,9}\.\d{1,9})>\Z)?([^\n]*)"
 )
 """Linear in the length of a line: what may fail stands before the arguments, and the result is the first ``) = value``
 from the right."""

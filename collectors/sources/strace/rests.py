@@ -12,7 +12,7 @@ from .events import EXPECTED, reason_to_ignore
 from .line import UNFINISHED, What
 from .scan import Lines
 
-_REST: Final = re.compile(rb"\) ++= (?:0x[0-9a-f]|-?\d|\?)")
+_REST: Final = re.compile(rb"\) += (?:0x[0-9a-f]|-?\d|\?)")
 
 
 class RestFinder:

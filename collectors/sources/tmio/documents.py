@@ -20,7 +20,7 @@ EXPECTED: Final = (
 Record: TypeAlias = tuple[int, Any]
 """Line (JSON) or 1-based number (MessagePack) and the decoded value."""
 
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 _NOT_FINITE = re.compile(rb"(?<=[\s,:\[])[-+]?(?:nan|inf(?:inity)?)(?=[\s,\]}])", re.IGNORECASE)
 _MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
