@@ -17,6 +17,7 @@ import zmq
 import zmq.asyncio
 from pydantic import ValidationError
 
+from ..events.endpoints import check_endpoint, is_ipv6
 from ..events.errors import ConfigError, IotideError, ProtocolError
 from ..events.models import Prediction
 
@@ -32,7 +33,8 @@ class SubscriptionTimeoutError(IotideError):
 class _Subscription:
     """What both subscribers share: which jobs are wanted, how long to wait, what was not understood."""
 
-    def __init__(self, jobs: Iterable[str] | None, timeout_s: float | None) -> None:
+    def __init__(self, endpoint: str, jobs: Iterable[str] | None, timeout_s: float | None) -> None:
+        check_endpoint(endpoint, connects=True)
         self.malformed = 0
         """Messages that are no predictions of a version that we know; they are skipped."""
         self._wanted = None if jobs is None else frozenset(jobs)
@@ -69,7 +71,7 @@ class Subscriber(_Subscription):
     def __init__(
         self, endpoint: str = DEFAULT_ENDPOINT, *, jobs: Iterable[str] | None = None, timeout_s: float | None = None
     ) -> None:
-        super().__init__(jobs, timeout_s)
+        super().__init__(endpoint, jobs, timeout_s)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._wanted)
 
@@ -109,7 +111,7 @@ class AsyncSubscriber(_Subscription):
     def __init__(
         self, endpoint: str = DEFAULT_ENDPOINT, *, jobs: Iterable[str] | None = None, timeout_s: float | None = None
     ) -> None:
-        super().__init__(jobs, timeout_s)
+        super().__init__(endpoint, jobs, timeout_s)
         self._context = zmq.asyncio.Context()
         self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._wanted)
 
@@ -163,6 +165,7 @@ def _left_ms(deadline: float | None) -> int | None:
 
 def _subscribed(socket: _Socket, endpoint: str, jobs: frozenset[str] | None) -> _Socket:
     socket.setsockopt(zmq.LINGER, 0)
+    socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
     for topic in [_TOPIC] if jobs is None else [f"{_TOPIC}{job}" for job in sorted(jobs)]:
         socket.setsockopt(zmq.SUBSCRIBE, topic.encode())
     try:

@@ -14,6 +14,7 @@ from typing import Final
 import zmq
 
 from ..events import InputError
+from ..events.endpoints import is_ipv6
 from ..events.wire import Frame
 from .settings import CollectorSettings
 from .shipper import Shipper
@@ -56,6 +57,7 @@ class Agent:
         self._socket.setsockopt(zmq.IMMEDIATE, 1)
         self._socket.setsockopt(zmq.RECONNECT_IVL, 50)
         self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
+        self._socket.setsockopt(zmq.IPV6, is_ipv6(settings.endpoint))
         self._socket.connect(settings.endpoint)
         # Nobody else can guess the name: who says it speaks for our streams, also over another connection.
         self._shipper = Shipper(f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}", settings)

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..events.endpoints import ConnectingEndpoint, ListeningEndpoint
 from ..events.wire import MAX_BATCH_EVENTS
 
 LayerName = Literal["posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf", "other"]
@@ -21,7 +22,7 @@ class CollectorSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    endpoint: str = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint of the aggregator.")
+    endpoint: ConnectingEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint of the aggregator.")
     host: str = Field(default_factory=socket.gethostname, description="Name of this node in streams and metrics.")
     user: str = Field(default_factory=lambda: os.environ.get("USER", ""), description="User that streams belong to.")
     poll_interval_s: float = Field(0.01, gt=0, le=10, description="Seconds between polls while there is news.")
@@ -49,7 +50,9 @@ class FtioSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    endpoint: str = Field("tcp://127.0.0.1:5555", description="ZeroMQ endpoint that tracers of FTIO connect to.")
+    endpoint: ListeningEndpoint = Field(
+        "tcp://127.0.0.1:5555", description="ZeroMQ endpoint that tracers of FTIO connect to."
+    )
     job: str = Field("", description="Job that all messages count for; by default the one that a message names.")
     default_job: str = Field("ftio", min_length=1, description="Job of messages that name none.")
     allow_remote: bool = Field(False, description="Listen beyond loopback, in plain text.")

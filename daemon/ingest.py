@@ -12,7 +12,7 @@ import zmq
 import zmq.asyncio
 
 from ..events import ConfigError
-from ..events.endpoints import check_private, private_files
+from ..events.endpoints import check_private, is_ipv6, private_files
 from ..events.wire import Frame
 from .ingest_core import IngestCore, IngestSettings, Sink
 
@@ -44,6 +44,7 @@ class Ingest:
             ConfigError: the endpoint is malformed, in use, or would be readable by others.
         """
         check_private(self._endpoint, allow=self._settings.allow_plaintext, permission="bounds.allow_plaintext")
+        self._socket.setsockopt(zmq.IPV6, is_ipv6(self._endpoint))
         try:
             with private_files():
                 self._socket.bind(self._endpoint)

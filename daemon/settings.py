@@ -14,6 +14,7 @@ from ..analyzers.interaction.settings import InteractionSettings
 from ..analyzers.layers.settings import LayersSettings
 from ..analyzers.settings import DetectSettings
 from ..events import ConfigError
+from ..events.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from .archives import ArchiveSettings
 from .ingest_core import IngestSettings
 from .job_graph import check
@@ -26,20 +27,20 @@ class AggregatorSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    ingest: str = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint that collectors connect to.")
-    http: str | None = Field(
+    ingest: ListeningEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint that collectors connect to.")
+    http: HttpAddress | None = Field(
         "127.0.0.1:9788", description="HOST:PORT of /metrics, /healthz, /readyz and /api/v1; none switches HTTP off."
     )
-    publish: str | None = Field(
+    publish: ListeningEndpoint | None = Field(
         "tcp://127.0.0.1:9789", description="ZeroMQ endpoint that subscribers connect to; none switches it off."
     )
     allow_remote: bool = Field(
         False, description="Serve HTTP, publish, and speak FTIO's protocol beyond loopback, in plain text."
     )
-    ftio_listen: str | None = Field(
+    ftio_listen: ListeningEndpoint | None = Field(
         None, description="ZeroMQ endpoint that takes the messages of FTIO's tracers, such as tcp://127.0.0.1:5555."
     )
-    ftio_reply: str | None = Field(
+    ftio_reply: ConnectingEndpoint | None = Field(
         None, description="ZeroMQ endpoint where a user of FTIO awaits replies, such as tcp://127.0.0.1:5556."
     )
     ftio_job: str = Field("", description="Job of FTIO's messages; by default the one that they name, else ftio.")

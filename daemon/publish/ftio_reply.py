@@ -12,7 +12,7 @@ from typing import Final
 import zmq
 
 from ...events import ConfigError
-from ...events.endpoints import check_private
+from ...events.endpoints import check_private, is_ipv6
 from ...events.models import Prediction
 
 _log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class FtioReply:
         wanted: Callable[[str], bool],
         counters: Counter[str],
     ) -> None:
-        check_private(endpoint, allow=allow_remote, permission="allow_remote")
+        check_private(endpoint, allow=allow_remote, permission="allow_remote", connects=True)
         self._counters = counters
         self._wanted = wanted
         self._endpoint = endpoint
@@ -55,6 +55,7 @@ class FtioReply:
         self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
         self._socket.setsockopt(zmq.IMMEDIATE, 1)  # only to a listener that is there
         self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
+        self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
         try:
             self._socket.connect(endpoint)
         except zmq.ZMQError as error:

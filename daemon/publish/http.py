@@ -22,7 +22,7 @@ from ...analyzers.interaction.settings import InteractionSettings
 from ...analyzers.layers.report import Cut
 from ...events import ConfigError
 from ...events.dfg import Comparison, Graph
-from ...events.endpoints import is_loopback
+from ...events.endpoints import check_address, is_loopback
 from ...events.interaction import Culprits, Ranking
 from ...events.layers import Layers
 from ...events.models import JobDetail, JobList, Prediction, SignalSeries
@@ -257,17 +257,14 @@ class HttpServer:
     """Serves an application inside our event loop, without a log."""
 
     def __init__(self, app: FastAPI, address: str, *, allow_remote: bool) -> None:
-        host, _, port = address.rpartition(":")
-        host = host.strip("[]")
-        if not host or not port.isdigit() or int(port) > 65535:
-            raise ConfigError(f"{address!r} is no HOST:PORT such as 127.0.0.1:9788")
+        host, port = check_address(address)
         if not allow_remote and not is_loopback(host):
             raise ConfigError(f"{address} is not loopback: plain HTTP is refused there unless allow_remote is set")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._socket = socket.socket(family, socket.SOCK_STREAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            self._socket.bind((host, int(port)))
+            self._socket.bind((host, port))
         except OSError as error:
             self._socket.close()
             raise ConfigError(f"cannot listen on {address}: {error.strerror}") from None

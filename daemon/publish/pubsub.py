@@ -11,7 +11,7 @@ import msgspec
 import zmq
 
 from ...events import ConfigError
-from ...events.endpoints import check_private, private_files
+from ...events.endpoints import check_private, is_ipv6, private_files
 from ...events.models import JobSummary, Prediction
 
 _HIGH_WATER: Final = 10_000
@@ -25,6 +25,7 @@ class Publisher:
         self._socket = context.socket(zmq.PUB)
         self._socket.linger = 200  # the last word on a job should still go out
         self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
+        self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
         try:
             with private_files():
                 self._socket.bind(endpoint)

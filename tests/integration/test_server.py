@@ -251,9 +251,8 @@ async def test_aggregator_that_is_replaced_goes_on_with_the_job(tmp_path: Path) 
 )
 async def test_endpoint_that_is_open_or_broken_is_refused_and_all_is_released(options: dict[str, str]) -> None:
     values = {"ingest": "tcp://127.0.0.1:*", "http": None, "publish": None}
-    server = Server(AggregatorSettings.model_validate(values | options))
     with pytest.raises(ConfigError):
-        await server.start()
+        await Server(AggregatorSettings.model_validate(values | options)).start()
 
 
 def test_blocking_subscriber_says_that_nothing_came() -> None:

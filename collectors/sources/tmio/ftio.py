@@ -12,7 +12,7 @@ import numpy as np
 import zmq
 
 from ....events import ConfigError, EventBatch, Kind, Layer, concatenate
-from ....events.endpoints import check_private, private_files
+from ....events.endpoints import check_private, is_ipv6, private_files
 from ....events.wire import MAX_BATCH_EVENTS
 from ...parser import Input
 from ...settings import FtioSettings
@@ -106,6 +106,7 @@ class FtioSource:
         endpoint = self._settings.endpoint
         try:
             check_private(endpoint, allow=self._settings.allow_remote, permission="allow_remote")
+            self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
             with private_files():
                 self._socket.bind(endpoint)
         except (ConfigError, zmq.ZMQError) as error:
