@@ -150,8 +150,7 @@ def _finish(
     unseen: list[UnseenProgram],
 ) -> None:
     started, ended = lasted
-    dropped = sum(count for name, count in agent.counters().items() if name.startswith("events_dropped"))
-    detail = session.detail(ended).model_copy(update={"events_dropped": session.events_skewed + dropped})
+    detail = session.detail(ended)
     report = plan.output.resolve() / "report.html" if plan.output is not None else None
     summary = RunSummary(
         command=list(plan.command),

@@ -7,20 +7,23 @@ sent is kept until it is acknowledged, and sent again, in order, when the aggreg
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..events import Definitions, EventBatch, ProtocolError, StreamInfo, concatenate, empty_batch
+from ..events.losses import BYTES, EVENTS, bounded
 from ..events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Bye, Frame, Heartbeat, Reject, decode, encode
 from .backlog import Backlog, Waiting, size_of
 from .settings import CollectorSettings
-from .source import Changed, Chunk, Closed, Opened, SourceItem
+from .source import Changed, Chunk, Closed, Lost, Opened, SourceItem
 from .window import SendWindow, Sent, extend, spelled
 
 FIRST_CREDIT = 64
 """Batches that may be under way before the aggregator has said how many."""
 
+_MOST_JOBS = 1000
+"""Whose losses beside all streams are told apart."""
 _MOST_STALLS = 5
 """How often the patience with an aggregator that acknowledges nothing is doubled."""
 
@@ -42,6 +45,11 @@ class Shipper:
     def __init__(self, collector: str, settings: CollectorSettings) -> None:
         self.collector = collector
         self.counters: Counter[str] = Counter()
+        self.job_losses: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        """What of jobs was lost and no stream tells of, cumulative; of at most a thousand jobs."""
+        self._losses_sent: tuple[int, int] = (0, 0)  # their sum, and the heartbeat that told it
+        self._beats_sent = 0
+        self._beats_answered = 0
         self._settings = settings
         self._prefix = hashlib.blake2b(collector.encode(errors="replace"), digest_size=6).hexdigest()
         self._opened = 0
@@ -74,9 +82,13 @@ class Shipper:
                 self._windows[wire_id] = SendWindow(wire_id, item.info)
             elif isinstance(item, Closed):
                 self._close(item.stream, now_s, item.losses)
+            elif isinstance(item, Lost) and not item.stream:
+                self._lose_of_job(item.job, item.losses)
             elif (wire_id := self._wire_id.get(item.stream, "")) in self._windows:
                 if isinstance(item, Changed):
                     self._change(wire_id, item.info, now_s)
+                elif isinstance(item, Lost):
+                    self._windows[wire_id].lose(item.losses)
                 else:
                     self._merge(wire_id, item, now_s)
             elif isinstance(item, Chunk):
@@ -92,6 +104,8 @@ class Shipper:
         """Sends what is being merged without waiting for more."""
         for wire_id in list(self._open):
             self._queue_open(wire_id, now_s)
+        if self._has_job_losses_to_tell:
+            self._next_heartbeat_s = now_s
 
     @property
     def flushed(self) -> bool:
@@ -101,7 +115,8 @@ class Shipper:
     @property
     def outstanding(self) -> int:
         """How much is not acknowledged: open streams, batches on hand and on the way, ends to be said."""
-        return len(self._open) + len(self._backlog) + self._under_way + len(self._windows_to_end())
+        waiting = len(self._open) + len(self._backlog) + self._under_way + len(self._windows_to_end())
+        return waiting + self._has_job_losses_to_tell
 
     @property
     def has_room(self) -> bool:
@@ -128,6 +143,8 @@ class Shipper:
             self._acknowledged(message, now_s)
         elif isinstance(message, Reject):
             self._rejected(message, now_s)
+        elif isinstance(message, Heartbeat):
+            self._beats_answered += 1
 
     def outgoing(self, now_s: float, source_counters: Callable[[], Counter[str]] = Counter) -> list[list[Frame]]:
         """Returns the messages that are to be sent now, in order.
@@ -139,8 +156,14 @@ class Shipper:
         out: list[list[Frame]] = []
         if now_s >= self._next_heartbeat_s:
             counters = {name: int(count) for name, count in (source_counters() + self.counters).items()}
-            out.append(encode(Heartbeat(collector=self.collector, host=self._settings.host, counters=counters)))
+            losses = {job: bounded(lost) for job, lost in self.job_losses.items()}
+            beat = Heartbeat(collector=self.collector, host=self._settings.host, counters=counters, losses=losses)
+            out.append(encode(beat))
             self._next_heartbeat_s = now_s + self._settings.heartbeat_s
+            self._beats_sent += 1
+            if self._losses_sent[0] != (told := self._job_losses_sum):
+                self._losses_sent = told, self._beats_sent
+            self._tell_losses(now_s)
         self.tick(now_s)
         if self._last_heard_s is None or now_s - self._last_heard_s >= self._settings.away_after_s:
             return out  # everything else waits, bounded, until it is heard of
@@ -155,7 +178,9 @@ class Shipper:
         for window in self._windows_to_end():
             if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:
                 window.bye_sent_s = now_s
-                out.append(encode(Bye(stream=window.wire_id, last_seq=window.next_seq - 1, losses=dict(window.losses))))
+                out.append(
+                    encode(Bye(stream=window.wire_id, last_seq=window.next_seq - 1, losses=bounded(window.losses)))
+                )
         return out
 
     # ---- inside ----
@@ -194,7 +219,7 @@ class Shipper:
     def _queue(self, wire_id: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
         self._windows[wire_id].waiting += 1
         for gone in self._backlog.push(wire_id, batch, definitions, now_s, self._under_way_bytes):
-            self._lose(self._windows[gone.stream], "shipper_full", len(gone.batch))
+            self._lose(self._windows[gone.stream], "shipper_full", len(gone.batch), gone.batch.moved)
             self._windows[gone.stream].waiting -= 1
             extend(self._windows[gone.stream].unsent, gone.definitions)
 
@@ -202,19 +227,45 @@ class Shipper:
         wire_id = self._wire_id.pop(name, "")
         if window := self._windows.get(wire_id):
             self._queue_open(wire_id, now_s)
-            window.losses.update(losses or {})
+            window.lose(losses or Counter(), in_all=True)
             window.ended = True
             self._remove_if_refused(window)
 
-    def _lose(self, window: SendWindow, reason: str, events: int) -> None:
-        self.counters[f"events_dropped:{reason}"] += events
-        window.losses[f"events_dropped:{reason}"] += events
+    def _lose(self, window: SendWindow, reason: str, events: int, moved: int) -> None:
+        self.counters[f"{EVENTS}{reason}"] += events
+        lost = +Counter({f"{EVENTS}{reason}": events, f"{BYTES}{reason}": moved})
+        if window.refused:  # nothing more is said of the stream
+            self._lose_of_job(window.job, lost)
+        else:
+            window.losses.update(lost)
+
+    def _lose_of_job(self, job: str, losses: Counter[str]) -> None:
+        if job in self.job_losses or len(self.job_losses) < _MOST_JOBS:
+            self.job_losses[job].update(losses)
+        else:
+            self.counters["job_losses_untold"] += 1
+
+    @property
+    def _job_losses_sum(self) -> int:
+        return sum(sum(lost.values()) for lost in self.job_losses.values())
+
+    @property
+    def _has_job_losses_to_tell(self) -> bool:
+        told, beat = self._losses_sent
+        return told != self._job_losses_sum or self._beats_answered < beat
+
+    def _tell_losses(self, now_s: float) -> None:
+        """Has a batch without events tell what was lost of a stream that has nothing else to send."""
+        for window in self._windows.values():
+            idle = window.introduced and not (window.ended or window.refused or window.waiting)
+            if idle and window.has_losses_to_tell and window.wire_id not in self._open:
+                self._queue(window.wire_id, empty_batch(), Definitions(), now_s)
 
     def _send(self, waiting: Waiting, now_s: float, out: list[list[Frame]]) -> None:
         window = self._windows[waiting.stream]
         window.waiting -= 1
         if window.refused:
-            self.counters["events_dropped:rejected"] += len(waiting.batch)
+            self._lose(window, "rejected", len(waiting.batch), waiting.batch.moved)
             self._remove_if_refused(window)
             return
         if not self._under_way:
@@ -241,11 +292,11 @@ class Shipper:
         if reject.code in ("malformed", "failed") and reject.seq:
             done = window.acknowledge(reject.seq)
             if done and done[-1].seq == reject.seq:
-                self._lose(window, "rejected", done[-1].events)
+                self._lose(window, "rejected", done[-1].events, done[-1].moved)
             self._forget(done, now_s)
         elif reject.code in ("version", "full", "foreign", "malformed"):
             lost = window.refuse()
-            self.counters["events_dropped:rejected"] += sum(sent.events for sent in lost)
+            self._lose(window, "rejected", sum(sent.events for sent in lost), sum(sent.moved for sent in lost))
             self._forget(lost, now_s)
             self._remove_if_refused(window)
         elif reject.code == "unknown_stream":

@@ -35,15 +35,27 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """Of a stream, or of a job and none of its streams, something was lost."""
+
+    losses: Counter[str]
+    """Since the last of its kind, by the counter's name (``events_dropped:ring_full`` ...)."""
+    stream: str = ""
+    """An open stream; "": the losses belong to none."""
+    job: str = ""
+    """Where no stream is named."""
+
+
+@dataclass(frozen=True, slots=True)
 class Closed:
     """A stream ends; nothing of it follows."""
 
     stream: str
     losses: Counter[str] = field(default_factory=Counter)
-    """Events of it that were lost, by the counter's name (``events_dropped:ring_full`` ...), where that is known."""
+    """What of it was lost, by the counter's name (``events_dropped:ring_full`` ...); all that ``Lost`` told, too."""
 
 
-SourceItem: TypeAlias = Opened | Changed | Chunk | Closed
+SourceItem: TypeAlias = Opened | Changed | Chunk | Lost | Closed
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -10,6 +11,7 @@ import msgspec
 
 from ..events import Definitions, EventBatch, StreamInfo, empty_batch
 from ..events.definitions import MAX_TEXT
+from ..events.losses import bounded
 from ..events.wire import MAX_HEADER_BYTES, Frame, Hello, encode, encode_batch
 
 MAX_DEFINITION_BYTES = MAX_HEADER_BYTES // 2
@@ -23,6 +25,8 @@ class Sent:
     seq: int
     frames: list[Frame]
     events: int
+    moved: int
+    """Bytes that the events moved."""
     size: int
     definitions: Definitions
     """Empty where the aggregator is only told again."""
@@ -43,7 +47,7 @@ class SendWindow:
         unsent: definitions of dropped batches; they go with the next one.
         in_flight: what is not acknowledged, by number.
         news: what the stream says of itself anew; goes with the next batch.
-        losses: events that were lost before and in here, by counter; goes with BYE.
+        losses: what was lost before and in here, by counter, cumulative; goes with the next batch, HELLO and BYE.
     """
 
     def __init__(self, wire_id: str, info: StreamInfo) -> None:
@@ -58,8 +62,15 @@ class SendWindow:
         self.in_flight: deque[Sent] = deque()
         self.news: StreamInfo | None = None
         self.losses: Counter[str] = Counter()
+        self._losses_of_source: Counter[str] = Counter()
+        self._losses_told: Counter[str] = Counter()
         self._info = readable_info(info)
         self._acknowledged = Definitions()  # for an aggregator that has lost its memory
+
+    @property
+    def job(self) -> str:
+        """The job that the stream is of."""
+        return self._info.job
 
     @property
     def to_end(self) -> bool:
@@ -70,6 +81,17 @@ class SendWindow:
     def oldest_seq(self) -> int:
         """The lowest number that can still be sent."""
         return self.in_flight[0].seq if self.in_flight else self.next_seq
+
+    @property
+    def has_losses_to_tell(self) -> bool:
+        """True when something was lost since a message last said what was."""
+        return self.losses != self._losses_told
+
+    def lose(self, losses: Counter[str], *, in_all: bool = False) -> None:
+        """Takes in what the source has lost; ``in_all``: with all that it has said before."""
+        grown = losses - self._losses_of_source if in_all else losses
+        self._losses_of_source.update(grown)
+        self.losses.update(grown)
 
     def change(self, info: StreamInfo) -> None:
         """Takes in what the stream says of itself from now on."""
@@ -98,8 +120,15 @@ class SendWindow:
         for part in reversed(more):
             seq -= 1
             frames = _batch_frames(self.wire_id, seq, empty_batch(), part)
-            self.in_flight.appendleft(Sent(seq, frames, 0, 0, Definitions(), now_s, told_again=True))
-        message = Hello(collector=collector, stream=self.wire_id, info=self._info, next_seq=seq, definitions=first)
+            self.in_flight.appendleft(Sent(seq, frames, 0, 0, 0, Definitions(), now_s, told_again=True))
+        message = Hello(
+            collector=collector,
+            stream=self.wire_id,
+            info=self._info,
+            next_seq=seq,
+            definitions=first,
+            losses=bounded(self.losses),
+        )
         try:
             return [encode(message)]
         except UnicodeEncodeError:
@@ -128,9 +157,12 @@ class SendWindow:
         return lost
 
     def _put(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> Sent:
-        frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions, self.news)
+        losses = self.losses if self.has_losses_to_tell else None
+        frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions, self.news, bounded(losses or {}))
         self.news = None
-        sent = Sent(self.next_seq, frames, len(batch), size, definitions, now_s)
+        if losses is not None:
+            self._losses_told = losses.copy()
+        sent = Sent(self.next_seq, frames, len(batch), batch.moved, size, definitions, now_s)
         self.in_flight.append(sent)
         self.next_seq += 1
         return sent
@@ -207,12 +239,17 @@ def _spelled_fields(info: msgspec.Struct) -> dict[str, str]:
 
 
 def _batch_frames(
-    wire_id: str, seq: int, batch: EventBatch, definitions: Definitions, info: StreamInfo | None = None
+    wire_id: str,
+    seq: int,
+    batch: EventBatch,
+    definitions: Definitions,
+    info: StreamInfo | None = None,
+    losses: Mapping[str, int] | None = None,
 ) -> list[Frame]:
     try:
-        return encode_batch(wire_id, seq, batch, definitions, info)
+        return encode_batch(wire_id, seq, batch, definitions, info, losses)
     except UnicodeEncodeError:
-        return encode_batch(wire_id, seq, batch, readable(definitions), info)
+        return encode_batch(wire_id, seq, batch, readable(definitions), info, losses)
 
 
 def spelled(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, TypeVar
 
 from ..events import Definitions, EventBatch, StreamInfo
+from ..events.losses import checked
 from ..events.models import JobSummary, Prediction
 from .agenda import Agenda
 from .collector_counts import CollectorCounts
@@ -112,12 +113,32 @@ class Aggregator:
             self._move(session, Happening.EVENT)
             self._plan(session)
 
+    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Takes in what of an open stream was lost so far."""
+        if (job := self._job_of.get(stream)) is not None:
+            self.jobs[job].lose_of_stream(stream, losses, self._clock())
+
+    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+        """Takes in what a collector lost of a job so far and no stream tells of; it says so again at each heartbeat."""
+        if (session := self.jobs.get(clean_job(job))) is not None:
+            session.lose(session.losses.of_collector(collector, losses), self._clock())
+
+    def refused(self, info: StreamInfo, reason: str) -> None:
+        """Takes in that a stream was refused; its job is told, where there is one."""
+        if (session := self.jobs.get(clean_job(info.job))) is not None:
+            session.losses.lose({f"streams_refused:{reason}": 1})
+
+    def not_archived(self, job: str, reason: str, events: int) -> None:
+        """Takes in that events of a job are not in its archive."""
+        if (session := self.jobs.get(job)) is not None:
+            session.losses.lose({f"events_not_archived:{reason}": events})
+
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in that a stream has ended; the collector's heartbeats have told of its losses."""
+        """Takes in that a stream has ended, and what was lost of it."""
         self._forgotten.discard(stream)
         if (job := self._job_of.pop(stream, None)) is not None:
             session = self.jobs[job]
-            session.close_stream(stream, self._steady())
+            session.close_stream(stream, self._steady(), checked(losses), self._clock())
             self._ages.put(job, self._next_age(session))
             self._plan(session)
 
@@ -270,7 +291,7 @@ class Aggregator:
             self._job_of.pop(stream, None)
             self._forgotten.add(stream)
         self.counters["jobs_removed"] += 1
-        self.counters["events_dropped:clock_skew"] += session.events_skewed
+        self.counters["events_dropped:clock_skew"] += session.losses.total["events_dropped:clock_skew"]
 
     def _tell_job(self, session: JobSession) -> None:
         self._tell(self._on_job, lambda: session.summary(self._clock()))

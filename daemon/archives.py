@@ -38,6 +38,8 @@ class _Job:
     """Streams that the checkpoint in progress has yet to come to."""
     missing: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """Events of each open stream that were taken in and not archived, by counter."""
+    lost: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    """What of each open stream was lost before it came to us, by counter."""
     full: bool = False
     given_up: bool = False
 
@@ -62,6 +64,7 @@ class Archives:
         counters: Counter[str] | None = None,
         steady: Callable[[], float] = time.monotonic,
         clock: Callable[[], float] = time.time,
+        on_missing: Callable[[str, str, int], None] = lambda job, reason, events: None,
     ) -> None:
         if settings.folder is None:
             raise ConfigError("archives need a folder")
@@ -70,6 +73,7 @@ class Archives:
         self._settings = settings
         self._job_of = job_of
         self._steady, self._clock = steady, clock
+        self._on_missing = on_missing
         self._folder = settings.folder
         self._disk = Disk()
         self._jobs: dict[str, _Job] = {}
@@ -121,17 +125,20 @@ class Archives:
         found = self._find(stream)
         if found is None:
             self.counters["events_not_archived:failed"] += len(batch)
+            if (name_of := self._job_of_stream.get(stream)) is not None:
+                self._on_missing(name_of, "failed", len(batch))
             return
         name, job = found
         if job.full:
-            self._leave_out(job, stream, "job_bytes", len(batch))
+            self._leave_out(name, job, stream, "job_bytes", len(batch))
             return
         if self._disk.waiting_bytes > _MOST_WAITING:
             self._disk.settle()
         kept = batch if self._disk.waiting_bytes <= _MOST_WAITING else empty_batch()
-        self._leave_out(job, stream, "disk", len(batch) - len(kept))
+        self._leave_out(name, job, stream, "disk", len(batch) - len(kept))
         if not self._write(name, job, stream, lambda: job.writer.batch(stream, kept, definitions)):
             self.counters["events_not_archived:failed"] += len(kept)
+            self._on_missing(name, "failed", len(kept))
         self._hold(stream, job.writer.held_bytes(stream))
         if self._held_bytes > self._settings.memory_bytes:
             self._relieve(time.perf_counter() + _SLICE_S)
@@ -142,10 +149,25 @@ class Archives:
         if (found := self._find(stream)) is not None:
             name, job = found
             missing = Counter(losses) + job.missing.pop(stream, Counter())
+            job.lost.pop(stream, None)
             self._write(name, job, stream, lambda: job.writer.closed(stream, missing))
             job.streams.discard(stream)
         self._job_of_stream.pop(stream, None)
         self._hold(stream, 0)
+
+    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Hands on; an archive that is completed before the stream ends says it, too."""
+        self._next.lossy(stream, losses)
+        if (found := self._find(stream)) is not None:
+            found[1].lost[stream] = losses
+
+    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+        """Hands on."""
+        self._next.lossy_job(collector, job, losses)
+
+    def refused(self, info: StreamInfo, reason: str) -> None:
+        """Hands on."""
+        self._next.refused(info, reason)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
         """Hands on."""
@@ -237,7 +259,8 @@ class Archives:
     def _complete(self, name: str, job: _Job) -> None:
         for stream in job.writer.open_streams():
             self._hold(stream, 0)
-            if missing := job.missing.pop(stream, None):
+            missing = Counter(job.lost.pop(stream, {})) + job.missing.pop(stream, Counter())
+            if missing:
                 self._write(name, job, stream, partial(job.writer.closed, stream, missing))
         self._append(name, job, job.writer.end())
         self._save(name, job)
@@ -266,8 +289,9 @@ class Archives:
         self._append(name, job, data)
         return True
 
-    def _leave_out(self, job: _Job, stream: str, reason: str, events: int) -> None:
+    def _leave_out(self, name: str, job: _Job, stream: str, reason: str, events: int) -> None:
         if events:
+            self._on_missing(name, reason, events)
             self.counters[f"events_not_archived:{reason}"] += events
             job.missing[stream][f"events_not_archived:{reason}"] += events
 

@@ -10,11 +10,13 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ParamSpec, Protocol
+from itertools import islice
+from typing import Final, ParamSpec, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..events import Definitions, EventBatch, IotideError, ProtocolError, StreamInfo, empty_batch
+from ..events.losses import MOST_REASONS, checked
 from ..events.wire import (
     PROTOCOL_VERSION,
     Ack,
@@ -32,6 +34,8 @@ from .owners import Collector, Owners
 
 _log = logging.getLogger(__name__)
 
+_MOST_JOBS: Final = 1000
+"""Of whose losses one heartbeat tells."""
 Reply = tuple[bytes, list[Frame]]
 _P = ParamSpec("_P")
 
@@ -78,8 +82,20 @@ class Sink(Protocol):
         """
         ...
 
+    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Takes in what of an open stream was lost on the way so far, by the collector's counters; cumulative."""
+        ...
+
+    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+        """Takes in what a collector lost of a job so far and no stream tells of; cumulative."""
+        ...
+
+    def refused(self, info: StreamInfo, reason: str) -> None:
+        """Takes in that a stream was refused by a bound of ours."""
+        ...
+
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in that a stream has ended, and what of it was lost on the way, by the collector's counters."""
+        """Takes in that a stream has ended, and all that of it was lost on the way, by the collector's counters."""
         ...
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
@@ -116,6 +132,8 @@ class _Stream:
     expected: int
     gap_told: int = 0
     """The sequence number that was last asked for again."""
+    losses: dict[str, int] = field(default_factory=dict)
+    """What of it was lost on the way, by the collector's counters, so far."""
 
 
 class IngestCore:
@@ -163,7 +181,7 @@ class IngestCore:
         self.stats.collectors = len(self._heard)
         for name in self._owners.abandoned(self._heard, now_s, self._settings.forget_after_s):
             # Not remembered as ended: should its collector come back, it says HELLO again.
-            self._remove(name, {"streams_cut_off": 1})
+            self._remove(name, {**self._streams[name].losses, "streams_cut_off": 1})
 
     def _hello(self, identity: bytes, hello: Hello) -> list[Reply]:
         name = hello.stream
@@ -182,12 +200,15 @@ class IngestCore:
             return []  # said again; its batches are judged by their numbers
         if stream is None:
             if full := self._full(hello.collector):
+                self._tell(self._sink.refused, hello.info, "max_streams")
                 return self._reject(identity, name, 0, "full", full)
             stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
             self._streams[name] = stream
             self.stats.streams = len(self._streams)
             self._tell(self._sink.opened, name, hello.info)
+            self._lose(name, stream, hello.losses)
         elif hello.next_seq <= stream.expected:
+            self._lose(name, stream, hello.losses)
             return []  # said again, too
         stream.expected = hello.next_seq  # its sender has nothing before that, nor ever will
         if hello.definitions:
@@ -216,6 +237,8 @@ class IngestCore:
         stream.gap_told = 0
         if header.info is not None:
             self._tell(self._sink.changed, name, header.info)
+        if header.losses:
+            self._lose(name, stream, header.losses)
         try:
             events = decode_columns(header, columns)
         except ProtocolError as error:
@@ -225,7 +248,7 @@ class IngestCore:
         try:
             self._sink.batch(name, events, header.definitions)
         except StreamForgottenError as error:
-            self._remove(name, {})
+            self._remove(name, stream.losses)
             return self._reject(identity, name, seq, "unknown_stream", str(error))
         except ProtocolError as error:
             self.stats.malformed += 1
@@ -251,7 +274,7 @@ class IngestCore:
         self._ended[name] = stream.expected, stream.owner.name
         while len(self._ended) > self._settings.remembered_streams:
             self._ended.popitem(last=False)
-        self._remove(name, bye.losses)
+        self._remove(name, {**bye.losses, **_larger(stream.losses, checked(bye.losses))})
         return self._ack(identity, name, stream.expected)  # one more than its last batch: BYE itself
 
     def _foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
@@ -272,6 +295,13 @@ class IngestCore:
         self.stats.streams = len(self._streams)
         self._owners.remove(stream.owner, name)
         self._tell(self._sink.closed, name, losses)
+
+    def _lose(self, name: str, stream: _Stream, losses: Mapping[str, int]) -> None:
+        """Takes in what of a stream was lost so far; said again, or late, it changes nothing."""
+        known = stream.losses
+        stream.losses = _larger(known, checked(losses))
+        if stream.losses != known:
+            self._tell(self._sink.lossy, name, stream.losses)
 
     def _define(self, stream: str, definitions: Definitions) -> None:
         try:
@@ -295,6 +325,8 @@ class IngestCore:
             self._heard[beat.collector] = now_s
             self.stats.collectors = len(self._heard)
             self._tell(self._sink.heartbeat, beat.collector, beat.host, beat.counters)
+            for job, losses in islice(beat.losses.items(), _MOST_JOBS):
+                self._tell(self._sink.lossy_job, beat.collector, job, checked(losses))
         return [(identity, encode(Heartbeat()))]
 
     def _ack(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
@@ -303,3 +335,12 @@ class IngestCore:
     def _reject(self, identity: bytes, stream: str, seq: int, code: str, reason: str) -> list[Reply]:
         self.stats.rejected[code] += 1
         return [(identity, encode(Reject(stream=stream, seq=seq, code=code, reason=reason)))]
+
+
+def _larger(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """Joins cumulative counts; of each the larger is the later."""
+    joined = dict(before)
+    for name, count in now.items():
+        if name in joined or len(joined) < MOST_REASONS:
+            joined[name] = max(count, joined.get(name, 0))
+    return joined

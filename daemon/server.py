@@ -90,7 +90,11 @@ class Server:
         if settings.archive.folder is None:
             return None
         archives = Archives(
-            self.aggregator, settings.archive, lambda info: clean_job(info.job), self.aggregator.counters
+            self.aggregator,
+            settings.archive,
+            lambda info: clean_job(info.job),
+            self.aggregator.counters,
+            on_missing=self.aggregator.not_archived,
         )
         self.aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None)
         return archives

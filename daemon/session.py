@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
+from ..analyzers.completeness import Completeness
 from ..analyzers.online.predictor import Predictor
 from ..analyzers.totals import Totals
 from ..events import Definitions, EventBatch, Flag, StreamInfo
 from ..events.batch import occurring
+from ..events.losses import BYTES, EVENTS, bytes_of, events_of
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
 from .analyses import Analyses
 from .history import History
 from .job_graph import JobGraph
 from .job_interactions import JobInteractions
 from .job_layers import JobLayers
+from .job_losses import JobLosses
 from .life import State
 from .numbering import JobNames, StreamNames
 from .settings import AggregatorSettings
 
 _BANDWIDTH_S: Final = 10
+_SKEWED: Final = "clock_skew"
 _PASSED: Final = 0.51  # of a period after its told start a phase was skipped
 _LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed
 
@@ -49,13 +55,15 @@ class JobSession:
     hosts: set[str] = field(default_factory=set)
     ranks: set[int] = field(default_factory=set)
     communicator: int = 0
-    events_skewed: int = 0
-    """Events dropped because their stamps lie too far ahead of our clock."""
+    losses: JobLosses = field(default_factory=JobLosses)
     first_ns: int | None = None
     last_ns: int | None = None
     streams: dict[str, StreamNames] = field(default_factory=dict)
     infos: dict[str, StreamInfo] = field(default_factory=dict)
     """What the open streams say of themselves."""
+    heard_until_ns: dict[str, int] = field(default_factory=dict)
+    """By open stream, the end of its newest event: what is lost comes after it."""
+    completeness: Completeness = field(default_factory=Completeness)
     history: History = field(init=False)
     predictions: int = 0
     stale_at_s: float | None = None
@@ -80,6 +88,7 @@ class JobSession:
     def open_stream(self, stream: str, info: StreamInfo, at_s: float) -> None:
         """Takes in a stream."""
         self.streams[stream] = StreamNames(self.names)
+        self.losses.open_stream(stream)
         self.no_stream_since_s = None
         self.heard_at_s = at_s
         self.change_stream(stream, info)
@@ -96,8 +105,29 @@ class JobSession:
         if info.rank >= 0:
             self.ranks.add(info.rank)
 
-    def close_stream(self, stream: str, at_s: float) -> None:
-        """Takes in that a stream has ended."""
+    def lose(self, grown: Mapping[str, int], now_s: float, since_ns: int | None = None) -> None:
+        """Takes in what was lost since ``since_ns``; since the beginning of the job, where that is not known."""
+        now_ns = (self.last_ns or 0) if self.own_clock else int(now_s * 1e9)
+        start_ns = since_ns if since_ns is not None else self.first_ns if self.first_ns is not None else now_ns
+        self.completeness.lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
+
+    def lose_of_stream(self, stream: str, losses: Mapping[str, int], now_s: float) -> None:
+        """Takes in what of an open stream was lost so far."""
+        self.lose(self.losses.of_stream(stream, losses), now_s, self.heard_until_ns.get(stream))
+
+    def close_stream(
+        self, stream: str, at_s: float, losses: Mapping[str, int] | None = None, now_s: float | None = None
+    ) -> None:
+        """Takes in that a stream has ended, and what of it was lost.
+
+        Args:
+            stream: which one; one that is not open is nothing new.
+            at_s: the steady clock.
+            losses: all that was lost of it.
+            now_s: the time of day; the steady clock where there is none.
+        """
+        grown = self.losses.close_stream(stream, losses or {})
+        self.lose(grown, at_s if now_s is None else now_s, self.heard_until_ns.pop(stream, None))
         if self.streams.pop(stream, None) is not None:
             self.flushed = True
             self.predictor.flush()
@@ -128,13 +158,18 @@ class JobSession:
         self.heard_at_s = now_s if at_s is None else at_s
         last = int(batch.end.max())
         if not self.own_clock and last > (limit := (now_s + self.settings.clock_skew_s) * 1e9):
-            batch = batch.select(batch.end <= limit)
-            self.events_skewed += count - len(batch)
+            taken = batch.select(batch.end <= limit)
+            skewed = {EVENTS + _SKEWED: count - len(taken), BYTES + _SKEWED: batch.moved - taken.moved}
+            self.losses.lose(+Counter(skewed))
+            self.lose(skewed, now_s, self.heard_until_ns.get(stream))
+            batch = taken
             if not len(batch):
                 return
             last = int(batch.end.max())
         batch = names.translate(batch)
         self._count(batch, last, now_s)
+        self.heard_until_ns[stream] = max(last, self.heard_until_ns.get(stream, last))
+        self.completeness.seen(last, len(batch), batch.moved)
         self.predictor.update(batch, self.names.file_types, None if self.own_clock else int(now_s * 1e9))
         self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
         self.analyses.put(batch, stream, self.infos[stream])
@@ -149,12 +184,33 @@ class JobSession:
         if self.last_ns is None:
             return None
         now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
-        prediction = self.predictor.predict(now_ns, whole=whole)
+        prediction = self._held_to_what_arrived(self.predictor.predict(now_ns, whole=whole))
         self.flushed = False
         self.predictions += 1
         self.history.append(prediction)
         self.stale_at_s = None if self.own_clock else _stale_at(prediction, self.predictor.last_ns / 1e9)
         return prediction
+
+    def _held_to_what_arrived(self, prediction: Prediction) -> Prediction:
+        """Claims no period from a window of which more was lost than does not matter."""
+        window = prediction.window
+        share = self.completeness.share(int(window.start_s * 1e9), int(window.end_s * 1e9))
+        if self.losses.cut_off:  # of what they would have sent nothing is known but who they were
+            share *= 1 - self.losses.cut_off / max(self.losses.opened, self.losses.cut_off)
+        if share >= 1.0:
+            return prediction
+        told = prediction.model_copy(update={"completeness": share})
+        if not told.incomplete:
+            return told
+        nothing: dict[str, object] = {
+            "period_s": None,
+            "confidence": 0.0,
+            "next_phase": None,
+            "scores": None,
+            "others": [],
+            "dominant": [],
+        }
+        return told.model_copy(update=nothing)
 
     @property
     def prediction(self) -> Prediction | None:
@@ -225,7 +281,10 @@ class JobSession:
             "bytes_read": self.bytes_read,
             "bytes_written": self.bytes_written,
             "bandwidth": self.bandwidth(now_s),
-            "events_dropped": self.events_skewed,
+            "events_dropped": events_of(self.losses.total),
+            "bytes_dropped": bytes_of(self.losses.total),
+            "losses": dict(sorted(self.losses.total.items())),
+            "complete": not self.losses.total,
             "predictions": self.predictions,
         }
 

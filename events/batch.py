@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from .schema import COLUMNS
 
+_MOST_BYTES: Final = 1 << 62
 IntArray = npt.NDArray[np.integer[Any]]
 
 
@@ -48,6 +49,13 @@ class EventBatch:
     def end(self) -> npt.NDArray[np.int64]:
         """Completion time of each event, int64 ns."""
         return self.start + self.duration
+
+    @property
+    def moved(self) -> int:
+        """Bytes of all events together, at most 2**62."""
+        if is_constant(self.bytes):
+            return min(int(self.bytes[0]) * len(self), _MOST_BYTES)
+        return min(int(self.bytes.sum(dtype=np.float64)), _MOST_BYTES)
 
     def columns(self) -> dict[str, IntArray]:
         """Maps column name to array, in schema order."""

@@ -14,6 +14,8 @@ ModeName = Literal["read", "write", "both"]
 JobState = Literal["running", "idle", "ended"]
 
 MODELS_VERSION = 1
+COMPLETE_FROM = 0.99
+"""Share of the calls of a window, and of their bytes, that has to arrive before a period is claimed from it."""
 PERIODIC_FROM = 0.5
 """Confidence above which a job is called periodic."""
 
@@ -119,6 +121,14 @@ class Prediction(Model):
     """Further rhythms; a running job is searched for them now and then, and at its end."""
     abstraction_error: float = 0.0
     """|V(sampled) - V(trace)| / V(trace)."""
+    completeness: float = Field(1.0, ge=0, le=1)
+    """Share of the window's calls, or of their bytes where that is less, that was not lost on the way; below 0.99 no
+    period is claimed."""
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether so much of the window was lost that no period is claimed from it."""
+        return self.completeness < COMPLETE_FROM
 
     @property
     def periodic(self) -> bool:
@@ -168,6 +178,12 @@ class JobSummary(Model):
     """Bytes/s, mean over the last ten seconds."""
     events_dropped: int
     """Events of this job that were lost on the way and counted."""
+    bytes_dropped: int = 0
+    """Bytes that these events moved, at least."""
+    losses: dict[str, int] = {}
+    """All that was lost of it, by reason."""
+    complete: bool = True
+    """Nothing of it was lost, as far as can be known."""
     predictions: int
 
 

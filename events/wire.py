@@ -8,7 +8,7 @@ Limits hold on both ends, so that no peer can make the other allocate without bo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -41,6 +41,8 @@ class Hello(msgspec.Struct, tag="hello", kw_only=True):
     """Sequence number of the batch that follows."""
     definitions: Definitions = msgspec.field(default_factory=Definitions)
     """All definitions of the batches before ``next_seq``."""
+    losses: dict[str, int] = {}
+    """As in a batch."""
 
 
 class Batch(msgspec.Struct, tag="batch", kw_only=True, omit_defaults=True):
@@ -56,6 +58,8 @@ class Batch(msgspec.Struct, tag="batch", kw_only=True, omit_defaults=True):
     definitions: Definitions = msgspec.field(default_factory=Definitions)
     info: StreamInfo | None = None
     """What the stream says of itself from now on, where that has changed since HELLO; its job does not."""
+    losses: dict[str, int] = {}
+    """What of the stream was lost so far, by the collector's counters: cumulative; present where it has grown."""
 
 
 class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
@@ -65,6 +69,8 @@ class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
     host: str = ""
     counters: dict[str, int] = {}
     """Cumulative; keys as ``collectors.counters`` names them (``events_dropped:ring_full`` ...)."""
+    losses: dict[str, dict[str, int]] = {}
+    """Of jobs, what the collector lost and no stream tells of; cumulative."""
 
 
 class Bye(msgspec.Struct, tag="bye", kw_only=True):
@@ -73,7 +79,7 @@ class Bye(msgspec.Struct, tag="bye", kw_only=True):
     stream: str
     last_seq: int
     losses: dict[str, int] = {}
-    """Events of it that were lost on the way here, by the collector's counters."""
+    """What of it was lost on the way here, by the collector's counters: all that batches have told, too."""
 
 
 class Ack(msgspec.Struct, tag="ack", kw_only=True):
@@ -113,7 +119,12 @@ def encode(message: Hello | Heartbeat | Bye | Ack | Reject) -> list[Frame]:
 
 
 def encode_batch(
-    stream: str, seq: int, batch: EventBatch, definitions: Definitions, info: StreamInfo | None = None
+    stream: str,
+    seq: int,
+    batch: EventBatch,
+    definitions: Definitions,
+    info: StreamInfo | None = None,
+    losses: Mapping[str, int] | None = None,
 ) -> list[Frame]:
     """Encodes events as a header frame and one frame for each varying column; frames share the arrays' memory.
 
@@ -123,6 +134,7 @@ def encode_batch(
         batch: the events.
         definitions: what its numbers mean, as far as they are new.
         info: what the stream says of itself, where that has changed.
+        losses: what of the stream was lost so far, where that has grown.
 
     Raises:
         ValueError: the batch has more than MAX_BATCH_EVENTS events.
@@ -143,7 +155,15 @@ def encode_batch(
         elif length:
             columns.append((name, None))
             frames.append(np.ascontiguousarray(array).data.cast("B"))
-    header = Batch(stream=stream, seq=seq, length=length, columns=columns, definitions=definitions, info=info)
+    header = Batch(
+        stream=stream,
+        seq=seq,
+        length=length,
+        columns=columns,
+        definitions=definitions,
+        info=info,
+        losses=dict(losses or {}),
+    )
     return [_encoder.encode(header), *frames]
 
 

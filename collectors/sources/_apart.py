@@ -188,7 +188,7 @@ def _write(out: IO[bytes], item: SourceItem) -> None:
         _send(out, encode_batch(stream, 1, empty_batch(), Definitions(), readable_info(item.info)))
     elif isinstance(item, Closed):
         _send(out, encode(Bye(stream=stream, last_seq=0, losses=dict(item.losses))))
-    else:
+    elif isinstance(item, Chunk):
         *ahead, last = packed(item.definitions)
         for definitions in ahead:
             _send(out, encode_batch(stream, 1, empty_batch(), readable(definitions)))

@@ -230,7 +230,7 @@ class AggregatorCollector(Collector):
 
     def _add_losses(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.collector_counters() + self._aggregator.counters
-        skewed = sum(session.events_skewed for session in self._aggregator.jobs.values())
+        skewed = sum(session.losses.total[f"{_DROPPED}clock_skew"] for session in self._aggregator.jobs.values())
         counters[f"{_DROPPED}clock_skew"] += skewed
         dropped = {name.removeprefix(_DROPPED): n for name, n in counters.items() if name.startswith(_DROPPED)}
         # Collectors name the reasons; a broken one must not make series without bound.

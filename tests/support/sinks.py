@@ -16,6 +16,9 @@ class RememberingSink:
         self.definitions: dict[str, DefinitionTable] = {}
         self.closed_streams: list[str] = []
         self.losses: dict[str, Mapping[str, int]] = {}
+        self.told_losses: dict[str, list[Mapping[str, int]]] = {}
+        self.job_losses: dict[tuple[str, str], Mapping[str, int]] = {}
+        self.refused_streams: list[tuple[str, str]] = []
         self.counters: dict[str, Mapping[str, int]] = {}
         self.lost_collectors: list[str] = []
         self.refuse_start: int | None = None
@@ -35,6 +38,16 @@ class RememberingSink:
             raise ProtocolError("refused by the test")
         self.definitions[stream].apply(definitions)
         self.starts[stream].extend(batch.start.tolist())
+
+    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+        assert stream in self.info
+        self.told_losses.setdefault(stream, []).append(losses)
+
+    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+        self.job_losses[collector, job] = losses
+
+    def refused(self, info: StreamInfo, reason: str) -> None:
+        self.refused_streams.append((info.job, reason))
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         self.closed_streams.append(stream)

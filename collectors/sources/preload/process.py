@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import Definitions, EventBatch, InputError, Kind, ProtocolError, StreamInfo, make_batch
+from ....events.losses import is_loss
 from ...source import Problems
 from .lines import Lines, Records, split
 from .names import FileFacts, Names
@@ -70,6 +71,7 @@ class TracedProcess:
         """Counters of the process that are not ours to report."""
         self.losses: Counter[str] = Counter()
         """What of the process was lost or left out, by counter; complete once it is closed."""
+        self._fresh_losses: Counter[str] = Counter()
         self._first = region
         self._regions = [region]
         self._clock_offset_ns = region.clock_offset_ns
@@ -140,6 +142,11 @@ class TracedProcess:
                 if reason not in self.forgive:
                     self._lose(reason, grown)
 
+    def fresh_losses(self) -> Counter[str]:
+        """Returns what was lost since the last call."""
+        fresh, self._fresh_losses = self._fresh_losses, Counter()
+        return fresh
+
     def close(self) -> None:
         """Lets the memory go; what was drained and not handed out is counted."""
         if self._held:
@@ -154,6 +161,8 @@ class TracedProcess:
     def _lose(self, reason: str, count: int) -> None:
         self._counters[reason] += count
         self.losses[reason] += count
+        if is_loss(reason):
+            self._fresh_losses[reason] += count
 
     def _drain(self) -> None:
         room = _LINES_A_POLL

@@ -14,7 +14,7 @@ import msgspec
 
 from ....events import InputError, ProtocolError, StreamInfo, empty_batch
 from ...file_facts import NodeFiles
-from ...source import Changed, Chunk, Closed, Opened, Origin, Problems, SourceItem
+from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from .gate import Arrival, Gate
 from .process import TracedProcess
 from .signatures import Allowance
@@ -206,6 +206,8 @@ class PreloadSource:
         if events is not None or definitions:
             self.counters["events"] += 0 if events is None else len(events)
             items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))
+        if losses := process.fresh_losses():
+            items.append(Lost(losses, process.stream))
 
     def _give_up(self, token: int, error: Exception, items: list[SourceItem]) -> None:
         process = self._processes[token]

@@ -1,0 +1,89 @@
+"""How much of a job's calls arrived, over time: what was seen, and the holes that losses left."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Final
+
+_MOST_MARKS: Final = 512
+_MOST_HOLES: Final = 256
+
+
+@dataclass(slots=True)
+class _Hole:
+    start_ns: int
+    end_ns: int
+    events: int
+    moved: int
+
+    def within(self, start_ns: int, end_ns: int) -> float:
+        """Returns the share of the hole that lies in [start, end]."""
+        overlap = min(self.end_ns, end_ns) - max(self.start_ns, start_ns)
+        if overlap < 0:
+            return 0.0
+        return overlap / (self.end_ns - self.start_ns) if self.end_ns > self.start_ns else 1.0
+
+
+class Completeness:
+    """Counts calls and bytes that arrived, and those that were lost, by when; bounded, the older the coarser."""
+
+    def __init__(self) -> None:
+        self._times: list[int] = []
+        self._sums: list[tuple[int, int]] = []  # calls and bytes until then
+        self._total = (0, 0)
+        self._holes: list[_Hole] = []
+
+    def seen(self, until_ns: int, events: int, moved: int) -> None:
+        """Takes in calls that arrived, and the bytes that they moved."""
+        self._total = (self._total[0] + events, self._total[1] + moved)
+        if self._times and until_ns <= self._times[-1]:
+            self._sums[-1] = self._total
+            return
+        self._times.append(until_ns)
+        self._sums.append(self._total)
+        if len(self._times) > _MOST_MARKS:
+            del self._times[1:-1:2], self._sums[1:-1:2]
+
+    def lost(self, start_ns: int, end_ns: int, events: int, moved: int) -> None:
+        """Takes in that calls were lost somewhere in [start, end], and at least how many bytes."""
+        if not events and not moved:
+            return
+        self._holes.append(_Hole(min(start_ns, end_ns), end_ns, events, moved))
+        if len(self._holes) > _MOST_HOLES:
+            self._holes.sort(key=lambda hole: hole.start_ns)
+            rest = self._holes[_MOST_HOLES // 2 :]
+            first = self._holes[: _MOST_HOLES // 2]
+            self._holes = [_joined(*first[at : at + 2]) for at in range(0, len(first), 2)] + rest
+
+    def share(self, start_ns: int, end_ns: int) -> float:
+        """Returns which share of the calls of [start, end], or of their bytes where that is less, arrived: 0 to 1."""
+        if not self._holes:
+            return 1.0
+        events = sum(hole.events * hole.within(start_ns, end_ns) for hole in self._holes)
+        moved = sum(hole.moved * hole.within(start_ns, end_ns) for hole in self._holes)
+        before, until = self._until(start_ns), self._until(end_ns)
+        return min(_part(until[0] - before[0], events), _part(until[1] - before[1], moved))
+
+    def _until(self, at_ns: int) -> tuple[float, float]:
+        """Returns calls and bytes that arrived until then; evenly between two marks."""
+        after = bisect_right(self._times, at_ns)
+        if after == len(self._times):
+            return self._total
+        if after == 0:
+            return 0.0, 0.0
+        low, high = self._times[after - 1], self._times[after]
+        part = (at_ns - low) / (high - low)
+        (events, moved), (more_events, more_moved) = self._sums[after - 1], self._sums[after]
+        return events + part * (more_events - events), moved + part * (more_moved - moved)
+
+
+def _joined(first: _Hole, second: _Hole | None = None) -> _Hole:
+    if second is None:
+        return first
+    end_ns = max(first.end_ns, second.end_ns)
+    return _Hole(first.start_ns, end_ns, first.events + second.events, first.moved + second.moved)
+
+
+def _part(seen: float, lost: float) -> float:
+    return seen / (seen + lost) if lost > 0 else 1.0

@@ -1,0 +1,95 @@
+"""What of a job was lost, by reason: the names of the counters, what they mean, and which option raises the bound.
+
+The counters travel as maps from a name to a cumulative count: ``events_dropped:REASON`` for calls,
+``bytes_dropped:REASON`` for the bytes of these calls as far as they are known, and names such as ``streams_cut_off``
+for what has no count of calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+EVENTS: Final = "events_dropped:"
+BYTES: Final = "bytes_dropped:"
+MOST_REASONS: Final = 64
+"""Of one stream, collector or job; what a peer sends beyond it is not taken."""
+_LONGEST_NAME: Final = 100
+_MOST: Final = 1 << 62
+_LOST: Final = (EVENTS, BYTES, "events_not_archived:", "definitions_dropped", "processes_", "streams_")
+
+
+class Reason(NamedTuple):
+    """What a counter means: a sentence that follows the count, and what to do; "" where nothing helps."""
+
+    text: str
+    remedy: str = ""
+
+
+REASONS: Final[dict[str, Reason]] = {
+    "events_dropped:ring_full": Reason("calls dropped as a thread's ring was full", "raise --ring-records"),
+    "events_dropped:no_slot": Reason("calls dropped as their thread found no ring", ""),
+    "events_dropped:reentrant": Reason("calls of signal handlers dropped inside the record of another call", ""),
+    "events_dropped:collector_gone": Reason("calls lost in memory whose collector was gone", ""),
+    "events_dropped:malformed": Reason("records dropped as no call can have their values", ""),
+    "events_dropped:closed": Reason("calls read and not sent before the collector ended", ""),
+    "events_dropped:shipper_full": Reason(
+        "calls dropped as the collector's backlog was full", "raise --backlog-bytes of iotide collect"
+    ),
+    "events_dropped:rejected": Reason("calls that the aggregator refused", ""),
+    "events_dropped:clock_skew": Reason(
+        "calls dropped as their stamps lie ahead of the aggregator's clock", "raise clock_skew_s"
+    ),
+    "events_not_archived:job_bytes": Reason("calls not archived as the archive was full", "raise archive.job_bytes"),
+    "events_not_archived:disk": Reason("calls not archived as the disk did not keep up", ""),
+    "events_not_archived:failed": Reason("calls not archived as the archive failed", ""),
+    "definitions_dropped": Reason("names of files, calls or handles lost", ""),
+    "streams_cut_off": Reason("streams cut off as their collector was gone", ""),
+    "streams_refused:max_streams": Reason("streams refused", "raise bounds.max_streams or bounds.max_collectors"),
+    "processes_refused": Reason("processes refused by the collector", ""),
+    "processes_failed": Reason("processes that the collector could not follow to their end", ""),
+    "processes_unheard": Reason("processes that could not reach the collector, and are not seen", ""),
+}
+"""Every loss of ours; collectors of other versions may name further ones."""
+
+
+def is_loss(name: str) -> bool:
+    """Tells whether a counter of this name counts what is missing though it should not be."""
+    return name.startswith(_LOST)
+
+
+def checked(losses: Mapping[str, int]) -> dict[str, int]:
+    """Returns what is a loss among a peer's counters: names of bounded length, counts from 1 to 2**62, at most 64."""
+    taken: dict[str, int] = {}
+    for name, count in losses.items():
+        if is_loss(name) and name.isprintable() and len(name) <= _LONGEST_NAME and 0 < count <= _MOST:
+            taken[name] = count
+            if len(taken) == MOST_REASONS:
+                break
+    return taken
+
+
+def bounded(losses: Mapping[str, int]) -> dict[str, int]:
+    """Returns what a message can carry of losses: counts from 1 to 2**62."""
+    return {name: min(count, _MOST) for name, count in losses.items() if count > 0}
+
+
+def events_of(losses: Mapping[str, int]) -> int:
+    """Returns how many calls were lost."""
+    return sum(count for name, count in losses.items() if name.startswith(EVENTS))
+
+
+def bytes_of(losses: Mapping[str, int]) -> int:
+    """Returns at least how many bytes the lost calls moved."""
+    return sum(count for name, count in losses.items() if name.startswith(BYTES))
+
+
+def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:
+    """Yields a sentence for each loss, the largest first: count, what was lost and why, bytes, and what to do."""
+    for name, count in sorted(losses.items(), key=lambda row: (-row[1], row[0])):
+        if name.startswith(BYTES):
+            continue
+        reason = REASONS.get(name, Reason(name.replace(":", ", ").replace("_", " ")))
+        moved = losses.get(BYTES + name.removeprefix(EVENTS), 0) if name.startswith(EVENTS) else 0
+        least = f" (at least {moved:,} bytes)" if moved else ""
+        yield f"{count:,} {reason.text}{least}" + (f": {reason.remedy}" if reason.remedy else "")

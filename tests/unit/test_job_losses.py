@@ -1,0 +1,211 @@
+"""Losses of a job: each counted once, however often it is told, cut off, or told to another aggregator."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.shipper import Shipper
+from iotide.collectors.source import Chunk, Closed, Lost, Opened
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.job_losses import JobLosses
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Definitions
+from iotide.events.losses import MOST_REASONS, checked, events_of, loss_lines
+from iotide.events.models import JobSummary
+from iotide.events.wire import Batch, Bye, Heartbeat, Hello, decode, encode, encode_batch
+from support.link import INFO, Link, Wire, numbered
+
+RING_FULL = "events_dropped:ring_full"
+ACTIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("lose"), st.integers(1, 40)),
+        st.tuples(st.just("lose_of_job"), st.integers(1, 40)),
+        st.tuples(st.just("chunk"), st.integers(1, 40)),
+        st.tuples(st.just("step"), st.integers(0, 4)),
+        st.tuples(st.just("wait"), st.integers(0, 9)),
+        st.tuples(st.just("cut"), st.integers(0, 1)),
+    ),
+    max_size=60,
+)
+
+
+def aggregator_and_core() -> tuple[Aggregator, IngestCore]:
+    aggregator = Aggregator(AggregatorSettings(), lambda: 0.0)
+    return aggregator, IngestCore(aggregator, IngestSettings())
+
+
+def summary_of(aggregator: Aggregator) -> JobSummary:
+    return aggregator.jobs["job"].summary(0.0)
+
+
+@settings(deadline=None, max_examples=150)
+@given(ACTIONS, st.integers(1, 3), st.booleans())
+def test_losses_reach_the_job_once_over_a_wire_that_is_cut(
+    actions: list[tuple[str, int]], streams: int, restarts: bool
+) -> None:
+    aggregator, core = aggregator_and_core()
+    shipper = Shipper("node:1:abc", CollectorSettings(batch_events=16, away_after_s=600))
+    wire = Wire(shipper, core)
+    names = [f"s{number}" for number in range(streams)]
+    lost, of_job, sent = Counter(), 0, [0] * streams  # type: ignore[var-annotated]
+    shipper.take([Opened(name, INFO) for name in names], 0.0)
+    for at, (action, much) in enumerate(actions):
+        turn = at % streams
+        if action == "lose":
+            shipper.take([Lost(Counter({RING_FULL: much, "bytes_dropped:ring_full": 8 * much}), names[turn])], wire.now)
+            lost[names[turn]] += much
+        elif action == "lose_of_job":
+            shipper.take([Lost(Counter({"processes_unheard": much}), job="job")], wire.now)
+            of_job += much
+        elif action == "chunk":
+            shipper.take([Chunk(names[turn], numbered(sent[turn], much), Definitions())], wire.now)
+            sent[turn] += much
+        elif action == "step":
+            wire.step(most=much)
+        elif action == "wait":
+            wire.step(seconds=float(much), most=0)
+        else:
+            wire.cut(late=bool(much))
+            if restarts:
+                aggregator, wire.core = aggregator_and_core()
+    shipper.take([Chunk(name, numbered(10**6, 1), Definitions()) for name in names], wire.now)
+    wire.settle()
+    for _ in range(3):
+        wire.step(3.0)  # heartbeats: all that is known is told while the streams are open
+    wire.settle()
+    summary = summary_of(aggregator)
+    total = sum(lost.values())
+    assert summary.streams == streams
+    assert (summary.events_dropped, summary.bytes_dropped) == (total, 8 * total)
+    assert summary.losses.get("processes_unheard", 0) == of_job
+    assert summary.complete == (not total and not of_job)
+    shipper.take([Closed(name, Counter({RING_FULL: lost[name] + 1})) for name in names], wire.now)
+    wire.settle()
+    assert summary_of(aggregator).events_dropped == total + streams
+    assert summary_of(aggregator).streams == 0
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 1000))
+def test_losses_reach_the_job_once_over_a_link_that_repeats_and_reorders(seed: int) -> None:
+    aggregator, core = aggregator_and_core()
+    shipper = Shipper("node:1:abc", CollectorSettings(batch_events=16, away_after_s=600))
+    link = Link(shipper, core, seed, trouble=0.2)
+    shipper.take([Opened("s", INFO)], 0.0)
+    for number in range(20):
+        shipper.take([Lost(Counter({RING_FULL: 3}), "s"), Chunk("s", numbered(number, 5), Definitions())], link.now)
+        link.step(0.5)
+    shipper.take([Closed("s", Counter({RING_FULL: 60}))], link.now)
+    link.settle()
+    assert summary_of(aggregator).events_dropped == 60
+
+
+def test_stream_that_was_cut_off_and_comes_back_goes_on_from_what_it_had_told() -> None:
+    losses = JobLosses()
+    losses.open_stream("s")
+    assert losses.of_stream("s", {RING_FULL: 5}) == {RING_FULL: 5}
+    losses.close_stream("s", {RING_FULL: 5, "streams_cut_off": 1})
+    assert (losses.total, losses.cut_off) == ({RING_FULL: 5, "streams_cut_off": 1}, 1)
+    losses.open_stream("s")
+    assert losses.of_stream("s", {RING_FULL: 7}) == {RING_FULL: 2}
+    assert (+losses.total, losses.cut_off, losses.opened) == ({RING_FULL: 7}, 0, 1)
+
+
+def test_events_dropped_by_a_full_backlog_reach_the_job_while_it_runs() -> None:
+    aggregator, core = aggregator_and_core()
+    shipper = Shipper("node:1:abc", CollectorSettings(backlog_bytes=1 << 16))
+    wire = Wire(shipper, core)
+    shipper.take([Opened("s", INFO)], 0.0)
+    for number in range(10):
+        shipper.take([Chunk("s", numbered(1000 * number, 1000), Definitions())], 0.0)
+        shipper.flush(0.0)
+    wire.settle()
+    wire.step(2.0)
+    wire.settle()
+    summary = summary_of(aggregator)
+    assert summary.streams == 1
+    assert summary.events + summary.events_dropped == 10_000
+    assert summary.losses["events_dropped:shipper_full"] == summary.events_dropped > 0
+
+
+def test_stream_beyond_the_bound_is_told_in_its_job() -> None:
+    aggregator = Aggregator(AggregatorSettings(), lambda: 0.0)
+    core = IngestCore(aggregator, IngestSettings(max_streams=1))
+    shipper = Shipper("node:1:abc", CollectorSettings())
+    wire = Wire(shipper, core)
+    shipper.take([Opened("a", INFO), Opened("b", INFO)], 0.0)
+    wire.step()
+    wire.step()
+    shipper.take([Chunk("b", numbered(0, 7), Definitions()), Closed("b")], wire.now)
+    wire.step(2.0)
+    wire.step(2.0)
+    assert summary_of(aggregator).losses == {"events_dropped:rejected": 7, "streams_refused:max_streams": 1}
+
+
+def test_collectors_of_before_say_it_at_the_end_alone() -> None:
+    aggregator, core = aggregator_and_core()
+    for message in (
+        encode(Hello(collector="c", stream="s", info=INFO)),
+        encode_batch("s", 1, numbered(0, 10), Definitions()),
+        encode(Bye(stream="s", last_seq=1, losses={RING_FULL: 4})),
+    ):
+        core.receive(b"c", message, 0.0)
+    assert summary_of(aggregator).events_dropped == 4
+
+
+def test_message_without_losses_is_read_as_before() -> None:
+    message, _ = decode(encode_batch("s", 1, numbered(0, 10), Definitions()))
+    assert isinstance(message, Batch)
+    assert message.losses == {}
+    assert b"losses" not in encode_batch("s", 1, numbered(0, 10), Definitions())[0]
+
+
+def test_hostile_losses_are_bounded() -> None:
+    aggregator, core = aggregator_and_core()
+    core.receive(b"c", encode(Hello(collector="c", stream="s", info=INFO)), 0.0)
+    hostile = {f"events_dropped:{number}": 1 for number in range(10_000)} | {"x" * 200: 1, "events": 5, RING_FULL: -9}
+    core.receive(b"c", encode_batch("s", 1, numbered(0, 1), Definitions(), None, hostile), 0.0)
+    core.receive(b"c", encode(Heartbeat(collector="c", losses={"job": hostile, "other": hostile})), 0.0)
+    summary = summary_of(aggregator)
+    assert len(summary.losses) == MOST_REASONS
+    assert summary.events_dropped == 2 * MOST_REASONS
+    assert list(aggregator.jobs) == ["job"]
+
+
+@given(st.dictionaries(st.text(), st.integers()))
+def test_any_map_is_cut_to_losses(losses: dict[str, int]) -> None:
+    taken = checked(losses)
+    assert all(0 < count <= 1 << 62 for count in taken.values())
+    assert checked(taken) == taken
+    assert events_of(taken) >= 0
+
+
+def test_losses_are_told_with_bytes_and_remedy() -> None:
+    lines = list(loss_lines({RING_FULL: 1500, "bytes_dropped:ring_full": 64_000, "events_dropped:new_one": 2}))
+    assert lines == [
+        "1,500 calls dropped as a thread's ring was full (at least 64,000 bytes): raise --ring-records",
+        "2 events dropped, new one",
+    ]
+
+
+@pytest.mark.parametrize(("lost", "claimed"), [(0, True), (1, True), (60, False)])
+def test_period_is_not_claimed_from_a_window_with_holes(lost: int, claimed: bool) -> None:
+    aggregator, session = Aggregator(AggregatorSettings(), lambda: 60.0), None
+    aggregator.opened("s", INFO)
+    session = aggregator.jobs["job"]
+    for second in range(0, 60, 3):
+        writes = numbered(0, 10).replace(
+            start=[second * 10**9 + 10**7 * at for at in range(10)], duration=10**7, bytes=1 << 20, kind=8
+        )
+        aggregator.batch("s", writes, Definitions())
+        if second == 30 and lost:
+            aggregator.lossy("s", {RING_FULL: lost})
+    prediction = session.predict(60.0)
+    assert prediction is not None
+    assert (prediction.period_s is not None) == claimed
+    assert prediction.completeness == pytest.approx(200 / (200 + lost), abs=0.02)
