@@ -25,7 +25,7 @@ class DetectSettings(BaseModel):
         ConfigError: a value lies outside its limits, or an option is not known; the text names all of them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     method: Literal["tide", "reference"] = Field("tide", description="Estimator: ours, or FTIO's as published.")
     sampling_frequency_hz: float | None = Field(

@@ -20,7 +20,6 @@ import click
 from ..analyzers.settings import DetectSettings
 from ..clients.lines import prediction_line
 from ..clients.live_view import LiveView, open_view
-from ..clients.report import write_report
 from ..clients.units import byte_text, duration_text
 from ..collectors.agent import Agent
 from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
@@ -170,10 +169,10 @@ def _finish(
     written = False
     if plan.output is not None:
         with _complaint(f"cannot write the report to {plan.output}"):
-            _, missing = write_report(plan.output, summary, list(session.history), session.signal())
+            from ..clients.report import write_report  # when it is written: its templates take time to import
+
+            write_report(plan.output, summary, list(session.history), session.signal())
             written = True
-            if missing and not plan.quiet:
-                _say(f"the report has no pictures: {missing}")
     if not plan.quiet:
         _print_summary(summary, report if written else None)
 

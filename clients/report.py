@@ -6,22 +6,20 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..events.errors import UnavailableError
 from ..events.models import Prediction, RunSummary, SignalSeries
 from .lines import other_text, prediction_line
+from .report_charts import history_chart, signal_chart
 from .templating import page_template
 from .units import clock_text
 
 REPORT_NAME = "report.html"
 
 
-def write_report(
-    folder: Path, summary: RunSummary, history: Sequence[Prediction], signal: SignalSeries
-) -> tuple[Path, str]:
+def write_report(folder: Path, summary: RunSummary, history: Sequence[Prediction], signal: SignalSeries) -> Path:
     """Writes ``report.html``, ``summary.json``, ``predictions.jsonl`` and ``signal.json`` into a private folder.
 
     Returns:
-        The page's path, and "" or the reason why it has no pictures.
+        The page's path.
 
     Raises:
         OSError: the folder cannot be written.
@@ -30,18 +28,10 @@ def write_report(
     _write(folder / "summary.json", summary.model_dump_json(indent=2) + "\n")
     _write(folder / "predictions.jsonl", "".join(row.model_dump_json() + "\n" for row in history))
     _write(folder / "signal.json", signal.model_dump_json() + "\n")
-    pictures: dict[str, str] = {}
-    missing = ""
-    try:
-        from .detection.pictures import draw_history, draw_signal
-    except UnavailableError as error:
-        missing = str(error)
-    else:
-        pictures["signal"] = draw_signal(signal, summary.prediction)
-        pictures["history"] = draw_history(history)
+    pictures = {"signal": signal_chart(signal, summary.prediction), "history": history_chart(history)}
     page = folder / REPORT_NAME
-    _write(page, render_page(summary, history, pictures, missing))
-    return page, missing
+    _write(page, render_page(summary, history, pictures))
+    return page
 
 
 def _write(path: Path, text: str) -> None:
@@ -55,7 +45,7 @@ def _write(path: Path, text: str) -> None:
         raise
 
 
-def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: dict[str, str], missing: str = "") -> str:
+def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: dict[str, str]) -> str:
     """Renders the page; ``pictures`` maps a name to SVG that we drew (inserted as it is), all else is escaped."""
     return page_template("report.html", clock=clock_text, line=prediction_line, other=other_text).render(
         summary=summary,
@@ -64,5 +54,4 @@ def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: di
         command=shlex.join(summary.command),
         history=history,
         pictures=pictures,
-        missing=missing,
     )

@@ -20,7 +20,7 @@ MOST_RING_RECORDS: Final = 1 << 22
 class CollectorSettings(BaseModel):
     """How a collector polls its sources and ships what they give."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     endpoint: ConnectingEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint of the aggregator.")
     host: str = Field(default_factory=socket.gethostname, description="Name of this node in streams and metrics.")
@@ -48,7 +48,7 @@ class CollectorSettings(BaseModel):
 class FtioSettings(BaseModel):
     """How messages to FTIO's predictor are taken in."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     endpoint: ListeningEndpoint = Field(
         "tcp://127.0.0.1:5555", description="ZeroMQ endpoint that tracers of FTIO connect to."
@@ -75,7 +75,7 @@ class FtioSettings(BaseModel):
 class TracerSettings(BaseModel):
     """What the preload library records of a program; what is None is left to the program's environment."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     layers: tuple[LayerName, ...] | None = Field(
         None, description="Layers whose calls are recorded; by default all whose libraries are built."

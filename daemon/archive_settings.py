@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class ArchiveSettings(BaseModel):
     """Where archives go, and how much room they get."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     folder: Path | None = Field(None, description="Folder for an archive of each job; none switches them off.")
     checkpoint_s: float = Field(

@@ -43,7 +43,7 @@ _P = ParamSpec("_P")
 class IngestSettings(BaseModel):
     """Bounds of what collectors may send."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     allow_plaintext: bool = Field(
         False, description="Listen in plain text beyond loopback (on a trusted network only)."

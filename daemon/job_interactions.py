@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..analyzers.interaction.report import ranking_of
 from ..analyzers.interaction.settings import InteractionSettings
 from ..analyzers.interaction.tables import Tables
 from ..analyzers.interaction.update import InteractionAnalyzer
@@ -75,7 +74,13 @@ class JobInteractions:
         """Copies the state and returns what ranks it, in another thread and as late as one likes."""
         tables, settings = self.tables(), self._settings
         names, spaces, job = self._names, [(self._job, host) for host in self._hosts], self._job
-        return lambda: ranking_of(tables, settings, names, spaces, job)
+
+        def rank() -> Ranking:
+            from ..analyzers.interaction.report import ranking_of  # SciPy takes a tenth of a second to import
+
+            return ranking_of(tables, settings, names, spaces, job)
+
+        return rank
 
     def tables(self) -> Tables:
         """Returns a copy of what is known."""

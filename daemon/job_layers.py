@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from ..analyzers.layers.report import Cut, make_report
 from ..analyzers.layers.settings import LayersSettings
 from ..analyzers.layers.update import LayerAnalyzer
 from ..events.layers import Layers
 from .held import Taken
 from .numbering import JobNames
+
+if TYPE_CHECKING:
+    from ..analyzers.layers.report import Cut
 
 
 class JobLayers:
@@ -37,7 +40,13 @@ class JobLayers:
     def frozen(self) -> Callable[[Cut], Layers]:
         """Copies the state and returns what makes the report of it, in another thread and as late as one likes."""
         settings, data, calls = self._settings, self._analyzer.snapshot(), list(self._names.calls)
-        return lambda cut: make_report(LayerAnalyzer.restore(settings, data), calls, self._job, cut=cut)
+
+        def report(cut: Cut) -> Layers:
+            from ..analyzers.layers.report import make_report  # with all its findings, which few ask for
+
+            return make_report(LayerAnalyzer.restore(settings, data), calls, self._job, cut=cut)
+
+        return report
 
     def losses(self) -> dict[str, int]:
         """Returns what the layers lack, by reason."""

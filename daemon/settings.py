@@ -25,7 +25,7 @@ ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 class AggregatorSettings(BaseModel):
     """Everything that can be chosen about an aggregator."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     ingest: ListeningEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint that collectors connect to.")
     http: HttpAddress | None = Field(

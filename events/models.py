@@ -23,7 +23,7 @@ PERIODIC_FROM = 0.5
 class Model(BaseModel):
     """Base of the public results: immutable, and closed to fields that it does not name."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
 
 
 class Estimate(Model):

@@ -16,7 +16,7 @@ MOST_EDGES: Final = 30_000
 class DfgSettings(BaseModel):
     """How the directly-follows graph of one job is kept. Immutable."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     enabled: bool = Field(True, description="Keep a directly-follows graph of each job.")
     mapping: str = Field(DEFAULT_MAPPING, description="What an activity is, in the text form of docs/dfg.md.")

@@ -44,7 +44,7 @@ ranks of a job. With them each would be one component, and they would lead it.""
 class InteractionSettings(BaseModel):
     """How the interaction graph of one job is kept and ranked. Immutable."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     enabled: bool = Field(True, description="Keep a graph of each job's processes and the files between them.")
     by: Grouping = Field("process", description="What a vertex is: thread, process, rank, host or job.")

@@ -17,7 +17,6 @@ from ..grouping import Grouping
 from .channels import Channels
 from .kernel_events import KernelEvents
 from .keys import BY_STREAM, SPACE, link_ends, link_keys, threads_of
-from .report import ranking_of
 from .settings import InteractionSettings
 from .store import NEVER, Store
 from .tables import LINK_KINDS, Tables
@@ -112,6 +111,8 @@ class InteractionAnalyzer:
             spaces: job and host of each space.
             job: what the whole is called.
         """
+        from .report import ranking_of  # when asked: SciPy takes a tenth of a second to import
+
         return ranking_of(self.tables(), self.settings, names, spaces, job)
 
     def tables(self) -> Tables:

@@ -14,7 +14,7 @@ _SYSTEM_PATHS: Final = (
 class Thresholds(BaseModel):
     """From when on something is worth a finding. Immutable."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     least_s: float = Field(0.001, ge=0, description="Time that a finding must at least be about, s.")
     least_share: float = Field(
@@ -68,7 +68,7 @@ class Thresholds(BaseModel):
 class LayersSettings(BaseModel):
     """How the layers of one job are kept. Immutable."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     enabled: bool = Field(True, description="Keep each job's layers, handles, files and collectives apart.")
     max_waiting: int = Field(

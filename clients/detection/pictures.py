@@ -1,65 +1,25 @@
-"""Pictures of a job's signal and of its predictions, and what other pictures take from them. Needs matplotlib."""
+"""What pictures of traces and replays share: bandwidth, predictions and their axes. Needs matplotlib."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...events.errors import UnavailableError
-from ...events.models import Estimate, NextPhase, Prediction, SignalSeries
-from ...events.panels import Panels, TraceSignal
+from ...events.models import Estimate, NextPhase, Prediction
+from ...events.panels import Panels
 from ..charts import PHASE, READ, SOFT, WRITE, Unit, rate_unit, time_unit
-from .picture_data import Steps, crests_s, period_ticks, picture_end_s, steps_of, tick_text
+from .picture_data import Steps, period_ticks, picture_end_s, tick_text
 
 try:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 except ImportError as error:
     raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
-
-_MOST_STEPS = 2000
-
-
-def draw_signal(signal: SignalSeries, prediction: Prediction | None) -> str:
-    """Draws read and write bandwidth over time, the period as a ruler, and the phase that is expected next.
-
-    Returns:
-        An SVG element.
-    """
-    figure, axes = _figure(3.2)
-    trace = TraceSignal(signal.start_s, signal.bin_s, np.asarray(signal.read), np.asarray(signal.written))
-    zero = signal.start_s
-    steps = steps_of(trace, _MOST_STEPS)
-    unit = time_unit(trace.end_s - zero)
-    plot_bandwidth(axes, steps, zero, unit)
-    if prediction is not None and prediction.period_s is not None and prediction.next_phase is not None:
-        for at in crests_s(prediction):
-            axes.axvline((at - zero) / unit.factor, color=PHASE, linewidth=0.8, linestyle=":")
-        plot_next_phase(axes, prediction.next_phase, zero, unit)
-        axes.axvline((prediction.made_at_s - zero) / unit.factor, color="black", linewidth=0.8, label="predicted at")
-    axes.set_xlabel(f"{unit.name} since the first I/O")
-    place_legend(axes)
-    return svg_of(figure)
-
-
-def draw_history(history: Sequence[Prediction]) -> str:
-    """Draws period (with its interval) and confidence of successive predictions over time.
-
-    Returns:
-        An SVG element.
-    """
-    figure, axes = _figure(2.6)
-    begin = history[0].window.start_s if history else 0.0
-    unit = time_unit(history[-1].made_at_s - begin if history else 1.0)
-    plot_history(axes, history, begin, unit)
-    axes.set_xlabel(f"{unit.name} since the first I/O")
-    return svg_of(figure)
 
 
 def plot_bandwidth(axes: Axes, steps: Steps, zero_s: float, unit: Unit) -> float:
@@ -144,21 +104,6 @@ def share_time(axes: Axes, panels: Panels, unit: Unit) -> None:
     """Lets a time axis reach over the whole trace."""
     span = max(picture_end_s(panels) - panels.signal.start_s, panels.signal.bin_s)
     axes.set_xlim(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
-
-
-def svg_of(figure: Figure) -> str:
-    """Renders a figure as an SVG element."""
-    out = io.StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None})
-    text = out.getvalue()
-    return text[text.index("<svg") :]
-
-
-def _figure(height: float) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(10, height), layout="constrained")
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
 
 
 def _bounds(period: Estimate | None) -> tuple[float, float, float]:

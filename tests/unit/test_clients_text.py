@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients import charts, graphviz, lines, tables, units
+from iotide.clients import charts, graphviz, lines, svg_chart, tables, units
 from iotide.clients.lines import prediction_line, sparkline
 from iotide.clients.report import write_report
 from iotide.clients.status_area import StatusArea
@@ -22,7 +22,7 @@ from support.results import make_prediction, make_signal, make_summary
 from support.waiting import wait_for
 
 
-@pytest.mark.parametrize("module", [units, lines, tables, charts, graphviz])
+@pytest.mark.parametrize("module", [units, lines, tables, charts, graphviz, svg_chart])
 def test_examples_in_docstrings_hold(module: object) -> None:
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted
@@ -45,30 +45,26 @@ def test_line_says_that_there_is_no_rhythm_yet() -> None:
 
 def test_report_escapes_what_programs_name(tmp_path: Path) -> None:
     summary = make_summary(command=["sh", "-c", "<script>alert(1)</script>"])
-    page, missing = write_report(tmp_path / "out", summary, [make_prediction("job")], make_signal())
+    page = write_report(tmp_path / "out", summary, [make_prediction("job")], make_signal())
     text = page.read_text()
-    assert not missing
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
-    assert text.count("<svg") == 2
+    assert text.count("<svg xmlns") == 2
     assert json.loads((tmp_path / "out/summary.json").read_text())["exit_status"] == summary.exit_status
     assert (tmp_path / "out").stat().st_mode & 0o077 == 0
 
 
 def test_report_of_a_run_without_rhythm_or_history_is_written(tmp_path: Path) -> None:
     summary = make_summary(command=["true"], prediction=None)
-    page, _ = write_report(tmp_path / "out", summary, [], make_signal(values=[]))
+    page = write_report(tmp_path / "out", summary, [], make_signal(values=[]))
     assert "no rhythm" in page.read_text()
 
 
-def test_report_without_matplotlib_says_why_it_has_no_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_is_written_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in {"matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))}:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "iotide.clients.detection.pictures", raising=False)
-    page, missing = write_report(tmp_path / "out", make_summary(command=["true"]), [], make_signal())
-    assert "iotide[plot]" in missing
-    assert "No pictures: pictures need matplotlib" in page.read_text()
-    assert "<svg" not in page.read_text()
+    page = write_report(tmp_path / "out", make_summary(command=["true"]), [], make_signal())
+    assert page.read_text().count("<svg xmlns") == 2
 
 
 def test_status_area_reserves_rows_and_gives_them_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,70 @@
+"""How a run is shown in a terminal while it goes on: three rows at its bottom."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from ..events.models import Prediction
+from .lines import next_phase_text, sparkline
+from .live_view import HEIGHT
+from .status_area import StatusArea
+from .units import byte_text, duration_text, rate_text
+
+
+class AreaView:
+    """Bandwidth, period and a countdown to the next phase, at the bottom of a terminal."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._area = StatusArea(terminal, HEIGHT)
+        self._area.open()
+        self._prediction: Prediction | None = None
+
+    def predicted(self, prediction: Prediction) -> None:
+        """Shows the prediction from the next tick on."""
+        self._prediction = prediction
+
+    def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
+        """Draws the area anew."""
+        width = self._area.width
+        head = f" {rate_text(rate):>10}  {byte_text(moved):>9} "
+        wave = sparkline(bandwidth[-4 * (width - len(head) - 12) :], width - len(head) - 12)
+        self._area.show(
+            [
+                self._styled(Text.assemble((" iotide ", "bold white on dark_cyan"), (head, "dim"), (wave, "cyan"))),
+                self._styled(self._rhythm()),
+                self._styled(self._upcoming(now_s)),
+            ]
+        )
+
+    def close(self) -> None:
+        """Gives the rows back."""
+        self._area.close()
+
+    def _rhythm(self) -> Text:
+        prediction = self._prediction
+        if prediction is None:
+            return Text(" waiting for I/O", style="dim")
+        if prediction.period_s is None:
+            seen = prediction.window.end_s - prediction.window.start_s
+            return Text(f" no rhythm ({duration_text(seen)} seen)", style="dim")
+        period = prediction.period_s
+        return Text.assemble(
+            " period " if prediction.periodic else " perhaps a period of ",
+            (duration_text(period.value), "bold"),
+            f" ({duration_text(period.low)} to {duration_text(period.high)})   confidence ",
+            (f"{prediction.confidence:.0%}", "bold"),
+        )
+
+    def _upcoming(self, now_s: float) -> Text:
+        return Text(f" {next_phase_text(self._prediction, now_s)}" if self._prediction else "")
+
+    def _styled(self, text: Text) -> str:
+        text.truncate(self._area.width, overflow="ellipsis")
+        out = io.StringIO()
+        Console(file=out, force_terminal=True, width=self._area.width + 1, color_system="256").print(text, end="")
+        return out.getvalue()

@@ -1,0 +1,182 @@
+"""One chart as SVG: axes with round ticks, steps, lines, bands and a legend. Needs no drawing library."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+from xml.sax.saxutils import escape
+
+_WIDTH: Final = 1000.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 76.0, 30.0, 46.0
+_MOST_TICKS: Final = 8
+_LETTER: Final = 7.2
+"""About the width of a letter of the legend."""
+_STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def round_ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]:
+    """Returns at most ``most`` round numbers from ``low`` to ``high``, evenly spaced.
+
+    >>> round_ticks(0, 1.3), round_ticks(0, 7)
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+    """
+    if not (math.isfinite(low) and math.isfinite(high) and high > low):
+        return [low] if math.isfinite(low) else []
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    step = next(
+        (factor * power for factor in _STEPS if (high - low) / (factor * power) <= most - 1), _STEPS[-1] * 2 * power
+    )
+    first = math.ceil(low / step - 1e-9)
+    return [round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+class Chart:
+    """Draws in the units of its axes; what lies outside of them is cut off.
+
+    Args:
+        height: of the whole in SVG units; the width is 1000.
+        x: limits of the horizontal axis.
+        y: limits of the vertical axis.
+    """
+
+    def __init__(self, height: float, x: tuple[float, float], y: tuple[float, float]) -> None:
+        self._height = height
+        self._x, self._y = _wide(x), _wide(y)
+        self._drawn: list[str] = []
+        self._axes: list[str] = []
+        self._legend_at = _LEFT
+
+    def steps(
+        self, edges: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, opacity: float = 0.8
+    ) -> None:
+        """Fills between two rows of steps; ``edges`` has one more than they."""
+        up = "".join(f"H{self._at_x(edges[i]):.1f}V{self._at_y(value):.1f}" for i, value in enumerate(high))
+        down = "".join(f"H{self._at_x(edges[i + 1]):.1f}V{self._at_y(low[i]):.1f}" for i in range(len(low) - 1, -1, -1))
+        if len(high):
+            begin = f"M{self._at_x(edges[0]):.1f} {self._at_y(low[0]):.1f}"
+            close = f"H{self._at_x(edges[-1]):.1f}{down}H{self._at_x(edges[0]):.1f}Z"
+            self._drawn.append(f'<path d="{begin}{up}{close}" fill="{colour}" fill-opacity="{opacity}"/>')
+
+    def line(
+        self, x: Sequence[float], y: Sequence[float], colour: str, *, width: float = 1.5, dots: bool = False
+    ) -> None:
+        """Joins points; a point that is not finite breaks the line."""
+        path, joined = "", False
+        for at, value in zip(x, y, strict=True):
+            if not (math.isfinite(at) and math.isfinite(value)):
+                joined = False
+                continue
+            path += f"{'L' if joined else 'M'}{self._at_x(at):.1f} {self._at_y(value):.1f}"
+            joined = True
+            if dots:
+                self._drawn.append(
+                    f'<circle cx="{self._at_x(at):.1f}" cy="{self._at_y(value):.1f}" r="2.5" fill="{colour}"/>'
+                )
+        if path:
+            self._drawn.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}"/>')
+
+    def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> None:
+        """Fills between two lines, stretch by stretch of points that are finite."""
+        rows = list(zip(x, low, high, strict=True))
+        for stretch in _finite_stretches(rows):
+            there = [f"{self._at_x(at):.1f},{self._at_y(top):.1f}" for at, _, top in stretch]
+            back = [f"{self._at_x(at):.1f},{self._at_y(bottom):.1f}" for at, bottom, _ in reversed(stretch)]
+            self._drawn.append(f'<polygon points="{" ".join(there + back)}" fill="{colour}" fill-opacity="0.2"/>')
+
+    def mark(self, x: float, colour: str, *, dotted: bool = False) -> None:
+        """Draws a line from bottom to top."""
+        at = self._at_x(x)
+        dash = ' stroke-dasharray="1.5 3"' if dotted else ""
+        self._drawn.append(
+            f'<path d="M{at:.1f} {_TOP}V{self._height - _BOTTOM}" stroke="{colour}" stroke-width="1"{dash}/>'
+        )
+
+    def box(self, x: tuple[float, float], y: tuple[float, float], colour: str) -> None:
+        """Outlines a rectangle."""
+        left, right = (self._at_x(at) for at in x)
+        bottom, top = (self._at_y(at) for at in y)
+        self._drawn.append(
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(right - left, 1):.1f}" height="{bottom - top:.1f}" '
+            f'fill="{colour}" fill-opacity="0.15" stroke="{colour}" stroke-dasharray="5 3"/>'
+        )
+
+    def legend(self, text: str, colour: str) -> None:
+        """Adds an entry above the data."""
+        at = self._legend_at
+        self._axes.append(
+            f'<rect x="{at:.0f}" y="8" width="14" height="10" fill="{colour}" fill-opacity="0.8"/>'
+            f'<text x="{at + 19:.0f}" y="17">{escape(text)}</text>'
+        )
+        self._legend_at += 19 + _LETTER * len(text) + 22
+
+    def label_x(self, text: str) -> None:
+        """Draws ticks and name of the horizontal axis."""
+        base = self._height - _BOTTOM
+        for tick in round_ticks(*self._x, most=11):
+            at = self._at_x(tick)
+            self._axes.append(
+                f'<path d="M{at:.1f} {base}v5" stroke="#1b2733"/>'
+                f'<text x="{at:.1f}" y="{base + 19}" text-anchor="middle">{tick:.6g}</text>'
+            )
+        middle = (_LEFT + _WIDTH - _RIGHT) / 2
+        self._axes.append(f'<text x="{middle}" y="{self._height - 8}" text-anchor="middle">{escape(text)}</text>')
+
+    def label_y(self, text: str, colour: str = "#1b2733", *, right: bool = False, top: float | None = None) -> None:
+        """Draws ticks and name of the vertical axis.
+
+        Args:
+            text: the name.
+            colour: of the text.
+            right: stand at the right.
+            top: what the top stands for there, from 0; the axis' own limits otherwise.
+        """
+        low, high = self._y if top is None else (0.0, top)
+        edge, out = (_WIDTH - _RIGHT, 1) if right else (_LEFT, -1)
+        anchor = "start" if right else "end"
+        for tick in round_ticks(low, high, most=6):
+            at = self._at_y(self._y[0] + (tick - low) / (high - low) * (self._y[1] - self._y[0]))
+            self._axes.append(
+                f'<path d="M{edge} {at:.1f}h{5 * out}" stroke="#1b2733"/>'
+                f'<text x="{edge + 9 * out}" y="{at + 4:.1f}" text-anchor="{anchor}" fill="{colour}">{tick:.6g}</text>'
+            )
+        middle, place = (_TOP + self._height - _BOTTOM) / 2, edge + 58 * out
+        self._axes.append(
+            f'<text transform="translate({place} {middle}) rotate(-90)" text-anchor="middle" fill="{colour}">'
+            f"{escape(text)}</text>"
+        )
+
+    def text(self) -> str:
+        """Returns the SVG element."""
+        base, width, high = self._height - _BOTTOM, _WIDTH - _LEFT - _RIGHT, self._height - _BOTTOM - _TOP
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:.0f} {self._height:.0f}" '
+            'font-family="system-ui, sans-serif" font-size="13" fill="#1b2733">'
+            f'<svg x="{_LEFT}" y="{_TOP}" width="{width}" height="{high}" viewBox="{_LEFT} {_TOP} {width} {high}">'
+            f"{''.join(self._drawn)}</svg>"
+            f'<path d="M{_LEFT} {_TOP}V{base}H{_WIDTH - _RIGHT}" fill="none" stroke="#1b2733"/>'
+            f"{''.join(self._axes)}</svg>"
+        )
+
+    def _at_x(self, value: float) -> float:
+        low, high = self._x
+        return _LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - _RIGHT)
+
+    def _at_y(self, value: float) -> float:
+        low, high = self._y
+        return self._height - _BOTTOM - (value - low) / (high - low) * (self._height - _BOTTOM - _TOP)
+
+
+def _wide(limits: tuple[float, float]) -> tuple[float, float]:
+    low, high = limits
+    return (low, high) if high > low else (low, low + 1.0)
+
+
+def _finite_stretches(rows: Iterable[tuple[float, float, float]]) -> list[list[tuple[float, float, float]]]:
+    stretches: list[list[tuple[float, float, float]]] = [[]]
+    for row in rows:
+        if all(map(math.isfinite, row)):
+            stretches[-1].append(row)
+        elif stretches[-1]:
+            stretches.append([])
+    return [stretch for stretch in stretches if stretch]

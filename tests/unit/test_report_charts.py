@@ -1,0 +1,85 @@
+"""The charts of a run's report: what they draw stands where the numbers say, whatever the numbers are."""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.clients.report_charts import history_chart, signal_chart
+from iotide.clients.svg_chart import Chart, round_ticks
+from iotide.events.models import SignalSeries
+from support.results import make_prediction, make_signal
+
+SVG = "{http://www.w3.org/2000/svg}"
+NUMBERS = st.floats(0, 1e15) | st.just(0.0)
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(each.itertext()) for each in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+@given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e12), st.integers(2, 12))
+def test_ticks_are_few_even_and_within_limits(low: float, span: float, most: int) -> None:
+    high = low + span
+    ticks = round_ticks(low, high, most)
+    assert len(ticks) <= most
+    assert all(low - 1e-6 * span <= tick <= high + 1e-6 * span for tick in ticks)
+
+
+def test_ticks_of_limits_that_are_none_are_none() -> None:
+    assert round_ticks(math.nan, 1.0) == []
+    assert round_ticks(2.0, 2.0) == [2.0]
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), max_size=50), st.floats(1e-3, 1e3))
+def test_any_signal_is_drawn_as_xml_with_finite_numbers(rows: list[tuple[float, float]], bin_s: float) -> None:
+    signal = SignalSeries(
+        job="job", start_s=1.7e9, bin_s=bin_s, read=[row[0] for row in rows], written=[row[1] for row in rows]
+    )
+    svg = signal_chart(signal, make_prediction("job"))
+    ET.fromstring(svg)
+    assert not re.search(r"[ \"(,MLVH](nan|inf)", svg)
+
+
+def test_signal_names_what_it_shows() -> None:
+    assert [text for text in texts(signal_chart(make_signal(), None)) if not text[0].isdigit()] == [
+        "write",
+        "ms since the first I/O",
+        "MB/s",
+    ]
+
+
+def test_phase_that_is_expected_is_outlined() -> None:
+    svg = signal_chart(make_signal(), make_prediction("job", made_at_s=51.0))
+    boxes = [each for each in ET.fromstring(svg).iter(f"{SVG}rect") if each.get("stroke-dasharray")]
+    assert len(boxes) == 1
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_history_has_a_dot_a_prediction(rows: int) -> None:
+    history = [make_prediction("job", period_s=12.5, made_at_s=100.0 + row) for row in range(rows)]
+    svg = history_chart(history)
+    assert len(list(ET.fromstring(svg).iter(f"{SVG}circle"))) == rows
+
+
+def test_predictions_without_a_period_break_the_line() -> None:
+    history = [make_prediction("job", period_s=period, made_at_s=at) for at, period in enumerate((2.0, None, 2.0, 2.0))]
+    svg = history_chart(history)
+    assert len(list(ET.fromstring(svg).iter(f"{SVG}circle"))) == 3
+
+
+def test_steps_stand_at_their_values() -> None:
+    chart = Chart(176.0, (0.0, 2.0), (0.0, 10.0))  # 848 x 100 units inside
+    chart.steps([0.0, 1.0, 2.0], [0.0, 0.0], [10.0, 5.0], "red")
+    (path,) = [each for each in ET.fromstring(chart.text()).iter(f"{SVG}path") if each.get("fill") == "red"]
+    assert path.get("d", "").startswith("M76.0 130.0H76.0V30.0H500.0V80.0H924.0")
+
+
+def test_what_is_named_is_escaped() -> None:
+    chart = Chart(100.0, (0.0, 1.0), (0.0, 1.0))
+    chart.legend("<script>", "red")
+    assert texts(chart.text()) == ["<script>"]
