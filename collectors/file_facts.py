@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import stat
@@ -170,7 +171,7 @@ class ProcessFiles:
         self._pid = pid
         self._claimed = claimed_namespace
         self._key: _Key | None = None
-        self._looked_s = 0.0
+        self._looked_s = -math.inf
         self._questions: list[Question] = []
         self._look()  # before the process is gone
 

@@ -7,6 +7,7 @@ sent is kept until it is acknowledged, and sent again, in order, when the aggreg
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -62,10 +63,10 @@ class Shipper:
         self._under_way_bytes = 0
         self._under_way = 0
         self._last_heard_s: float | None = None
-        self._next_heartbeat_s = 0.0
-        self._progress_s = 0.0
+        self._next_heartbeat_s = -math.inf
+        self._progress_s = -math.inf
         self._stalls = 0
-        self._latest_acknowledged_s = 0.0
+        self._latest_acknowledged_s = -math.inf
         self._resends: deque[list[Frame]] = deque()
 
     # ---- what the sources give ----

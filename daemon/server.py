@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ class Server:
         self._ingest = Ingest(self._context, settings.ingest, self.archives or self.aggregator, settings.bounds)
         self._stack = contextlib.AsyncExitStack()
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
-        self._ticked_at = 0.0
+        self._ticked_at = -math.inf  # a machine's clock may begin when it boots
 
     async def start(self) -> None:
         """Binds all endpoints.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
+import pytest
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.ring_layout import (
     ENTRY_HANDLE,
@@ -47,21 +49,31 @@ def test_one_poll_gives_a_bounded_number_of_events_and_the_next_ones_the_rest(tr
         assert tracing.source.counters["events"] == 3 << 16
 
 
+@pytest.mark.parametrize("now_s", [0.0, 0.25, 1e9])
+def test_first_events_are_given_at_once_whenever_the_clock_began(
+    tmp_path: Path, made: MadeRegion, now_s: float
+) -> None:
+    with closing(PreloadSource(tmp_path / "gate", Origin("job"), patience_s=3600, clock=lambda: now_s)) as source:
+        made.hand_over(tmp_path / "gate")
+        made.put(1)
+        source.poll()
+        assert source.counters["events"] == 1
+
+
 def test_a_few_events_wait_for_more_but_not_in_a_hurry_nor_in_a_ring_that_fills(
     tmp_path: Path, made: MadeRegion
 ) -> None:
-    source = PreloadSource(tmp_path / "gate", Origin("job"), patience_s=3600)
-    made.hand_over(tmp_path / "gate")
-    counts = []
-    for count in (1, 1, 15, 16, 1):
-        made.put(count)
+    with closing(PreloadSource(tmp_path / "gate", Origin("job"), patience_s=3600)) as source:
+        made.hand_over(tmp_path / "gate")
+        counts = []
+        for count in (1, 1, 15, 16, 1):
+            made.put(count)
+            source.poll()
+            counts.append(source.counters["events"])
+        assert counts == [1, 1, 17, 33, 33]
+        source.hurry()
         source.poll()
-        counts.append(source.counters["events"])
-    assert counts == [1, 1, 17, 33, 33]
-    source.hurry()
-    source.poll()
-    assert source.counters["events"] == 34
-    source.close()
+        assert source.counters["events"] == 34
 
 
 def test_busy_ring_does_not_starve_the_others(tracing: Tracing) -> None:

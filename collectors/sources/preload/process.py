@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections import Counter
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -48,6 +49,7 @@ class TracedProcess:
         problems: of the source.
         allowance: texts of signatures that all streams share.
         unseen: programs that are not traced.
+        clock: a steady one, seconds; its zero may be any moment, now as well.
     """
 
     def __init__(
@@ -61,12 +63,13 @@ class TracedProcess:
         problems: Problems,
         allowance: Allowance,
         unseen: Unseen,
+        clock: Callable[[], float],
     ) -> None:
         self.stream = stream
         self.pid = info.pid
         self.info = info
         self.watch = watch
-        self.until_s = 0.0
+        self.until_s = -math.inf
         self.forgive: set[str] = set()
         """Counters of the process that are not ours to report."""
         self.losses: Counter[str] = Counter()
@@ -83,7 +86,8 @@ class TracedProcess:
         self._held: list[tuple[int, Lines]] = []
         # Drained lines may use definitions up to this position of the log.
         self._held_until = 0
-        self._held_since_s = 0.0
+        self._held_since_s = -math.inf
+        self._clock = clock
 
     @property
     def first(self) -> Region:
@@ -107,12 +111,12 @@ class TracedProcess:
             patience_s: how long a few records may wait for more.
         """
         if not self._held:
-            waited_s = time.monotonic() - self._held_since_s
+            waited_s = self._clock() - self._held_since_s
             if not ended and waited_s < patience_s and not any(region.is_filling for region in self._regions):
                 return None
             self._drain()
         self._learn()
-        late = time.monotonic() - self._held_since_s > _HOLD_S
+        late = self._clock() - self._held_since_s > _HOLD_S
         self._names.complete(last=late)
         if not self._held or not self._names.is_complete:
             return None
@@ -175,7 +179,7 @@ class TracedProcess:
             self._regions.append(self._regions.pop(0))
         # Read after the rings: whatever a drained record names was begun to be defined before this position.
         self._held_until = self._first.log.head()
-        self._held_since_s = time.monotonic()
+        self._held_since_s = self._clock()
 
     def _learn(self) -> None:
         try:

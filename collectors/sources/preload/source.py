@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import time
@@ -68,7 +69,7 @@ class PreloadSource:
         self._patience_s = patience_s
         self._clock = clock
         self._polled_s = clock()
-        self._late_until_s = 0.0
+        self._late_until_s = -math.inf
         self._events = select.epoll()
         try:
             self._gate = Gate(path, self._events)
@@ -176,6 +177,7 @@ class PreloadSource:
             self.problems,
             self._allowance,
             self.unseen,
+            self._clock,
         )
         for token in self._images.get(pid, ()):
             self._replace(self._processes[token], process)
