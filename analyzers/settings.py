@@ -7,7 +7,8 @@ from typing import Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
 from ..events.errors import ConfigError
-from ..events.models import ModeName
+from ..events.models import CountName, ModeName
+from .file_groups import CountRule
 
 OutlierName = Literal["zscore", "dbscan", "isolation-forest", "lof", "peaks"]
 
@@ -39,6 +40,17 @@ class DetectSettings(BaseModel):
         "volume", description="Bins that hold the bytes really moved in them, or FTIO's bandwidth at points in time."
     )
     mode: ModeName = Field("both", description="Which direction of data movement is looked at.")
+    count: CountName = Field(
+        "data",
+        description="What counts: the program's data; files, also those that come with the machine and its software; "
+        "or everything, also pipes, sockets and devices.",
+    )
+    data_paths: tuple[str, ...] = Field(
+        (), description="Beginnings of paths of the program's data, also below folders of the machine."
+    )
+    system_paths: tuple[str, ...] = Field(
+        (), description="Further beginnings of paths of what comes with the machine and does not count."
+    )
     tolerance: float = Field(
         0.8, ge=0, le=1, description="A candidate's z-score as a share of the largest one, at least (no unit)."
     )
@@ -85,6 +97,11 @@ class DetectSettings(BaseModel):
         if self.sampling_frequency_hz is None and (self.method == "reference" or self.sampling == "point"):
             return USUAL_HZ
         return self.sampling_frequency_hz
+
+    @property
+    def rule(self) -> CountRule:
+        """Tells which bytes count."""
+        return CountRule(self.count, self.data_paths, self.system_paths)
 
     @property
     def bin_ns(self) -> int:

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..events import EventBatch, Flag, Kind, Layer
+from .file_groups import READS, WRITES
 from .grouping import Grouping
+from .signal.selection import ALL_COUNTS, LeftOut, is_left_out
 
 OTHER: Final = 0
 """Id of the slot that takes what has no id of its own, or one beyond the bound."""
@@ -19,7 +21,7 @@ _MOST: Final = 2**62
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """Traffic through one call of one job; ``seconds`` sums over threads and processes."""
+    """Traffic through one call of one job; ``bytes`` are those that count, seconds are of all threads."""
 
     number: int
     layer: Layer
@@ -31,7 +33,7 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """Traffic of one file of one job, at depth 0."""
+    """Traffic of one file of one job, at depth 0; bytes are those that count."""
 
     number: int
     calls: int
@@ -45,11 +47,11 @@ class Totals:
 
     Ids are those of the job, given by the caller. What has an id beyond the bound goes to slot 0, which is "other".
     Calls are counted at every depth. A file's traffic is that at depth 0, so that bytes that pass through several
-    layers count once; so do ``bytes_read`` and ``bytes_written``.
+    layers count once. Every call counts, and of the bytes those that are not left out (``file_groups.CountRule``).
 
     Attributes:
         events: events so far.
-        bytes_read: bytes read at depth 0, on files of any type.
+        bytes_read: bytes read at depth 0, whether they count or not.
         bytes_written: bytes written likewise.
         overflowed: events that went to "other" because their call's or file's id is beyond the bound.
     """
@@ -63,27 +65,28 @@ class Totals:
         self._files = _Table(max_files, ("calls", "read", "written", "ns"))
         self._layers = np.zeros(1, np.uint8)
 
-    def update(self, batch: EventBatch) -> None:
-        """Adds events whose ``call`` and ``file`` columns hold the job's ids."""
+    def update(self, batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> None:
+        """Adds events whose ``call`` and ``file`` columns hold the job's ids; ``left_out``: by the latter."""
         if not len(batch):
             return
         self.events += len(batch)
         if max(int(batch.bytes.max()), int(batch.duration.max())) >= _HUGE:
-            self._add(batch, np.ones(len(batch), np.int64))
+            self._add(batch, np.ones(len(batch), np.int64), left_out)
             return
         told = (batch.call, batch.layer, batch.kind, batch.file, batch.depth, batch.errno, batch.flags)
         alike = Grouping(told)
         order = np.argsort(alike.last)  # a call's layer is that of its last event
         sums = alike.sums([batch.bytes, batch.duration])[order]
         rows = batch.select(alike.last[order]).replace(bytes=sums[:, 0], duration=sums[:, 1])
-        self._add(rows, alike.counts()[order])
+        self._add(rows, alike.counts()[order], left_out)
 
-    def _add(self, batch: EventBatch, count: npt.NDArray[np.int64]) -> None:
+    def _add(self, batch: EventBatch, count: npt.NDArray[np.int64], left_out: LeftOut) -> None:
         """Adds events, or sums of some that are alike."""
         moved, duration = (column.astype(np.int64, copy=False) for column in (batch.bytes, batch.duration))
+        counting = np.where(is_left_out(batch, left_out), 0, moved) if left_out.any() else moved
         call = self._bounded(self._calls, batch.call, count)
         failed = (batch.errno != 0) | ((batch.flags & Flag.FAILED) != 0)
-        self._calls.add(call, {"calls": count, "failed": np.where(failed, count, 0), "bytes": moved, "ns": duration})
+        self._calls.add(call, {"calls": count, "failed": np.where(failed, count, 0), "bytes": counting, "ns": duration})
         if len(self._layers) < len(self._calls):
             self._layers = np.append(self._layers, np.zeros(len(self._calls) - len(self._layers), np.uint8))
         self._layers[call] = batch.layer
@@ -105,7 +108,7 @@ class Totals:
     def calls(self, top: int | None = None) -> list[CallRow]:
         """Returns the calls seen, those with the most bytes (then the most calls) first."""
         table = self._calls
-        order = table.order(["calls", "bytes"], top)
+        order = _ranked(table["calls"], [table["bytes"]], top)
         return [
             CallRow(
                 number=int(row),
@@ -118,20 +121,44 @@ class Totals:
             for row in order
         ]
 
-    def files(self, top: int | None = None) -> list[FileRow]:
-        """Returns the files touched, those with the most bytes (then the most calls) first."""
-        table = self._files
-        order = table.order(["calls", "read", "written"], top)
+    def files(self, top: int | None = None, left_out: LeftOut = ALL_COUNTS) -> list[FileRow]:
+        """Returns the files of which something counts, those with the most bytes, then the most calls, first."""
+        table, missing = self._files, self._missing(left_out)
+        read = np.where(missing & READS, 0, table["read"])
+        written = np.where(missing & WRITES, 0, table["written"])
+        counting = (missing == 0) | (read > 0) | (written > 0)
+        order = _ranked(np.where(counting, table["calls"], 0), [read, written], top)
         return [
             FileRow(
                 number=int(row),
                 calls=int(table["calls"][row]),
-                bytes_read=int(table["read"][row]),
-                bytes_written=int(table["written"][row]),
+                bytes_read=int(read[row]),
+                bytes_written=int(written[row]),
                 seconds=float(table["ns"][row]) / 1e9,
             )
             for row in order
         ]
+
+    def not_counted(self, left_out: LeftOut, groups: npt.NDArray[np.uint8]) -> dict[int, tuple[int, int]]:
+        """Returns the bytes read and written that do not count, by the group of their file.
+
+        Args:
+            left_out: what does not count, by file number.
+            groups: the group of each file number.
+        """
+        missing = self._missing(left_out)
+        read = np.where(missing & READS, self._files["read"], 0)
+        written = np.where(missing & WRITES, self._files["written"], 0)
+        known = groups[: len(missing)]
+        return {
+            group: (added(0, read[: len(known)][known == group]), added(0, written[: len(known)][known == group]))
+            for group in range(int(known.max(initial=0)) + 1)
+        }
+
+    def _missing(self, left_out: LeftOut) -> LeftOut:
+        """Returns what does not count of each row of the table of files."""
+        rows = len(self._files)
+        return np.concatenate([left_out[:rows], np.zeros(max(rows - len(left_out), 0), np.uint8)])
 
 
 def added(total: int, values: npt.NDArray[np.int64]) -> int:
@@ -173,9 +200,9 @@ class _Table:
                 values = np.where(huge, 0, values)
             np.add.at(target, ids, values)
 
-    def order(self, names: list[str], top: int | None) -> npt.NDArray[np.intp]:
-        """Returns the ids that have calls, ordered by the sum of all columns but the first, then by the first."""
-        present = np.flatnonzero(self._columns[names[0]])
-        weight = sum((self._columns[name][present] for name in names[1:]), np.zeros(len(present), np.float64))
-        ranked = present[np.lexsort((present, -self._columns[names[0]][present], -weight))]
-        return ranked[:top]
+
+def _ranked(calls: npt.NDArray[np.int64], moved: list[npt.NDArray[np.int64]], top: int | None) -> npt.NDArray[np.intp]:
+    """Returns the ids that have calls, those with the most bytes first, then those with the most calls."""
+    present = np.flatnonzero(calls)
+    weight = sum((column[present] for column in moved), np.zeros(len(present), np.float64))
+    return present[np.lexsort((present, -calls[present], -weight))][:top]

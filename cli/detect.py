@@ -129,7 +129,7 @@ def command(
     from .trace_reading import name_of, read_and_tell
 
     settings = DetectSettings(**detection)
-    trace = read_and_tell(files, format_name)
+    trace = read_and_tell(files, format_name, settings.rule)
     span_ns = trace.span_ns
     trace = _window(trace, since, until)
     if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
@@ -144,6 +144,7 @@ def command(
         events=trace.events,
         bytes_read=trace.bytes_of("read"),
         bytes_written=trace.bytes_of("write"),
+        not_counted=trace.not_counted(),
         start_s=span_ns[0] / 1e9,
         end_s=span_ns[1] / 1e9,
         wall_clock=trace.wall_clock,

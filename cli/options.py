@@ -57,6 +57,20 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
             + ("." if live else "; all answers for reads, writes and both side by side."),
         ),
         _signal(
+            "--count",
+            type=click.Choice(("data", "files", "everything")),
+            default="data",
+            help="Whose bytes count: the program's data; files, also shared libraries, imports and the like; "
+            "everything, also pipes, sockets and devices.",
+        ),
+        _signal(
+            "--data",
+            "data_paths",
+            multiple=True,
+            metavar="PREFIX",
+            help="Paths that begin so are the program's data, also below /usr, /opt and the like. Repeat for several.",
+        ),
+        _signal(
             "--sampling",
             type=click.Choice(("volume", "point")),
             default="volume",
@@ -93,7 +107,7 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
 
 
 _NAMES: Final = {"frequency": "sampling_frequency_hz"}
-_KEYS: Final = ("frequency", "mode", "sampling", "method", "spectrum", "outlier", "tolerance")
+_KEYS: Final = ("frequency", "mode", "count", "data_paths", "sampling", "method", "spectrum", "outlier", "tolerance")
 _CLUSTERING: Final = ("dbscan", "isolation-forest", "lof")
 _WITHOUT_TOLERANCE: Final = ("isolation-forest", "lof")
 

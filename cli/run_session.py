@@ -20,7 +20,7 @@ import click
 from ..analyzers.settings import DetectSettings
 from ..clients.lines import prediction_line
 from ..clients.live_view import LiveView, open_view
-from ..clients.units import byte_text, duration_text
+from ..clients.units import byte_text, duration_text, not_counted_text
 from ..collectors.agent import Agent
 from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
 from ..collectors.settings import CollectorSettings, TracerSettings
@@ -184,6 +184,8 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
         f"{took}, {job.events:,} calls, {byte_text(job.bytes_read)} read, {byte_text(job.bytes_written)} written"
         + (f", {job.events_dropped:,} calls dropped" if job.events_dropped else "")
     )
+    if left := not_counted_text(job.not_counted):
+        _say(f"{left} (--count files or everything counts it)")
     if summary.prediction is not None:
         _say(
             f"whole run: {prediction_line(summary.prediction.model_copy(update={'next_phase': None}), with_job=False)}"

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ..analyzers.file_groups import CHANNEL, SYSTEM, CountRule
 from ..analyzers.signal.clipping import clip
-from ..analyzers.signal.selection import counted
+from ..analyzers.signal.selection import ALL_COUNTS, counted
 from ..collectors.source import Chunk, Omissions, Opened, Origin, Problems
 from ..collectors.sources.file import FileSource
 from ..collectors.sources.registry import open_file
 from ..collectors.sources.whole import WholeSource
 from ..daemon.numbering import JobNames, StreamNames
-from ..events import Definitions, DefinitionTable, EventBatch, InputError, StreamInfo, make_batch
+from ..events import Definitions, DefinitionTable, EventBatch, InputError, Kind, StreamInfo, make_batch
 from ..events.analysis import GroupKind
-from ..events.models import ModeName
+from ..events.models import ModeName, NotCounted
 from ..events.schema import UNKNOWN_RANK
 from .progress import reading_progress
 from .telling import tell
@@ -36,9 +39,10 @@ class Stream:
     info: StreamInfo
     definitions: DefinitionTable = field(default_factory=DefinitionTable)
 
-    def file_types(self) -> npt.NDArray[np.uint8]:
-        """Returns the FileType of each file number, uint8[file_count]."""
-        return np.array([self.definitions.file(n).type for n in range(self.definitions.file_count)], np.uint8)
+    def of_files(self, value: Callable[[str, int], int]) -> npt.NDArray[np.uint8]:
+        """Returns what is said of the path and type of each file number, uint8[file_count]."""
+        files = (self.definitions.file(number) for number in range(self.definitions.file_count))
+        return np.array([value(file.path, int(file.type)) for file in files], np.uint8)
 
 
 @dataclass(slots=True)
@@ -47,6 +51,7 @@ class Trace:
 
     Attributes:
         window_ns: start and end of the window if the events were cut to one.
+        rule: says which bytes count.
     """
 
     formats: list[str] = field(default_factory=list)
@@ -55,6 +60,7 @@ class Trace:
     problems: Problems = field(default_factory=Problems)
     omissions: Omissions = field(default_factory=Omissions)
     window_ns: tuple[int, int] | None = None
+    rule: CountRule = CountRule()  # noqa: RUF009  (it is immutable)
 
     @property
     def events(self) -> int:
@@ -75,15 +81,37 @@ class Trace:
 
     def bytes_of(self, mode: ModeName) -> int:
         """Returns the bytes that count towards the signal."""
-        return sum(int(batch.bytes[counted(batch, types, mode)].sum()) for batch, types in self.batches())
+        return sum(int(batch.bytes[counted(batch, left_out, mode)].sum()) for batch, left_out in self.batches())
+
+    def not_counted(self) -> NotCounted:
+        """Returns the bytes that do not count, though the program itself moved them."""
+        group = cache(self.rule.group)
+        groups = {name: stream.of_files(group) for name, stream in self.streams.items()}
+        sums = Counter[tuple[int, int]]()
+        for (name, batch), (_, left_out) in zip(self.chunks, self.batches(), strict=False):
+            every = np.flatnonzero(counted(batch, ALL_COUNTS, "both"))
+            rows = every[~counted(batch, left_out, "both")[every]]
+            if not len(rows):
+                continue
+            of_file = groups[name][batch.file[rows]]
+            for key in ((SYSTEM, Kind.READ), (SYSTEM, Kind.WRITE), (CHANNEL, Kind.READ), (CHANNEL, Kind.WRITE)):
+                chosen = rows[(of_file == key[0]) & (batch.kind[rows] == key[1])]
+                sums[key] += int(batch.bytes[chosen].sum())
+        return NotCounted(
+            system_read=sums[SYSTEM, Kind.READ],
+            system_written=sums[SYSTEM, Kind.WRITE],
+            channel_read=sums[CHANNEL, Kind.READ],
+            channel_written=sums[CHANNEL, Kind.WRITE],
+        )
 
     def batches(self) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
-        """Pairs each batch with the file types of its stream.
+        """Pairs each batch with what does not count of its stream's files.
 
         After a cut the last batch has an event without bytes at each edge of the window, which is observed up to there.
         """
-        types = {name: stream.file_types() for name, stream in self.streams.items()}
-        batches = [(batch, types[name]) for name, batch in self.chunks]
+        of_file = cache(self.rule.left_out)  # streams name the same files
+        left_out = {name: stream.of_files(of_file) for name, stream in self.streams.items()}
+        batches = [(batch, left_out[name]) for name, batch in self.chunks]
         if self.window_ns is not None:
             batches.append((make_batch(2, {"start": np.array(self.window_ns)}), np.zeros(0, np.uint8)))
         return batches
@@ -99,6 +127,7 @@ class Trace:
             problems=self.problems,
             omissions=self.omissions,
             window_ns=(max(from_ns, first), min(to_ns, last)),
+            rule=self.rule,
         )
 
     def keys(self, by: GroupKind) -> tuple[list[npt.NDArray[np.int64]], list[str]]:
@@ -136,18 +165,20 @@ def name_of(paths: Sequence[Path]) -> str:
     return paths[0].stem if len(paths) == 1 else f"{paths[0].stem} and {len(paths) - 1} more"
 
 
-def read_and_tell(paths: Sequence[Path], format_name: str | None) -> Trace:
+def read_and_tell(paths: Sequence[Path], format_name: str | None, rule: CountRule = CountRule()) -> Trace:  # noqa: B008
     """Reads files to their ends, as one job, and says on standard error how far it is and what is wrong with them.
 
     Args:
         paths: the files, and folders of a format that is one.
         format_name: their format; None to tell it from each file's content.
+        rule: says which bytes count.
 
     Raises:
         InputError: there is nothing that can be read.
     """
     with reading_progress(paths) as progress:
         trace = read_traces(paths, format_name=format_name, job=name_of(paths), progress=progress)
+    trace.rule = rule
     tell(trace.problems, trace.omissions)
     if not trace.events:
         raise InputError(str(paths[0]), None, "no event was read", "at least one I/O call")

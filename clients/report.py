@@ -10,7 +10,7 @@ from ..events.models import Prediction, RunSummary, SignalSeries
 from .lines import other_text, prediction_line
 from .report_charts import history_chart, signal_chart
 from .templating import page_template
-from .units import clock_text
+from .units import clock_text, not_counted_text
 
 REPORT_NAME = "report.html"
 
@@ -47,7 +47,10 @@ def _write(path: Path, text: str) -> None:
 
 def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: dict[str, str]) -> str:
     """Renders the page; ``pictures`` maps a name to SVG that we drew (inserted as it is), all else is escaped."""
-    return page_template("report.html", clock=clock_text, line=prediction_line, other=other_text).render(
+    template = page_template(
+        "report.html", clock=clock_text, line=prediction_line, other=other_text, not_counted=not_counted_text
+    )
+    return template.render(
         summary=summary,
         job=summary.job,
         prediction=summary.prediction,

@@ -6,6 +6,8 @@ import math
 from datetime import datetime
 from typing import Final
 
+from ..events.models import NotCounted
+
 _PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
 
 
@@ -48,6 +50,22 @@ def duration_text(seconds: float) -> str:
 def clock_text(unix_s: float) -> str:
     """Writes a moment as local wall-clock time with tenths."""
     return datetime.fromtimestamp(unix_s).astimezone().strftime("%H:%M:%S.%f")[:-5]
+
+
+def not_counted_text(left: NotCounted) -> str:
+    """Says what does not count of the bytes moved; "" where all does.
+
+    >>> not_counted_text(NotCounted(system_read=709_000, channel_written=12))
+    'not counted: 709.0 kB of imports and system files, 12 B through pipes, sockets and devices'
+    >>> not_counted_text(NotCounted())
+    ''
+    """
+    parts = {
+        "of imports and system files": left.system_read + left.system_written,
+        "through pipes, sockets and devices": left.channel_read + left.channel_written,
+    }
+    told = [f"{byte_text(moved)} {where}" for where, moved in parts.items() if moved]
+    return f"not counted: {', '.join(told)}" if told else ""
 
 
 def _scaled(number: float) -> str:

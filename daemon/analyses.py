@@ -33,11 +33,12 @@ class _Reader(Generic[_P]):
 
 
 class _JobTotals:
-    def __init__(self, settings: AggregatorSettings) -> None:
+    def __init__(self, settings: AggregatorSettings, names: JobNames) -> None:
+        self._names = names
         self.totals = Totals(max_files=settings.max_files, max_calls=settings.max_calls)
 
     def update(self, taken: Taken) -> None:
-        self.totals.update(taken.batch)
+        self.totals.update(taken.batch, self._names.left_out)
 
     def close_stream(self, stream: str) -> None: ...
 
@@ -59,7 +60,7 @@ class Analyses:
     def __init__(self, job: str, settings: AggregatorSettings, names: JobNames) -> None:
         self.events = 0
         self._job, self._settings, self._names = job, settings, names
-        self._totals = _Reader(_JobTotals(settings))
+        self._totals = _Reader(_JobTotals(settings, names))
         self._graph: _Reader[JobGraph] | None = None
         self._layers: _Reader[JobLayers] | None = None
         self._interactions: _Reader[JobInteractions] | None = None
@@ -123,7 +124,8 @@ class Analyses:
         if settings.dfg.enabled:
             self._graph = _Reader(JobGraph(job, settings.dfg, names))
         if settings.layers.enabled:
-            self._layers = _Reader(JobLayers(job, settings.layers, names))
+            layers = settings.layers.with_paths(settings.detect.data_paths, settings.detect.system_paths)
+            self._layers = _Reader(JobLayers(job, layers, names))
         if settings.rank.enabled:
             self._interactions = _Reader(JobInteractions(job, settings.rank, names))
 

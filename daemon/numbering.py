@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..analyzers.file_groups import CountRule
 from ..events import Definitions, DefinitionTable, EventBatch, FileInfo, Layer, is_constant
 from ..events.batch import IntArray
 from ..events.schema import UNKNOWN_ID, UNKNOWN_OFFSET
@@ -20,19 +21,26 @@ from ..events.schema import UNKNOWN_ID, UNKNOWN_OFFSET
 class JobNames:
     """The strings and files of a job, numbered from 1; 0 stands for what is unknown or beyond the bound."""
 
-    def __init__(self, max_calls: int, max_files: int) -> None:
+    def __init__(self, max_calls: int, max_files: int, rule: CountRule = CountRule()) -> None:  # noqa: B008
         self.calls: list[str] = [""]
         self.files: list[FileInfo] = [FileInfo("")]
         self.overflowed = 0
         self._max = {"calls": max_calls, "files": max_files}
         self._call_numbers: dict[str, int] = {"": 0}
         self._file_numbers: dict[str, int] = {"": 0}
-        self._types = np.zeros(64, np.uint8)
+        self._rule = rule
+        self._left_out = np.zeros(64, np.uint8)
+        self._groups = np.zeros(64, np.uint8)
 
     @property
-    def file_types(self) -> npt.NDArray[np.uint8]:
-        """FileType by the job's file number, uint8."""
-        return self._types[: len(self.files)]
+    def left_out(self) -> npt.NDArray[np.uint8]:
+        """What does not count of each of the job's files, by number, uint8; bits of ``CountRule.left_out``."""
+        return self._left_out[: len(self.files)]
+
+    @property
+    def groups(self) -> npt.NDArray[np.uint8]:
+        """The group of each of the job's files, likewise: DATA, CHANNEL or SYSTEM."""
+        return self._groups[: len(self.files)]
 
     def call(self, name: str) -> int:
         """Returns the job's number of a string."""
@@ -54,9 +62,11 @@ class JobNames:
                 return 0
             self._file_numbers[info.path] = number = len(self.files)
             self.files.append(info)
-            if number >= len(self._types):
-                self._types = np.concatenate([self._types, np.zeros_like(self._types)])
-            self._types[number] = int(info.type)
+            if number >= len(self._left_out):
+                self._left_out = np.concatenate([self._left_out, np.zeros_like(self._left_out)])
+                self._groups = np.concatenate([self._groups, np.zeros_like(self._groups)])
+            self._groups[number] = self._rule.group(info.path, int(info.type))
+            self._left_out[number] = self._rule.left_out(info.path, int(info.type))
         return number
 
 

@@ -10,12 +10,13 @@ from typing import Final
 import numpy as np
 
 from ..analyzers.completeness import Completeness
+from ..analyzers.file_groups import CHANNEL, SYSTEM
 from ..analyzers.online.predictor import Predictor
 from ..analyzers.totals import Totals
 from ..events import Definitions, EventBatch, Flag, StreamInfo
 from ..events.batch import occurring
 from ..events.losses import BYTES, EVENTS, bytes_of, events_of
-from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, Prediction, SignalSeries
+from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted, Prediction, SignalSeries
 from .analyses import Analyses
 from .history import History
 from .job_graph import JobGraph
@@ -81,7 +82,7 @@ class JobSession:
     def __post_init__(self) -> None:
         self.heard_at_s = self.created_at_s
         self.history = History(self.settings.history)
-        self.names = JobNames(self.settings.max_calls, self.settings.max_files)
+        self.names = JobNames(self.settings.max_calls, self.settings.max_files, self.settings.detect.rule)
         self.predictor = Predictor(self.job, self.settings.detect)
         self.analyses = Analyses(self.job, self.settings, self.names)
 
@@ -170,7 +171,7 @@ class JobSession:
         self._count(batch, last, now_s)
         self.heard_until_ns[stream] = max(last, self.heard_until_ns.get(stream, last))
         self.completeness.seen(last, len(batch), batch.moved)
-        self.predictor.update(batch, self.names.file_types, None if self.own_clock else int(now_s * 1e9))
+        self.predictor.update(batch, self.names.left_out, None if self.own_clock else int(now_s * 1e9))
         self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
         self.analyses.put(batch, stream, self.infos[stream])
 
@@ -223,13 +224,28 @@ class JobSession:
 
     @property
     def bytes_read(self) -> int:
-        """On files, by the rule of the signal: neither pipes, sockets, devices nor what a traced layer does below."""
+        """Of the program's data, by the rule of the signal; what a traced layer does below is not counted twice."""
         return self.predictor.bytes_read
 
     @property
     def bytes_written(self) -> int:
         """Likewise."""
         return self.predictor.bytes_written
+
+    @property
+    def not_counted(self) -> NotCounted:
+        """What does not count of the bytes that the program itself moved."""
+        moved = self.totals.not_counted(self.names.left_out, self.names.groups)
+        (system_read, system_written), (channel_read, channel_written) = (
+            moved.get(SYSTEM, (0, 0)),
+            moved.get(CHANNEL, (0, 0)),
+        )
+        return NotCounted(
+            system_read=system_read,
+            system_written=system_written,
+            channel_read=channel_read,
+            channel_written=channel_written,
+        )
 
     @property
     def totals(self) -> Totals:
@@ -264,7 +280,9 @@ class JobSession:
 
     def detail(self, now_s: float, top: int = 20) -> JobDetail:
         """Returns the summary with the ``top`` files and calls by bytes."""
-        return JobDetail(**self._facts(now_s), files=self._files(top), calls=self._calls(top))
+        return JobDetail(
+            **self._facts(now_s), files=self._files(top), calls=self._calls(top), not_counted=self.not_counted
+        )
 
     def _facts(self, now_s: float) -> dict[str, object]:
         return {
@@ -316,7 +334,7 @@ class JobSession:
                 bytes_written=row.bytes_written,
                 seconds=row.seconds,
             )
-            for row in self.totals.files(top)
+            for row in self.totals.files(top, self.names.left_out)
         ]
 
     def _calls(self, top: int) -> list[CallTotal]:

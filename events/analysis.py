@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .models import MODELS_VERSION, Model, Prediction
+from .models import MODELS_VERSION, Model, NotCounted, Prediction
 from .replay import Replay
 
 GroupKind = Literal["rank", "host", "file", "job"]
@@ -155,6 +155,7 @@ class DetectionReport(Model):
     events: int
     bytes_read: int
     bytes_written: int
+    not_counted: NotCounted = NotCounted()
     start_s: float = 0.0
     """Start of the trace's first event, the zero of ``--from`` and ``--to``."""
     end_s: float = 0.0

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 ModeName = Literal["read", "write", "both"]
+CountName = Literal["data", "files", "everything"]
 JobState = Literal["running", "idle", "ended"]
 
 MODELS_VERSION = 1
@@ -137,7 +138,7 @@ class Prediction(Model):
 
 
 class FileTotal(Model):
-    """Traffic of one file."""
+    """Traffic of one file, of which something counts."""
 
     path: str
     calls: int
@@ -147,7 +148,7 @@ class FileTotal(Model):
 
 
 class CallTotal(Model):
-    """Traffic through one function."""
+    """Traffic through one function: all its calls, and the bytes that count."""
 
     call: str
     layer: str
@@ -187,11 +188,23 @@ class JobSummary(Model):
     predictions: int
 
 
+class NotCounted(Model):
+    """Bytes that are in no signal, sum or table of bytes: what is counted is the program's data."""
+
+    system_read: int = 0
+    """From what comes with the machine and its software: shared libraries, imported modules, /usr, /etc, /proc ..."""
+    system_written: int = 0
+    channel_read: int = 0
+    """From pipes, sockets, terminals and other devices."""
+    channel_written: int = 0
+
+
 class JobDetail(JobSummary):
     """A job with its largest files and calls."""
 
     files: list[FileTotal]
     calls: list[CallTotal]
+    not_counted: NotCounted = NotCounted()
 
 
 class JobList(Model):

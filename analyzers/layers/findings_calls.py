@@ -8,8 +8,8 @@ import numpy as np
 
 from ...events.layers import Finding, Layers, LayerStats
 from ..dfg.state import Ints
+from ..file_groups import DATA
 from .calls import LAYERS
-from .groups import DATA
 from .handles import ROOT
 from .settings import Thresholds
 from .spoken import lasting, some, spoken

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ...events.layers import Finding, Layers
 from ..dfg.state import Ints
+from ..file_groups import DATA
 from .calls import BOTTOM, LAYERS, PROGRAM
-from .groups import DATA
 from .settings import Thresholds
 from .spoken import lasting, listed, some, spoken
 from .tables import FILE, WAYS, layer_name

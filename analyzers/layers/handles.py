@@ -9,8 +9,8 @@ import numpy as np
 
 from ...events import Kind
 from ..dfg.state import Ints, Rows, State, distinct
+from ..file_groups import DATA, GROUP_NAMES
 from .calls import PROGRAM, TOP_DOWN, Calls
-from .groups import DATA, GROUP_NAMES
 
 ROOT: Final = 0
 _LOW: Final = 2**32

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...events import EventBatch, FileInfo, FileType, StreamInfo, is_constant
 from ...events.schema import UNKNOWN_RANK
 from ..dfg.state import Ints, State, distinct
-from .groups import DATA, GROUP_NAMES, group_of
+from ..file_groups import DATA, GROUP_NAMES, CountRule
 
 _LOW: Final = 2**32
 _NUMBER: Final = re.compile(r"\d+")
@@ -159,7 +159,7 @@ class Files(State):
         overflowed: events on files beyond the bound.
     """
 
-    def __init__(self, bound: int, system_paths: tuple[str, ...] = (), data_paths: tuple[str, ...] = ()) -> None:
+    def __init__(self, bound: int, rule: CountRule = CountRule()) -> None:  # noqa: B008  (it is immutable)
         self.paths = [""]
         self.hosts = [""]
         self.mounts = [""]
@@ -171,7 +171,7 @@ class Files(State):
         self.class_groups = [DATA, *GROUP_NAMES]
         self.overflowed = 0
         self._bound = bound
-        self._known_paths = system_paths, data_paths
+        self._rule = rule
         self._known: dict[tuple[str, str], int] = {("", ""): 0}
         self._named: dict[str, int] = {name: number for number, name in enumerate(self.names)}
         self._hosts: dict[str, int] = {"": 0}
@@ -255,7 +255,7 @@ class Files(State):
             self.systems.append(system)
             self.scopes.append(scope)
             self.types.append(kind)
-            group = group_of(path, kind, *self._known_paths)
+            group = self._rule.group(path, kind)
             self.classes.append(self._class(class_name(path), group))
             if one == len(self._class_of):
                 self._class_of = np.concatenate([self._class_of, np.zeros_like(self._class_of)])

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from ...events.layers import FileAccess, FileLayers, Mount, OwnFiles
+from ..file_groups import CHANNEL, DATA
 from .calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
-from .groups import CHANNEL, DATA
 from .tables import FILE, layer_name
 from .view import View, amounts, largest
 

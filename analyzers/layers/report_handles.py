@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from ...events.layers import HandleNode, HostLayer, Mark, ProcessLayer, ProcessNode
+from ..file_groups import DATA
 from .calls import LAYERS
-from .groups import DATA
 from .handles import depths, preorder
 from .tables import NODE, PROCESS, layer_name
 from .timeline import OPERATIONS

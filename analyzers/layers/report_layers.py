@@ -7,8 +7,8 @@ import numpy as np
 from ...events import Layer
 from ...events.layers import Account, CallLayer, FateRow, LayerStats, SizeRow, Step
 from ..dfg.state import Ints
+from ..file_groups import GROUPS
 from .calls import FATES, LAYERS, PROGRAM, TOP_DOWN
-from .groups import GROUPS
 from .tables import FATE, NAMED, PROCESS, SIZES, WAYS, layer_name, split, split_named
 from .view import View, amounts, largest
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-_SYSTEM_PATHS: Final = (
-    "/bin/", "/boot/", "/etc/", "/lib/", "/lib64/", "/opt/", "/run/", "/sbin/", "/usr/", "/var/cache/", "/var/lib/",
-)  # fmt: skip
+from ..file_groups import CountRule
 
 
 class Thresholds(BaseModel):
@@ -107,12 +105,12 @@ class LayersSettings(BaseModel):
         "oldest are summed up.",
     )
     system_paths: tuple[str, ...] = Field(
-        _SYSTEM_PATHS,
-        description="Beginnings of paths of what comes with the machine: told apart from the program's data, as are "
-        "pipes, sockets, devices, shared libraries, and modules of Python.",
+        (),
+        description="Further beginnings of paths of what comes with the machine, for layers alone; "
+        "detect.system_paths is for all.",
     )
     data_paths: tuple[str, ...] = Field(
-        (), description="Beginnings of paths of the program's data, also below those of the machine."
+        (), description="Beginnings of paths of the program's data, for layers alone; detect.data_paths is for all."
     )
     max_marks: int = Field(
         2048,
@@ -121,3 +119,13 @@ class LayersSettings(BaseModel):
         description="Marks of the timeline, at least ten a handle; past it two stretches of time become one.",
     )
     thresholds: Thresholds = Field(default_factory=Thresholds, description="From when on something is worth a finding.")
+
+    def with_paths(self, data_paths: tuple[str, ...], system_paths: tuple[str, ...]) -> Self:
+        """Returns settings that know further beginnings of paths."""
+        known = {"data_paths": self.data_paths + data_paths, "system_paths": self.system_paths + system_paths}
+        return self.model_copy(update=known)
+
+    @property
+    def rule(self) -> CountRule:
+        """Tells what is data."""
+        return CountRule(data_paths=self.data_paths, system_paths=self.system_paths)

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from ...events import Kind, Layer
 from ..dfg.state import Ints
+from ..file_groups import CHANNEL, DATA, GROUPS, SYSTEM
 from .calls import LAYERS, NO_FATE, PROGRAM, Calls, moves, size_class, summed_by
-from .groups import CHANNEL, DATA, GROUPS, SYSTEM
 from .settings import LayersSettings
 from .sums import Sums
 

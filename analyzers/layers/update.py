@@ -53,7 +53,7 @@ class LayerAnalyzer:
         self.summaries = 0
         self.deepest = 0
         self.processes = Processes(settings.max_processes)
-        self.files = Files(settings.max_files, settings.system_paths, settings.data_paths)
+        self.files = Files(settings.max_files, settings.rule)
         self.handles = Handles(settings.max_nodes, settings.max_handles)
         self.sites = Sites()
         self.arrivals = Arrivals(settings.max_rounds)

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from ...events.layers import FileGroup, Scope
 from ..dfg.state import Ints
+from ..file_groups import GROUPS
 from .calls import LAYERS
-from .groups import GROUPS
 from .identity import LOCAL, SHARED, UNKNOWN, Process
 from .tables import OVERS, PROCESS, layer_name, split, split_node
 from .update import LayerAnalyzer

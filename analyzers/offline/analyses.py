@@ -44,7 +44,7 @@ def analyse(batches: Batches, settings: DetectSettings, job: str, wanted: Wanted
     """Finds the rhythm of a finished trace, when it was valid, and what else is wanted.
 
     Args:
-        batches: the events of all streams, each batch with the file types of its stream.
+        batches: the events of all streams, each batch with what does not count of its stream's files.
         settings: method and limits; with ``wanted.all_modes`` the mode is that of the first answer.
         job: the job's name in the result.
         wanted: what is computed beyond the period.

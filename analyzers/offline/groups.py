@@ -32,7 +32,7 @@ def analyse_groups(
     """Finds the rhythm of each of the largest groups, each over the time of the whole trace.
 
     Args:
-        batches: the events of all streams, each batch with the file types of its stream.
+        batches: the events of all streams, each batch with what does not count of its stream's files.
         keys: the number of each event's group, an array for each batch.
         names: the groups' names by number.
         settings: method, limits, and the mode that decides which bytes count.
@@ -42,11 +42,11 @@ def analyse_groups(
     """
     requests, moved = np.zeros(len(names), np.int64), np.zeros(len(names))
     read, written = np.zeros(len(names)), np.zeros(len(names))
-    counting = [counted(batch, types, settings.mode) for batch, types in batches]
-    for (batch, types), key, rows in zip(batches, keys, counting, strict=True):
+    counting = [counted(batch, left_out, settings.mode) for batch, left_out in batches]
+    for (batch, left_out), key, rows in zip(batches, keys, counting, strict=True):
         requests += np.bincount(key[rows], minlength=len(names))
         moved += np.bincount(key[rows], batch.bytes[rows], len(names))
-        every = counted(batch, types, "both")
+        every = counted(batch, left_out, "both")
         is_read = batch.kind == Kind.READ
         read += np.bincount(key[every & is_read], batch.bytes[every & is_read], len(names))
         written += np.bincount(key[every & ~is_read], batch.bytes[every & ~is_read], len(names))
@@ -59,8 +59,8 @@ def analyse_groups(
             note = f"too small: {requests[number]} of at least {FEWEST_REQUESTS} requests"
         else:
             own = [
-                (batch.select(rows & (key == number)), types)
-                for (batch, types), key, rows in zip(batches, keys, counting, strict=True)
+                (batch.select(rows & (key == number)), left_out)
+                for (batch, left_out), key, rows in zip(batches, keys, counting, strict=True)
             ]
             prediction = detect([*own, *edges], settings, names[number])
         groups.append(

@@ -35,7 +35,7 @@ def panels_of(
     """Computes all panels of a trace.
 
     Args:
-        batches: the events of all streams, each batch with the file types of its stream.
+        batches: the events of all streams, each batch with what does not count of its stream's files.
         settings: as the prediction was made with.
         prediction: what was found in the whole trace.
         every_s: time between the replay's predictions; None for one a phase.
@@ -73,7 +73,7 @@ def replay_of(
     """Replays a trace of which the whole is known.
 
     Args:
-        batches: the events of all streams, each batch with the file types of its stream.
+        batches: the events of all streams, each batch with what does not count of its stream's files.
         settings: as the prediction was made with.
         prediction: what was found in the whole trace.
         phases: the phases of the whole trace; None to find them.
@@ -96,7 +96,7 @@ def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction
     parts = []
     for kind in (Kind.READ, Kind.WRITE):
         signal = BandwidthSignal(bin_ns, settings.trace_bins)
-        columns = [_moved(batch, types, settings, kind) for batch, types in batches if len(batch)]
+        columns = [_moved(batch, left_out, settings, kind) for batch, left_out in batches if len(batch)]
         if columns:
             start, end, volume = (np.concatenate(rows) for rows in zip(*columns, strict=True))
             signal.add(start, end, volume)
@@ -138,7 +138,7 @@ def spectrum_columns(signal: TraceSignal, settings: DetectSettings) -> SpectrumC
 
 
 def _moved(
-    batch: EventBatch, types: npt.NDArray[np.uint8], settings: DetectSettings, kind: Kind
+    batch: EventBatch, left_out: npt.NDArray[np.uint8], settings: DetectSettings, kind: Kind
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    rows = counted(batch, types, settings.mode) & (batch.kind == kind)
+    rows = counted(batch, left_out, settings.mode) & (batch.kind == kind)
     return batch.start[rows].astype(np.int64), batch.end[rows], batch.bytes[rows].astype(np.int64)

@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, FileType, Kind, make_batch
+from ...events import EventBatch, Kind, make_batch
 from ...events.models import Prediction
 from ...events.panels import PhaseColumns
 from ...events.replay import Replay, ReplayStep
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
-from ..signal.selection import counted
+from ..signal.selection import ALL_COUNTS, counted
 
 Times = npt.NDArray[np.int64]
 
@@ -23,7 +23,6 @@ _USUAL_EVERY_S: Final = 1.0
 _FEWEST_MOMENTS: Final = 20
 _FIRST_MOMENTS: Final = 50
 _COLUMNS: Final = ("start", "duration", "bytes", "kind", "flags")
-_TYPES: Final = np.array([FileType.UNKNOWN], np.uint8)
 
 
 def replay(
@@ -39,7 +38,7 @@ def replay(
     """Predicts at many moments of a finished trace with only what had been seen by then.
 
     Args:
-        batches: the events of all streams, each batch with the file types of its stream.
+        batches: the events of all streams, each batch with what does not count of its stream's files.
         settings: method and limits, those of an online job.
         job: the job's name in the results.
         phases: the phases of the whole trace: the truth.
@@ -59,13 +58,13 @@ def in_order(batches: Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]) -> Eve
     """Joins the events that tell a predictor anything, in the order in which they ended.
 
     These are the ones that count towards the signal, and of the others those that start earlier than all before them,
-    since they move the start of the observation. Files lose their numbers: all are of unknown type.
+    since they move the start of the observation. Files lose their numbers: what is left counts.
     """
     columns: dict[str, list[npt.NDArray[np.int64]]] = {name: [] for name in _COLUMNS}
     useful: list[npt.NDArray[np.bool_]] = []
-    for batch, types in batches:
+    for batch, left_out in batches:
         if len(batch):
-            useful.append(counted(batch, types, "both"))
+            useful.append(counted(batch, left_out, "both"))
             for name, parts in columns.items():
                 parts.append(getattr(batch, name).astype(np.int64, copy=False))
     if not useful:
@@ -120,7 +119,7 @@ def predictions_at(events: EventBatch, settings: DetectSettings, job: str, momen
     fed = 0
     for moment, upto in zip(moments.tolist(), np.searchsorted(events.end, moments, side="right").tolist(), strict=True):
         if upto > fed:
-            predictor.update(events.select(slice(fed, upto)), _TYPES, moment)
+            predictor.update(events.select(slice(fed, upto)), ALL_COUNTS, moment)
             fed = upto
         found.append(predictor.predict(moment))
     return found

@@ -21,7 +21,7 @@ from ..rhythm.view import Rhythm, View
 from ..settings import FINEST_NS, USUAL_HZ, DetectSettings
 from ..signal.bandwidth import FACTOR, BandwidthSignal
 from ..signal.ring import Ring
-from ..signal.selection import FileTypes, Times, counted_columns
+from ..signal.selection import LeftOut, Times, counted_columns
 
 _OVERVIEW: Final = 2048  # bins; the first look at a trace
 _ESTIMATED: Final = 2**20  # most bins that an estimate is made of, the newest
@@ -35,13 +35,13 @@ _SURER: Final = 0.1
 _SAME: Final = math.log(1.1)
 
 
-def detect(batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSettings, job: str) -> Prediction:
+def detect(batches: Sequence[tuple[EventBatch, LeftOut]], settings: DetectSettings, job: str) -> Prediction:
     """Finds the rhythm of a finished trace, as ``examine`` does, and returns the prediction alone."""
     return examine(batches, settings, job)[0]
 
 
 def examine(
-    batches: Sequence[tuple[EventBatch, FileTypes]], settings: DetectSettings, job: str
+    batches: Sequence[tuple[EventBatch, LeftOut]], settings: DetectSettings, job: str
 ) -> tuple[Prediction, View]:
     """Finds the rhythm of a finished trace: the window is the trace, and the prediction is made at its end.
 
@@ -49,7 +49,7 @@ def examine(
     ``sampling="point"``, reaches from the first request of the mode to the end of the last such request.
 
     Args:
-        batches: the events of all streams, each batch with the file types of its stream.
+        batches: the events of all streams, each batch with what does not count of its stream's files.
         settings: method and limits.
         job: the job's name in the result.
 
@@ -57,7 +57,7 @@ def examine(
         The prediction, without a period for an empty trace; and the signal that it was made from.
     """
     events = [batch for batch, _ in batches if len(batch)]
-    columns = [counted_columns(batch, types, settings.mode) for batch, types in batches if len(batch)]
+    columns = [counted_columns(batch, left_out, settings.mode) for batch, left_out in batches if len(batch)]
     start, end, volume = (
         np.concatenate([np.zeros(0, np.int64), *(column[which] for column in columns)]) for which in range(3)
     )

@@ -15,7 +15,7 @@ from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
-from ..signal.selection import FileTypes, Times, counted_columns
+from ..signal.selection import LeftOut, Times, counted_columns
 from ..totals import added
 
 _STREAM_PERIODS: Final = 8  # that tell an even stream of requests
@@ -41,12 +41,12 @@ class Observed:
         self.bytes_written = 0
         self._settings = settings
 
-    def add(self, batch: EventBatch, file_types: FileTypes, now_ns: int | None) -> tuple[int, int] | None:
+    def add(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None) -> tuple[int, int] | None:
         """Takes in events, and returns where those that count begin and end; None: none counts."""
         first = int(batch.start.min())
         if self.from_ns is None or first < self.from_ns:
             self.from_ns = first
-        start, end, volume, is_read = counted_columns(batch, file_types, "both")
+        start, end, volume, is_read = counted_columns(batch, left_out, "both")
         if not len(start):
             return None
         reads = np.flatnonzero(is_read)

@@ -15,7 +15,7 @@ from ..rhythm.several import other_rhythms
 from ..rhythm.view import Rhythm
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
-from ..signal.selection import FileTypes
+from ..signal.selection import LeftOut
 from .lookout import SAME, SETTLED, TRUSTED, Lookout
 from .observed import Observed
 
@@ -64,7 +64,7 @@ class Predictor:
 
     @property
     def bytes_read(self) -> int:
-        """On files, by the rule of the signal: neither pipes, sockets, devices nor what a traced layer does below."""
+        """What counts, as ``CountRule`` says, and at depth 0."""
         return self._observed.bytes_read
 
     @property
@@ -77,15 +77,15 @@ class Predictor:
         """End of the newest bin of the signal that is looked at; 0 for an empty one."""
         return self._observed.last_ns
 
-    def update(self, batch: EventBatch, file_types: FileTypes, now_ns: int | None = None) -> None:
+    def update(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None = None) -> None:
         """Takes in events of one stream, in any order.
 
         Args:
             batch: the events.
-            file_types: FileType of each of the stream's file numbers, uint8; numbers beyond it are of unknown type.
+            left_out: what does not count, by the stream's file numbers.
             now_ns: the present, if the events' stamps are of the same clock: tells a pause from a clock that jumped.
         """
-        if not len(batch) or (span := self._observed.add(batch, file_types, now_ns)) is None:
+        if not len(batch) or (span := self._observed.add(batch, left_out, now_ns)) is None:
             return
         start_ns, end_ns = span
         pause_ns = (self._lookout.known_period_s or 0.0) * 1e9 / _PAUSES_PER_PERIOD

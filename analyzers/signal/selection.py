@@ -7,11 +7,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, FileType, Kind, is_constant
+from ...events import EventBatch, Kind, is_constant
 from ...events.batch import occurring
 from ...events.models import ModeName
+from ..file_groups import READS, WRITES
 
-FileTypes = npt.NDArray[np.uint8]
+LeftOut = npt.NDArray[np.uint8]
+"""What does not count of each file, by its number; bits of ``CountRule.left_out``. All counts of files beyond it."""
+ALL_COUNTS: Final[LeftOut] = np.zeros(0, np.uint8)
 Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
@@ -20,17 +23,20 @@ _KINDS: Final[dict[ModeName, tuple[Kind, ...]]] = {
     "write": (Kind.WRITE,),
     "both": (Kind.READ, Kind.WRITE),
 }
+_BIT_OF_KIND: Final = np.zeros(256, np.uint8)
+_BIT_OF_KIND[Kind.READ] = READS
+_BIT_OF_KIND[Kind.WRITE] = WRITES
 
 
-def counted(batch: EventBatch, file_types: npt.NDArray[np.uint8], mode: ModeName) -> npt.NDArray[np.bool_]:
+def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
     """Tells which events count towards the bandwidth signal.
 
-    These are reads or writes (as ``mode`` says) of more than 0 bytes at depth 0, on regular files and on files of
-    unknown type. A call that another traced layer made is deeper than 0 and would be counted twice.
+    These are reads or writes (as ``mode`` says) of more than 0 bytes at depth 0, on files that count that way. A call
+    that another traced layer made is deeper than 0 and would be counted twice.
 
     Args:
         batch: the events.
-        file_types: FileType of each file number, uint8; a number beyond the array is a file of unknown type.
+        left_out: what does not count, by file number.
         mode: direction of data movement.
 
     Returns:
@@ -43,17 +49,23 @@ def counted(batch: EventBatch, file_types: npt.NDArray[np.uint8], mode: ModeName
     wanted = wanted & (batch.bytes > 0)
     if not (is_constant(batch.depth) and batch.depth[0] == 0):
         wanted &= batch.depth == 0
-    known = (file_types == FileType.UNKNOWN) | (file_types == FileType.REGULAR)
-    if not known.all():
-        # numbers beyond the table share one last entry, which says "unknown"
-        wanted &= np.append(known, True)[np.minimum(batch.file, len(known))]
-    result: npt.NDArray[np.bool_] = wanted
+    if left_out.any():
+        wanted &= ~is_left_out(batch, left_out)
+    result: Flags = wanted
     return result
 
 
-def counted_columns(batch: EventBatch, file_types: FileTypes, mode: ModeName) -> tuple[Times, Times, Times, Flags]:
+def is_left_out(batch: EventBatch, left_out: LeftOut) -> Flags:
+    """Tells which events are reads or writes of files that do not count that way, bool[len(batch)]."""
+    # numbers beyond the table share one last entry, of which nothing is left out
+    missing = np.append(left_out, np.uint8(0))[np.minimum(batch.file, len(left_out))]
+    result: Flags = (missing & _BIT_OF_KIND[occurring(batch.kind)]) != 0
+    return result
+
+
+def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tuple[Times, Times, Times, Flags]:
     """Returns start, end, bytes, and whether it is a read, of the events that count."""
-    rows = counted(batch, file_types, mode)
+    rows = counted(batch, left_out, mode)
     start, end, volume, is_read = batch.start, batch.end, batch.bytes, batch.kind == Kind.READ
     if not rows.all():
         start, end, volume, is_read = start[rows], end[rows], volume[rows], is_read[rows]

@@ -47,10 +47,16 @@ FAMILIES: Final[dict[str, Family]] = {
         GaugeMetricFamily, "How long the next I/O phase is expected to last.", _JOB
     ),
     "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
-    "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read from files.", _JOB),
-    "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote to files.", _JOB),
+    "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read of its data.", _JOB),
+    "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote of its data.", _JOB),
+    "iotide_job_uncounted_bytes_total": Family(
+        CounterMetricFamily,
+        "Bytes that the job moved and that do not count, by group (system: shared libraries, imports and files of the "
+        "machine; channel: pipes, sockets and devices) and direction.",
+        (*_JOB, "group", "direction"),
+    ),
     "iotide_job_bandwidth_bytes_per_second": Family(
-        GaugeMetricFamily, "Bandwidth of the job on files, mean over ten seconds.", _JOB
+        GaugeMetricFamily, "Bandwidth of the job on its data, mean over ten seconds.", _JOB
     ),
     "iotide_job_events_total": Family(CounterMetricFamily, "I/O calls taken in of the job.", _JOB),
     "iotide_job_lag_seconds": Family(
@@ -257,6 +263,9 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     job = session.job
     add("iotide_job_read_bytes_total", session.bytes_read, job)
     add("iotide_job_written_bytes_total", session.bytes_written, job)
+    for name, moved in session.not_counted.model_dump().items():
+        group, direction = name.split("_")
+        add("iotide_job_uncounted_bytes_total", moved, job, group, direction)
     add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
     add("iotide_job_events_total", session.totals.events, job)
     add("iotide_job_lag_seconds", session.lag_s, job)

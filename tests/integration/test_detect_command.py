@@ -116,7 +116,9 @@ def ranks_and_files(path: Path) -> Path:
         }
         for at in range(20)
     ]
-    rows.append({"call": "read", "path": "/etc/conf", "rank": 1, "host": "n1", "start": 100.5, "dur": 0.1, "size": 40})
+    rows.append(
+        {"call": "read", "path": "/scratch/conf", "rank": 1, "host": "n1", "start": 100.5, "dur": 0.1, "size": 40}
+    )
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
@@ -131,7 +133,11 @@ def periods_of(report: DetectionReport) -> dict[str, float | None]:
 
 @pytest.mark.parametrize(
     ("by", "names"),
-    [("rank", ["rank 0", "rank 1"]), ("host", ["n0", "n1"]), ("file", ["/scratch/out", "/scratch/in", "/etc/conf"])],
+    [
+        ("rank", ["rank 0", "rank 1"]),
+        ("host", ["n0", "n1"]),
+        ("file", ["/scratch/out", "/scratch/in", "/scratch/conf"]),
+    ],
 )
 def test_each_rank_node_and_file_has_its_own_answer(tmp_path: Path, by: str, names: list[str]) -> None:
     trace = ranks_and_files(tmp_path / "calls.jsonl")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from iotide.events import EventBatch, Kind, make_batch
 
-TYPES = np.array([0, 1], np.uint8)
+TYPES = np.zeros(2, np.uint8)
 UNIX_S = 1_700_000_000.0
 
 

@@ -6,7 +6,7 @@ from iotide.analyzers.offline.groups import FEWEST_REQUESTS, analyse_groups
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, concatenate, make_batch
 
-TYPES = np.array([0, 1], np.uint8)
+LEFT_OUT = np.zeros(2, np.uint8)
 
 
 def writes(starts_s: np.ndarray, volume: int, *, kind: Kind = Kind.WRITE) -> EventBatch:
@@ -29,7 +29,7 @@ def trace() -> tuple[list[tuple[EventBatch, np.ndarray]], list[np.ndarray]]:
     batch = concatenate(parts)
     odd = np.arange(len(batch)) % 2 == 1
     # in two batches, so that groups are put together again
-    return [(batch.select(odd), TYPES), (batch.select(~odd), TYPES)], [key[odd], key[~odd]]
+    return [(batch.select(odd), LEFT_OUT), (batch.select(~odd), LEFT_OUT)], [key[odd], key[~odd]]
 
 
 def test_each_group_has_its_own_period_largest_first() -> None:
@@ -71,7 +71,7 @@ def test_groups_beyond_the_bound_are_counted() -> None:
 def test_groups_are_observed_over_the_whole_trace() -> None:
     early = writes(np.arange(0, 20, 2.0), 1_000)
     late = writes(np.array([60.0]), 5)
-    found = analyse_groups([(early, TYPES), (late, TYPES)], [np.zeros(10, int), np.ones(1, int)], ["a", "b"],
+    found = analyse_groups([(early, LEFT_OUT), (late, LEFT_OUT)], [np.zeros(10, int), np.ones(1, int)], ["a", "b"],
                            DetectSettings(), "rank", 1)  # fmt: skip
     prediction = found.groups[0].prediction
     assert prediction is not None

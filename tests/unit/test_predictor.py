@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.file_groups import READS, WRITES
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
-from iotide.events import ConfigError, EventBatch, FileType, empty_batch, make_batch
+from iotide.events import ConfigError, EventBatch, empty_batch, make_batch
 from iotide.events.models import Prediction
 from support.batches import batches
 from support.changing import changing, followed
@@ -99,7 +100,7 @@ def test_window_reaches_from_the_first_event_of_any_kind_until_now() -> None:
 
 def test_only_bytes_that_count_change_a_job() -> None:
     predictor = Predictor("job")
-    pipe = np.array([FileType.UNKNOWN, FileType.PIPE], np.uint8)
+    pipe = np.array([0, READS | WRITES], np.uint8)
     predictor.update(empty_batch(), TYPES)
     predictor.update(make_batch(1, {"start": 10**9, "bytes": 8, "kind": 8, "file": 1}), pipe)
     assert not predictor.changed

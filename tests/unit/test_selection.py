@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from iotide.analyzers.file_groups import CountRule
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.selection import counted
 from iotide.events import ConfigError, EventBatch, FileType, Kind, make_batch
 from iotide.events.models import ModeName
 
-TYPES = np.array([FileType.UNKNOWN, FileType.REGULAR, FileType.PIPE, FileType.DEVICE], np.uint8)
+RULE = CountRule()
+FILES = [("", FileType.UNKNOWN), ("/a", FileType.REGULAR), ("pipe:[1]", FileType.PIPE), ("/dev/x", FileType.DEVICE)]
+LEFT_OUT = np.array([RULE.left_out(path, kind) for path, kind in FILES], np.uint8)
 
 
 def one(**columns: int) -> EventBatch:
@@ -35,7 +38,7 @@ def one(**columns: int) -> EventBatch:
 def test_counts_data_of_the_outermost_layer_on_regular_and_unknown_files(
     columns: dict[str, int], mode: ModeName, counts: bool
 ) -> None:
-    assert counted(one(**columns), TYPES, mode).tolist() == [counts]
+    assert counted(one(**columns), LEFT_OUT, mode).tolist() == [counts]
 
 
 def test_columns_that_vary_are_judged_row_by_row() -> None:
@@ -48,7 +51,7 @@ def test_columns_that_vary_are_judged_row_by_row() -> None:
             "file": np.array([1, 2, 1, 1]),
         },
     )
-    assert counted(batch, TYPES, "both").tolist() == [True, False, False, False]
+    assert counted(batch, LEFT_OUT, "both").tolist() == [True, False, False, False]
     assert counted(batch, np.array([], np.uint8), "both").tolist() == [True, True, False, False]
 
 
