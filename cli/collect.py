@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import signal
 import socket
 import sys
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from .collect_ending import Ending, stop_collector, unused
 from .options import given
 from .sections import SectionCommand
 from .tracer_options import settings_of, tracer_options
@@ -20,6 +19,7 @@ from .tracer_options import settings_of, tracer_options
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
     from ..collectors.settings import CollectorSettings
     from ..collectors.source import Source
+    from ..collectors.sources.preload.source import PreloadSource
 
 _DRAIN_S: Final = 10.0
 
@@ -37,9 +37,11 @@ Examples:
   iotide collect --socket /run/user/1000/iotide/tracer.sock --connect tcp://127.0.0.1:9787
   env $(iotide collect --socket ~/.iotide/t.sock --print-environment --layers posix,mpiio) ./app
   iotide collect --ftio-listen tcp://127.0.0.1:5555
+  iotide collect --stop ~/.iotide/t.sock
 
-Runs until SIGINT or SIGTERM, or with --replay until everything is acknowledged. Exit status: 0 done, 1 not
-everything was acknowledged or a source failed, 2 bad usage or unreadable input.
+Runs until SIGINT or SIGTERM, until `iotide collect --stop SOCKET`, with --until-unused until no traced program is left,
+or with --replay to the end of the files; then ships what is left. Exit status: 0 done, 1 not everything was
+acknowledged, a source failed, or no collector could be stopped, 2 bad usage or unreadable input.
 """
 
 
@@ -68,6 +70,23 @@ everything was acknowledged or a source failed, 2 bad usage or unreadable input.
 )
 @click.option("--local-fs", metavar="TYPE", multiple=True, help="A further type that is of one node. May be repeated.")
 @click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
+@click.option(
+    "--until-unused", is_flag=True, help="End once a program has come to the --socket and for --grace none is there."
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long --until-unused waits for a further program.",
+)
+@click.option(
+    "--stop",
+    type=click.Path(path_type=Path),
+    metavar="SOCKET",
+    help="Have the collector of that socket ship what it has and end; wait until it has.",
+)
 @click.option("--print-environment", is_flag=True, help="Print the environment of a traced program, and stop.")
 @tracer_options
 def command(
@@ -82,10 +101,20 @@ def command(
     shared_fs: tuple[str, ...],
     local_fs: tuple[str, ...],
     replay: bool,
+    until_unused: bool,
+    grace: float,
+    stop: Path | None,
     print_environment: bool,
     tracer: dict[str, Any],
 ) -> None:
     """Collects until a signal, or to the end of the files."""
+    if stop is not None:
+        if files or gate is not None or ftio_listen is not None:
+            raise click.UsageError("--stop stops another collector, and collects nothing itself")
+        if problem := stop_collector(stop):
+            click.echo(f"iotide: {problem}", err=True)
+            sys.exit(1)
+        return
     from ..collectors.file_facts import NodeFiles
     from ..collectors.file_systems import FileSystems
     from ..collectors.settings import CollectorSettings, FtioSettings
@@ -105,12 +134,17 @@ def command(
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
     if replay and (gate is not None or ftio_listen is not None):
         raise click.UsageError("--replay reads finished FILEs; programs behind a socket have no end")
+    if (until_unused or given("grace")) and (gate is None or not until_unused):
+        raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
     settings = CollectorSettings(endpoint=connect, shared_filesystems=shared_fs, local_filesystems=local_fs)
     origin = Origin(job=known_job or "unknown", host=socket.gethostname(), user=os.environ.get("USER", ""))
+    ending = Ending()
     sources: list[Source] = [open_file(path, origin, format=format_name, follow=not replay) for path in files]
+    traced: PreloadSource | None = None
     if gate is not None:
         files_known = NodeFiles(FileSystems(settings.shared_filesystems, settings.local_filesystems))
-        sources.append(PreloadSource(gate, origin, files=files_known, patience_s=settings.linger_s))
+        traced = PreloadSource(gate, origin, files=files_known, patience_s=settings.linger_s)
+        sources.append(traced)
     if ftio_listen is not None:
         listen = FtioSettings(
             endpoint=ftio_listen, job=ftio_job or "", default_job=known_job or "ftio", allow_remote=allow_remote
@@ -118,7 +152,8 @@ def command(
         ftio = FtioSource(listen, origin)
         click.echo(f"iotide: ftio {ftio.endpoint}", err=True)
         sources.append(ftio)
-    sys.exit(asyncio.run(_collect(sources, settings, replay=replay)))
+    ends = traced if until_unused else None
+    sys.exit(asyncio.run(_collect(sources, settings, ending, replay=replay, ends=ends, grace_s=grace)))
 
 
 def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:
@@ -135,16 +170,29 @@ def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any
             click.echo(f"{variable}={value}")
 
 
-async def _collect(sources: list[Source], settings: CollectorSettings, *, replay: bool) -> int:
+async def _collect(
+    sources: list[Source],
+    settings: CollectorSettings,
+    ending: Ending,
+    *,
+    replay: bool,
+    ends: PreloadSource | None,
+    grace_s: float,
+) -> int:
+    """Collects, and then drains; ``ends`` is the source that is waited for until nobody uses it."""
     from ..collectors.agent import Agent
 
     agent = Agent(sources, settings)
     running = asyncio.create_task(agent.run(until_finished=replay))
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, running.cancel)
+    ending.then(running.cancel)
+    tasks = [running] if ends is None else [running, asyncio.create_task(unused(ends, grace_s))]
     try:
-        with contextlib.suppress(asyncio.CancelledError):
-            await running
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        if not running.cancelled():
+            running.result()
         complete = await agent.drain(_DRAIN_S)
         if not complete:
             click.echo("iotide: not everything was acknowledged; is the aggregator there?", err=True)

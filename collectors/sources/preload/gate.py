@@ -62,7 +62,7 @@ class Gate:
         """
         for descriptor in ready:
             if descriptor in self._silent:
-                yield self._take(self._forget(descriptor))
+                yield from self._take(self._forget(descriptor))
         if self._socket.fileno() in ready:
             yield from self._accept()
 
@@ -86,7 +86,7 @@ class Gate:
                 return
             peer.setblocking(False)
             if select.select([peer], [], [], 0)[0]:
-                yield self._take(peer)
+                yield from self._take(peer)
                 continue
             if len(self._silent) >= _MOST_SILENT:
                 self._forget(next(iter(self._silent))).close()
@@ -98,17 +98,23 @@ class Gate:
         self._events.unregister(descriptor)
         return self._silent.pop(descriptor)
 
-    def _take(self, peer: socket.socket) -> Arrival | Exception:
+    def _take(self, peer: socket.socket) -> Iterator[Arrival | Exception]:
         with peer:
             try:
-                return _received(peer)
+                arrival = _received(peer)
             except (ProtocolError, OSError, ValueError) as error:
-                return ProtocolError(str(error))
+                yield ProtocolError(str(error))
+            else:
+                if arrival is not None:
+                    yield arrival
 
 
-def _received(peer: socket.socket) -> Arrival:
+def _received(peer: socket.socket) -> Arrival | None:
+    """Takes what a peer sent; None: it only asked who listens, and went."""
     pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     message, descriptors = _receive(peer)
+    if not message and not descriptors:
+        return None
     try:
         if uid not in (os.getuid(), 0):
             raise ProtocolError(f"process {pid} belongs to user {uid}, not to us")

@@ -82,6 +82,11 @@ class PreloadSource:
         """True once closed: until then another process may come."""
         return self._closed
 
+    @property
+    def in_use(self) -> bool:
+        """Tells whether there are processes that have not ended, or whose rings have yet to be read to their end."""
+        return bool(self._processes)
+
     def poll(self) -> list[SourceItem]:
         """Takes in new processes and returns what all have recorded since the last poll."""
         if self._closed:
