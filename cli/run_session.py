@@ -10,7 +10,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,6 +33,7 @@ from ..daemon.server import Server
 from ..daemon.session import JobSession
 from ..daemon.settings import AggregatorSettings
 from ..events import UnavailableError
+from ..events.losses import loss_lines
 from ..events.models import RunSummary, UnseenProgram
 from .launch import SignalPassing, shell_status, start
 
@@ -175,6 +176,7 @@ def _finish(
             written = True
     if not plan.quiet:
         _print_summary(summary, report if written else None)
+    _tell_losses(detail.losses)
 
 
 def _print_summary(summary: RunSummary, report: Path | None) -> None:
@@ -201,6 +203,12 @@ def _unseen_command(plan: RunPlan) -> list[UnseenProgram]:
     """Returns the command where the tracer does not get into it, as was said when it started."""
     obstacle = obstacle_to_tracing(plan.command[0], os.environ)
     return [] if obstacle is None else [UnseenProgram(program=obstacle.program, reason=obstacle.reason, times=1)]
+
+
+def _tell_losses(losses: Mapping[str, int]) -> None:
+    """Says what was lost: also when quiet, as what was seen is not all that was done."""
+    for line in loss_lines(losses):
+        _say(f"lost: {line}")
 
 
 def _tell_unseen(unseen: Sequence[UnseenProgram]) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..events.models import Prediction
-from .lines import next_phase_text, sparkline
+from .lines import incompleteness_text, next_phase_text, sparkline
 from .live_view import HEIGHT
 from .status_area import StatusArea
 from .units import byte_text, duration_text, rate_text
@@ -49,6 +49,8 @@ class AreaView:
         prediction = self._prediction
         if prediction is None:
             return Text(" waiting for I/O", style="dim")
+        if prediction.incomplete:
+            return Text(f" no period claimed: {incompleteness_text(prediction)}", style="yellow")
         if prediction.period_s is None:
             seen = prediction.window.end_s - prediction.window.start_s
             return Text(f" no rhythm ({duration_text(seen)} seen)", style="dim")

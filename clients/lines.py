@@ -16,6 +16,10 @@ def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
     parts = [clock_text(prediction.made_at_s)]
     if with_job:
         parts.append(prediction.job)
+    if prediction.incomplete:
+        seen = prediction.window.end_s - prediction.window.start_s
+        parts.append(f"no period claimed: {incompleteness_text(prediction)} ({duration_text(seen)} seen)")
+        return "  ".join(parts)
     if prediction.period_s is None:
         seen = prediction.window.end_s - prediction.window.start_s
         parts.append(f"no rhythm ({duration_text(seen)} seen)")
@@ -26,6 +30,11 @@ def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
     if upcoming := next_phase_text(prediction, prediction.made_at_s):
         parts.append(upcoming)
     return "  ".join(parts)
+
+
+def incompleteness_text(prediction: Prediction) -> str:
+    """Writes how much of a prediction's window is missing."""
+    return f"{1 - prediction.completeness:.0%} of the data is missing"
 
 
 def next_phase_text(prediction: Prediction, now_s: float) -> str:

@@ -57,15 +57,15 @@ class LineView:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._found: bool | None = None
+        self._found: bool | str | None = None
         self._closed = False
 
     def predicted(self, prediction: Prediction) -> None:
-        """Prints the prediction; of a row that finds no rhythm, only the first."""
+        """Prints the prediction; of a row that finds no rhythm, or claims none, only the first."""
         if self._closed:
             return
-        found = prediction.period_s is not None
-        if found or self._found is not found:
+        found = "incomplete" if prediction.incomplete else prediction.period_s is not None
+        if found is True or self._found != found:
             print(f"iotide: {prediction_line(prediction, with_job=False)}", file=self._stream, flush=True)
         self._found = found
 

@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..events.losses import loss_lines
 from ..events.models import Prediction, RunSummary, SignalSeries
-from .lines import other_text, prediction_line
+from .lines import incompleteness_text, other_text, prediction_line
 from .report_charts import history_chart, signal_chart
 from .templating import page_template
 from .units import clock_text, not_counted_text
@@ -48,7 +49,13 @@ def _write(path: Path, text: str) -> None:
 def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: dict[str, str]) -> str:
     """Renders the page; ``pictures`` maps a name to SVG that we drew (inserted as it is), all else is escaped."""
     template = page_template(
-        "report.html", clock=clock_text, line=prediction_line, other=other_text, not_counted=not_counted_text
+        "report.html",
+        clock=clock_text,
+        line=prediction_line,
+        other=other_text,
+        not_counted=not_counted_text,
+        losses=loss_lines,
+        incompleteness=incompleteness_text,
     )
     return template.render(
         summary=summary,

@@ -52,7 +52,11 @@ class EventBatch:
 
     @property
     def moved(self) -> int:
-        """Bytes of all events together, at most 2**62."""
+        """Bytes of all events that no other encloses, at most 2**62."""
+        if not is_constant(self.depth):
+            return min(int(self.bytes[self.depth == 0].sum(dtype=np.float64)), _MOST_BYTES)
+        if not len(self) or self.depth[0]:
+            return 0
         if is_constant(self.bytes):
             return min(int(self.bytes[0]) * len(self), _MOST_BYTES)
         return min(int(self.bytes.sum(dtype=np.float64)), _MOST_BYTES)

@@ -34,7 +34,7 @@ REASONS: Final[dict[str, Reason]] = {
     "events_dropped:malformed": Reason("records dropped as no call can have their values", ""),
     "events_dropped:closed": Reason("calls read and not sent before the collector ended", ""),
     "events_dropped:shipper_full": Reason(
-        "calls dropped as the collector's backlog was full", "raise --backlog-bytes of iotide collect"
+        "calls dropped as the collector's backlog was full", "raise backlog_bytes of the collector"
     ),
     "events_dropped:rejected": Reason("calls that the aggregator refused", ""),
     "events_dropped:clock_skew": Reason(

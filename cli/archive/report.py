@@ -13,6 +13,7 @@ from ...events.archive.archived import ArchivedStream
 from ...events.archive.blocks import VERSION
 from ...events.archive.encoding import PartKind
 from ...events.archive.reader import ArchiveReader
+from ...events.losses import is_loss, loss_lines
 
 _MOST_ROWS: Final = 40
 
@@ -102,8 +103,11 @@ def print_report(report: dict[str, Any]) -> None:
     losses: Counter[str] = Counter()
     for stream in report["streams"]:
         losses.update(stream["losses"])
-    for reason, count in losses.most_common():
-        console.print(f"missing: {reason} {count:,}")
+    chosen = Counter({reason: count for reason, count in losses.items() if not is_loss(reason)})
+    for line in loss_lines(losses - chosen):
+        console.print(f"missing: {line}", soft_wrap=True)
+    for reason, count in chosen.most_common():
+        console.print(f"left out: {reason} {count:,}")
     section = report["merged"].get("section")
     if section:
         console.print(

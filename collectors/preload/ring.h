@@ -64,7 +64,8 @@ struct iotide_slot {
     _Atomic uint64_t made; /* records that head has moved past: made - taken are in the ring */
     _Atomic uint64_t sampled_out; /* calls left out by IOTIDE_SAMPLE, and their bytes */
     _Atomic uint64_t sampled_out_bytes;
-    uint8_t pad0[16];
+    _Atomic uint64_t dropped_bytes; /* of the calls in dropped_full */
+    uint8_t pad0[8];
     _Atomic uint64_t tail;  /* in lines */
     _Atomic uint64_t taken; /* records that the collector has copied out */
     uint8_t pad1[48];
@@ -125,6 +126,11 @@ struct iotide_header {
     _Atomic uint64_t log_tail;
     char job[IOTIDE_JOB_BYTES];
     char command[IOTIDE_COMMAND_BYTES];
+    /* Bytes of the calls counted above: at least, as a record that nobody has room for may not say them. */
+    uint64_t lost_before_bytes;
+    _Atomic uint64_t dropped_no_slot_bytes;
+    _Atomic uint64_t dropped_reentrant_bytes;
+    _Atomic uint64_t children_unheard; /* forked children that could not reach the collector */
 };
 _Static_assert(sizeof(struct iotide_header) <= IOTIDE_HEADER_BYTES, "the header has its page");
 

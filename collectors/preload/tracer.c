@@ -102,7 +102,7 @@ static void release_slot(void *slot) {
 }
 
 /* Makes the process's first region and hands it over. */
-static struct iotide_header *handed_over(uint64_t lost_before, bool may_wait) {
+static struct iotide_header *handed_over(uint64_t lost_before, uint64_t lost_bytes, bool may_wait) {
     if (iotide_restricted())
         return NULL;
     uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
@@ -110,6 +110,7 @@ static struct iotide_header *handed_over(uint64_t lost_before, bool may_wait) {
     struct iotide_header *region = iotide_make_region(0, token, lost_before, &fd);
     if (!region)
         return NULL;
+    region->lost_before_bytes = lost_bytes;
     int failure = iotide_hand_over(region, fd);
     bool kept = failure == 0 || (may_wait && failure == EAGAIN && keep_pending(fd));
     syscall(SYS_close, fd);
@@ -152,7 +153,7 @@ static bool begin(void) {
     iotide_reset_objects();
     left_behind = 0;
     own_pid = getpid();
-    struct iotide_header *region = handed_over(0, true);
+    struct iotide_header *region = handed_over(0, 0, true);
     if (region)
         adopt(region);
     return region != NULL;
@@ -203,14 +204,36 @@ __attribute__((destructor(101))) static void unload(void) {
 
 /* ---- a collector that is gone ---- */
 
-static uint64_t unread(void) {
+/* That a call moved; those of a call within another are the other's. */
+static uint64_t bytes_of(const struct iotide_record *record) {
+    bool moves = (record->kind == KIND_READ || record->kind == KIND_WRITE) && record->depth == 0 && record->bytes > 0;
+    return moves ? (uint64_t)record->bytes : 0;
+}
+
+/* Of the records that a ring still holds. Other threads may be writing beyond its head. */
+static uint64_t bytes_in(const struct iotide_header *region, uint32_t number, const struct iotide_slot *slot) {
+    const struct iotide_record *lines =
+        (const struct iotide_record *)((const char *)region + region->rings_offset) + (size_t)number * region->ring_lines;
+    uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire), bytes = 0;
+    for (uint64_t at = atomic_load(&slot->tail); at < head; at++) {
+        const struct iotide_record *line = &lines[at & (region->ring_lines - 1)];
+        bytes += line->depth == MARK_WORDS ? 0 : bytes_of(line);
+    }
+    return bytes;
+}
+
+static uint64_t unread(uint64_t *bytes) {
     uint64_t count = 0;
+    *bytes = 0;
     for (uint32_t i = 0; i < atomic_load(&region_count); i++) {
         const struct iotide_header *region = atomic_load(&regions[i]);
         const struct iotide_slot *slots = (const struct iotide_slot *)((const char *)region + region->slots_offset);
         count += atomic_load(&region->dropped_no_slot) + atomic_load(&region->dropped_reentrant);
-        for (uint32_t j = 0; j < IOTIDE_SLOTS; j++)
+        *bytes += atomic_load(&region->dropped_no_slot_bytes) + atomic_load(&region->dropped_reentrant_bytes);
+        for (uint32_t j = 0; j < IOTIDE_SLOTS; j++) {
             count += atomic_load(&slots[j].made) - atomic_load(&slots[j].taken) + atomic_load(&slots[j].dropped_full);
+            *bytes += atomic_load(&slots[j].dropped_bytes) + bytes_in(region, j, &slots[j]);
+        }
     }
     return count;
 }
@@ -224,7 +247,8 @@ static void look_for_collector(int64_t now) {
         atomic_load(&pending_fd) >= 0 || left_behind >= MOST_LEFT_BEHIND || atomic_exchange(&attaching, true))
         return;
     if (region == atomic_load(&iotide_region)) { /* else another thread has just done it */
-        struct iotide_header *fresh = handed_over(unread(), false);
+        uint64_t bytes, calls = unread(&bytes);
+        struct iotide_header *fresh = handed_over(calls, bytes, false);
         if (fresh) {
             left_behind++;
             adopt(fresh);
@@ -377,6 +401,7 @@ static void store(struct iotide_thread *thread, const struct iotide_record *reco
         thread->tail_seen = atomic_load_explicit(&slot->tail, memory_order_acquire);
         if (thread->head + lines - thread->tail_seen > iotide_ring_lines) {
             count_up(&slot->dropped_full, 1);
+            count_up(&slot->dropped_bytes, bytes_of(record));
             return;
         }
     }
@@ -410,6 +435,11 @@ static void count_drop(_Atomic uint64_t *counter) {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
+static void drop_without_slot(struct iotide_header *region, const struct iotide_record *record) {
+    count_drop(&region->dropped_no_slot);
+    atomic_fetch_add_explicit(&region->dropped_no_slot_bytes, bytes_of(record), memory_order_relaxed);
+}
+
 /* All that a record needs now and then. */
 __attribute__((noinline)) static void put_with_care(struct iotide_thread *thread, const struct iotide_record *record,
                                                     const uint64_t *words, uintptr_t frame) {
@@ -420,6 +450,7 @@ __attribute__((noinline)) static void put_with_care(struct iotide_thread *thread
     }
     if (thread->storing && !was_left(frame)) { /* a signal handler inside the few instructions of a record */
         count_drop(&region->dropped_reentrant);
+        atomic_fetch_add_explicit(&region->dropped_reentrant_bytes, bytes_of(record), memory_order_relaxed);
         return;
     }
     making = frame;
@@ -435,9 +466,9 @@ __attribute__((noinline)) static void put_with_care(struct iotide_thread *thread
         /* Another region has taken over since this call looked up its numbers, which mean nothing there. */
         thread->generation = 0;
         thread->slot = NULL;
-        count_drop(&atomic_load(&iotide_region)->dropped_no_slot);
+        drop_without_slot(atomic_load(&iotide_region), record);
     } else if ((before != now || !thread->slot) && !claim_slot(record->start_ns)) {
-        count_drop(&region->dropped_no_slot);
+        drop_without_slot(region, record);
     } else if (iotide_sample == 1 || !is_sampled_out(thread, record)) {
         store(thread, record, words);
     }

@@ -16,6 +16,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from ... import __version__
+from ...events.losses import BYTES, EVENTS
 from ..aggregator import Aggregator
 from ..ingest_core import IngestStats
 from ..life import State
@@ -59,6 +60,18 @@ FAMILIES: Final[dict[str, Family]] = {
         GaugeMetricFamily, "Bandwidth of the job on its data, mean over ten seconds.", _JOB
     ),
     "iotide_job_events_total": Family(CounterMetricFamily, "I/O calls taken in of the job.", _JOB),
+    "iotide_job_complete": Family(GaugeMetricFamily, "1 while nothing of the job was lost, else 0.", _JOB),
+    "iotide_job_events_dropped_total": Family(
+        CounterMetricFamily, "I/O calls of the job that were lost on the way, by where and why.", (*_JOB, "reason")
+    ),
+    "iotide_job_bytes_dropped_total": Family(
+        CounterMetricFamily, "Bytes that these calls moved, at least.", (*_JOB, "reason")
+    ),
+    "iotide_job_prediction_completeness_ratio": Family(
+        GaugeMetricFamily,
+        "Share of the calls in the prediction's window that was not lost; below 0.99 no period.",
+        _JOB,
+    ),
     "iotide_job_lag_seconds": Family(
         GaugeMetricFamily, "Time from the end of the newest event to its arrival, last batch.", _JOB
     ),
@@ -269,8 +282,10 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
     add("iotide_job_events_total", session.totals.events, job)
     add("iotide_job_lag_seconds", session.lag_s, job)
+    _add_job_losses(session, add)
     _add_activities(session, add)
     prediction = session.prediction
+    add("iotide_job_prediction_completeness_ratio", prediction.completeness if prediction else 1.0, job)
     add("iotide_job_prediction_confidence_ratio", prediction.confidence if prediction else 0.0, job)
     if prediction is None or prediction.period_s is None:
         return
@@ -280,6 +295,15 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
             add("iotide_job_next_phase_start_timestamp_seconds", phase.start_s.value, job)
         add("iotide_job_next_phase_duration_seconds", phase.duration_s.value, job)
         add("iotide_job_next_phase_bytes", phase.volume_bytes.value, job)
+
+
+def _add_job_losses(session: JobSession, add: Callable[..., None]) -> None:
+    add("iotide_job_complete", not session.losses.total, session.job)
+    for name, count in sorted(session.losses.total.items())[:_MOST_REASONS]:
+        if name.startswith(EVENTS):
+            add("iotide_job_events_dropped_total", count, session.job, name.removeprefix(EVENTS))
+        elif name.startswith(BYTES):
+            add("iotide_job_bytes_dropped_total", count, session.job, name.removeprefix(BYTES))
 
 
 def _add_activities(session: JobSession, add: Callable[..., None]) -> None:

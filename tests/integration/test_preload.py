@@ -161,6 +161,7 @@ def test_full_ring_costs_counted_events_and_never_a_wait(tmp_path: Path) -> None
         lost = tracing.source.counters["events_dropped:ring_full"]
         assert lost >= 10_000 - len(batch)
         assert tracing.losses["events_dropped:ring_full"] == lost
+        assert batch.moved + tracing.losses["bytes_dropped:ring_full"] == 100_000
 
 
 def test_calls_of_dd_are_those_that_it_made(tracing: Tracing, tmp_path: Path) -> None:

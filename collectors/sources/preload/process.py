@@ -156,6 +156,9 @@ class TracedProcess:
         if self._held:
             records = sum(len(split(lines)[0]) for _, lines in self._held)
             self._lose("events_dropped:closed", records)
+            for _, lines in self._held:
+                rows = split(lines)[0].rows
+                self._lose("bytes_dropped:closed", int(rows["bytes"][(rows["depth"] == 0) & (rows["bytes"] > 0)].sum()))
             self._held = []
         self.count()
         self._names.signatures.close()

@@ -22,12 +22,14 @@ HEADER: Final = np.dtype(
         ("collector_seen_ns", "<i8"), ("lost_before", "<u8"), ("dropped_no_slot", "<u8"), ("dropped_reentrant", "<u8"),
         ("definitions_dropped", "<u8"), ("left_out", "<u8"), ("log_head", "<u8"), ("log_tail", "<u8"),
         ("job", "S128"), ("command", "S512"),
+        ("lost_before_bytes", "<u8"), ("dropped_no_slot_bytes", "<u8"), ("dropped_reentrant_bytes", "<u8"),
+        ("children_unheard", "<u8"),
     ]
 )  # fmt: skip
 SLOT: Final = np.dtype(
     [
         ("state", "<u4"), ("tid", "<i4"), ("head", "<u8"), ("dropped_full", "<u8"), ("made", "<u8"),
-        ("sampled_out", "<u8"), ("sampled_out_bytes", "<u8"), ("pad0", "V16"),
+        ("sampled_out", "<u8"), ("sampled_out_bytes", "<u8"), ("dropped_bytes", "<u8"), ("pad0", "V8"),
         ("tail", "<u8"), ("taken", "<u8"), ("pad1", "V48"),
     ]
 )  # fmt: skip

@@ -198,7 +198,8 @@ class PreloadSource:
         """Ends a process image that has called exec, or a region that its process has given up as we were late."""
         if old.watch >= 0 and self._polled_s < self._late_until_s:
             old.until_s = self._polled_s + _OVERLAP_S
-        new.forgive.add("events_dropped:collector_gone")  # what the old region held comes from the old region
+        # What the old region held comes from the old region.
+        new.forgive |= {"events_dropped:collector_gone", "bytes_dropped:collector_gone"}
         self._unwatch(old)
 
     def _hand_out(self, process: TracedProcess, ended: bool, items: list[SourceItem]) -> None:
