@@ -118,6 +118,11 @@ class Aggregator:
         if (job := self._job_of.get(stream)) is not None:
             self.jobs[job].lose_of_stream(stream, losses, self._clock())
 
+    def silent(self, stream: str, is_silent: bool) -> None:
+        """Takes in that an open stream's collector has fallen silent, or is heard of again."""
+        if (job := self._job_of.get(stream)) is not None:
+            self.jobs[job].losses.silent(stream, is_silent)
+
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         """Takes in what a collector lost of a job so far and no stream tells of; it says so again at each heartbeat."""
         if (session := self.jobs.get(clean_job(job))) is not None:

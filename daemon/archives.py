@@ -161,6 +161,10 @@ class Archives:
         if (found := self._find(stream)) is not None:
             found[1].lost[stream] = losses
 
+    def silent(self, stream: str, is_silent: bool) -> None:
+        """Hands on."""
+        self._next.silent(stream, is_silent)
+
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         """Hands on."""
         self._next.lossy_job(collector, job, losses)

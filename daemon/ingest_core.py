@@ -54,7 +54,7 @@ class IngestSettings(BaseModel):
     credit: int = Field(256, ge=1, description="Batches that a collector may have unacknowledged.")
     lost_after_s: float = Field(10.0, gt=0, description="Silence after which a collector counts as lost, s.")
     forget_after_s: float = Field(
-        3600.0, gt=0, description="Absence of a lost collector after which its streams are closed, s."
+        120.0, gt=0, description="Absence of a lost collector after which its streams are closed, s."
     )
 
 
@@ -84,6 +84,10 @@ class Sink(Protocol):
 
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
         """Takes in what of an open stream was lost on the way so far, by the collector's counters; cumulative."""
+        ...
+
+    def silent(self, stream: str, is_silent: bool) -> None:
+        """Takes in that an open stream's collector has fallen silent, or is heard of again."""
         ...
 
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
@@ -132,6 +136,8 @@ class _Stream:
     expected: int
     gap_told: int = 0
     """The sequence number that was last asked for again."""
+    taken_before: int = 1
+    """Batches before this number were taken before the stream was cut off."""
     losses: dict[str, int] = field(default_factory=dict)
     """What of it was lost on the way, by the collector's counters, so far."""
 
@@ -146,6 +152,7 @@ class IngestCore:
         self._streams: dict[str, _Stream] = {}
         self._owners = Owners()
         self._ended: OrderedDict[str, tuple[int, str]] = OrderedDict()  # number of the last ack, collector
+        self._cut_off: OrderedDict[str, int] = OrderedDict()  # what a stream expected then
         self._heard: dict[str, float] = {}
 
     def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
@@ -178,9 +185,13 @@ class IngestCore:
         for collector in [name for name, heard in self._heard.items() if heard < limit]:
             del self._heard[collector]
             self._tell(self._sink.lost, collector)
+            self._tell_silent(collector, True)
         self.stats.collectors = len(self._heard)
         for name in self._owners.abandoned(self._heard, now_s, self._settings.forget_after_s):
-            # Not remembered as ended: should its collector come back, it says HELLO again.
+            # Should its collector come back, it says HELLO again, and goes on.
+            self._cut_off[name] = self._streams[name].expected
+            while len(self._cut_off) > self._settings.remembered_streams:
+                self._cut_off.popitem(last=False)
             self._remove(name, {**self._streams[name].losses, "streams_cut_off": 1})
 
     def _hello(self, identity: bytes, hello: Hello) -> list[Reply]:
@@ -203,6 +214,7 @@ class IngestCore:
                 self._tell(self._sink.refused, hello.info, "max_streams")
                 return self._reject(identity, name, 0, "full", full)
             stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
+            stream.taken_before = self._cut_off.pop(name, 1)
             self._streams[name] = stream
             self.stats.streams = len(self._streams)
             self._tell(self._sink.opened, name, hello.info)
@@ -235,6 +247,10 @@ class IngestCore:
             return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
         stream.expected += 1  # also when it is refused: its sender forgets it, and goes on with the next
         stream.gap_told = 0
+        if seq < stream.taken_before:  # all is new to us but its events
+            self.stats.duplicates += 1
+            self._define(name, header.definitions)
+            return self._ack(identity, name, seq)
         if header.info is not None:
             self._tell(self._sink.changed, name, header.info)
         if header.losses:
@@ -303,6 +319,10 @@ class IngestCore:
         if stream.losses != known:
             self._tell(self._sink.lossy, name, stream.losses)
 
+    def _tell_silent(self, collector: str, is_silent: bool) -> None:
+        for name in self._owners.streams_of(collector):
+            self._tell(self._sink.silent, name, is_silent)
+
     def _define(self, stream: str, definitions: Definitions) -> None:
         try:
             self._sink.batch(stream, empty_batch(), definitions)
@@ -321,6 +341,8 @@ class IngestCore:
 
     def _heartbeat(self, identity: bytes, beat: Heartbeat, now_s: float) -> list[Reply]:
         self._owners.bind(beat.collector, identity)
+        if beat.collector not in self._heard:
+            self._tell_silent(beat.collector, False)
         if beat.collector in self._heard or len(self._heard) < self._settings.max_collectors:
             self._heard[beat.collector] = now_s
             self.stats.collectors = len(self._heard)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 CUT_OFF: Final = "streams_cut_off"
+SILENT: Final = "streams_silent"
 _REMEMBERED: Final = 10_000
 
 
@@ -23,6 +24,7 @@ class JobLosses:
         self.total: Counter[str] = Counter()
         self.opened = 0
         self.cut_off = 0
+        self._silent: set[str] = set()
         self._told: dict[str, Mapping[str, int]] = {}  # by open stream
         self._ended: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # a stream that comes back goes on from there
         self._of_collectors: OrderedDict[str, Mapping[str, int]] = OrderedDict()
@@ -36,6 +38,16 @@ class JobLosses:
         else:
             self.opened += 1
 
+    @property
+    def known(self) -> dict[str, int]:
+        """All losses by the counter's name, in order of names, with the streams that are silent now."""
+        now = {**self.total, **({SILENT: len(self._silent)} if self._silent else {})}
+        return {name: now[name] for name in sorted(now) if now[name]}
+
+    def silent(self, stream: str, is_silent: bool) -> None:
+        """Takes in that the collector of an open stream has fallen silent, or is heard of again."""
+        (self._silent.add if is_silent else self._silent.discard)(stream)
+
     def of_stream(self, stream: str, losses: Mapping[str, int]) -> Counter[str]:
         """Takes in what of a stream was lost so far; returns by how much that is more than before."""
         before = self._told.get(stream, {})
@@ -46,6 +58,7 @@ class JobLosses:
 
     def close_stream(self, stream: str, losses: Mapping[str, int]) -> Counter[str]:
         """Takes in that a stream has ended and what of it was lost; returns by how much that is more than before."""
+        self._silent.discard(stream)
         grown = self.of_stream(stream, losses)
         self.cut_off += CUT_OFF in grown
         if told := self._told.pop(stream, None):

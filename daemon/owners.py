@@ -45,6 +45,11 @@ class Owners:
         known.streams.add(stream)
         return known
 
+    def streams_of(self, name: str) -> list[str]:
+        """Returns the open streams of a collector."""
+        known = self._known.get(name)
+        return sorted(known.streams) if known is not None else []
+
     def remove(self, owner: Collector, stream: str) -> None:
         """Forgets a stream, and its collector with the last one."""
         owner.streams.discard(stream)

@@ -301,8 +301,8 @@ class JobSession:
             "bandwidth": self.bandwidth(now_s),
             "events_dropped": events_of(self.losses.total),
             "bytes_dropped": bytes_of(self.losses.total),
-            "losses": dict(sorted(self.losses.total.items())),
-            "complete": not self.losses.total,
+            "losses": self.losses.known,
+            "complete": not self.losses.known,
             "predictions": self.predictions,
         }
 

@@ -45,6 +45,7 @@ REASONS: Final[dict[str, Reason]] = {
     "events_not_archived:failed": Reason("calls not archived as the archive failed", ""),
     "definitions_dropped": Reason("names of files, calls or handles lost", ""),
     "streams_cut_off": Reason("streams cut off as their collector was gone", ""),
+    "streams_silent": Reason("streams whose collector is silent: what they do now may be lost", ""),
     "streams_refused:max_streams": Reason("streams refused", "raise bounds.max_streams or bounds.max_collectors"),
     "processes_refused": Reason("processes refused by the collector", ""),
     "processes_failed": Reason("processes that the collector could not follow to their end", ""),

@@ -298,7 +298,7 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
 
 
 def _add_job_losses(session: JobSession, add: Callable[..., None]) -> None:
-    add("iotide_job_complete", not session.losses.total, session.job)
+    add("iotide_job_complete", not session.losses.known, session.job)
     for name, count in sorted(session.losses.total.items())[:_MOST_REASONS]:
         if name.startswith(EVENTS):
             add("iotide_job_events_dropped_total", count, session.job, name.removeprefix(EVENTS))

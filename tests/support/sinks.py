@@ -17,6 +17,7 @@ class RememberingSink:
         self.closed_streams: list[str] = []
         self.losses: dict[str, Mapping[str, int]] = {}
         self.told_losses: dict[str, list[Mapping[str, int]]] = {}
+        self.silent_streams: set[str] = set()
         self.job_losses: dict[tuple[str, str], Mapping[str, int]] = {}
         self.refused_streams: list[tuple[str, str]] = []
         self.counters: dict[str, Mapping[str, int]] = {}
@@ -42,6 +43,10 @@ class RememberingSink:
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
         assert stream in self.info
         self.told_losses.setdefault(stream, []).append(losses)
+
+    def silent(self, stream: str, is_silent: bool) -> None:
+        assert stream in self.info
+        (self.silent_streams.add if is_silent else self.silent_streams.remove)(stream)
 
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         self.job_losses[collector, job] = losses

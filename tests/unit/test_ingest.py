@@ -193,6 +193,36 @@ def test_streams_of_a_collector_that_stays_away_are_closed_and_make_room() -> No
     assert codes(peer.say(batch(2, "a"))) == [("unknown_stream", 2)]
 
 
+def test_stream_that_was_cut_off_and_comes_back_is_taken_once() -> None:
+    peer = Peer(lost_after_s=5, forget_after_s=60)
+    beat = encode(Heartbeat(collector="c"))
+    one = Definitions([(1, "call1")], [])
+    two = Definitions([(2, "call2")], [])
+    peer.say(beat, hello("a"), batch(1, "a", one), batch(2, "a", two))
+    peer.core.tick(10.0)
+    assert peer.sink.silent_streams == {"a"}
+    peer.core.tick(80.0)
+    assert peer.sink.closed_streams == ["a"]
+    assert peer.sink.losses["a"] == {"streams_cut_off": 1}
+    starts, peer.sink.info = peer.sink.starts["a"], {}
+    # The acks of both batches were lost.
+    answers = peer.say(beat, hello("a"), batch(1, "a", one), batch(2, "a", two), batch(3, "a"), now_s=90.0)
+    assert [answer for answer in answers if isinstance(answer, Ack)] == [ack(1, "a"), ack(2, "a"), ack(3, "a")]
+    assert starts == list(range(10, 30))
+    assert peer.sink.starts["a"] == list(range(30, 40))
+    assert peer.sink.definitions["a"].string_count == 3
+
+
+def test_collector_that_is_heard_again_in_time_is_silent_no_more() -> None:
+    peer = Peer(lost_after_s=5, forget_after_s=60)
+    beat = encode(Heartbeat(collector="c"))
+    peer.say(beat, hello("a"))
+    peer.core.tick(10.0)
+    assert peer.sink.silent_streams == {"a"}
+    peer.say(beat, now_s=11.0)
+    assert peer.sink.silent_streams == set()
+
+
 @pytest.mark.parametrize(
     "endpoint",
     [
