@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import resource
 import signal
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Final, NoReturn, Self
+from types import FrameType
+from typing import Any, Final, NoReturn, Self
 
 EXIT_NOT_EXECUTABLE: Final = 126
 EXIT_NOT_FOUND: Final = 127
@@ -25,7 +26,7 @@ class LaunchError(Exception):
         self.status = status
 
 
-async def start(command: Sequence[str], environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+def start(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Starts a command with our standard streams and every descriptor that we were given.
 
     Raises:
@@ -33,7 +34,7 @@ async def start(command: Sequence[str], environment: Mapping[str, str]) -> async
     """
     try:
         # Descriptors that the user passed us belong to the command; Python's own are close-on-exec.
-        return await asyncio.create_subprocess_exec(*command, env=dict(environment), close_fds=False)
+        return subprocess.Popen(command, env=dict(environment), close_fds=False)
     except FileNotFoundError:
         raise LaunchError(EXIT_NOT_FOUND, f"{command[0]}: command not found") from None
     except OSError as error:
@@ -47,33 +48,30 @@ class SignalPassing:
     """
 
     def __init__(self) -> None:
-        self._child: asyncio.subprocess.Process | None = None
-        self._early: list[signal.Signals] = []
-        self._handled: list[signal.Signals] = []
+        self._child: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+        self._before: dict[signal.Signals, Any] = {}
 
-    def attach(self, child: asyncio.subprocess.Process) -> None:
+    def attach(self, child: subprocess.Popen[bytes]) -> None:
         """Says which process the signals are for."""
         self._child = child
         for number in self._early:
-            self._pass_on(number)
+            self._pass_on(number, None)
 
     def __enter__(self) -> Self:
-        loop = asyncio.get_running_loop()
         for number in (*_FROM_KEYBOARD, *_FORWARDED):
             if signal.getsignal(number) == signal.SIG_IGN:
                 continue  # nohup and the like: the command inherits that
-            if number in _FROM_KEYBOARD and _in_foreground():
-                loop.add_signal_handler(number, _ignore)
-            else:
-                loop.add_signal_handler(number, self._pass_on, number)
-            self._handled.append(number)
+            # A handler, not SIG_IGN, which the command would inherit.
+            handler = _ignore if number in _FROM_KEYBOARD and _in_foreground() else self._pass_on
+            self._before[number] = signal.signal(number, handler)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number in self._handled:
-            asyncio.get_running_loop().remove_signal_handler(number)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
-    def _pass_on(self, number: signal.Signals) -> None:
+    def _pass_on(self, number: int, _: FrameType | None) -> None:
         if self._child is None:
             self._early.append(number)
             return
@@ -98,7 +96,7 @@ def end_like(returncode: int) -> NoReturn:
     os._exit(shell_status(returncode))
 
 
-def _ignore() -> None:
+def _ignore(number: int, _: FrameType | None) -> None:
     pass
 
 

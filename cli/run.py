@@ -19,7 +19,7 @@ from .tracer_options import settings_of, tracer_options
 _HELP = """Trace CMD and show its I/O rhythm while it runs.
 
 CMD is any program: a script, mpirun, a shell pipeline in `sh -c`. It runs unmodified, with your terminal, input and
-output; iotide writes to standard error only. A collector and an aggregator run inside this process; nothing needs to be
+output; iotide writes to standard error only. A collector and an aggregator run beside it; nothing needs to be
 configured.
 
 In a terminal, the last three rows show bandwidth, period and a countdown to the next I/O phase. Elsewhere each
@@ -83,6 +83,22 @@ names at the end those that CMD has started.
 @click.option(
     "--publish", metavar="ENDPOINT", help="Publish predictions on this ZeroMQ endpoint, e.g. tcp://127.0.0.1:9789."
 )
+@click.option(
+    "--spool-memory",
+    type=click.IntRange(min=8),
+    default=256,
+    show_default=True,
+    metavar="MIB",
+    help="Memory for calls that were recorded and not analysed yet.",
+)
+@click.option(
+    "--spool-disk",
+    type=click.IntRange(min=0),
+    default=4096,
+    show_default=True,
+    metavar="MIB",
+    help="Room in files in $TMPDIR for further ones; past it calls are dropped and counted.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while CMD runs, and no summary.")
 @tracer_options
 @detection_options
@@ -96,12 +112,15 @@ def command(
     interval: float,
     listen: str | None,
     publish: str | None,
+    spool_memory: int,
+    spool_disk: int,
     quiet: bool,
     tracer: dict[str, Any],
     detection: dict[str, Any],
 ) -> None:
     """Runs the command under observation, then ends as it ended."""
     from ..analyzers.settings import DetectSettings
+    from ..collectors.settings import SpoolSettings
     from .launch import LaunchError, end_like
     from .report_folder import report_folder
     from .run_session import RunPlan, run_traced
@@ -118,6 +137,7 @@ def command(
         listen=listen,
         publish=publish,
         tracer=settings_of(tracer),
+        spool=SpoolSettings(memory_bytes=spool_memory << 20, disk_bytes=spool_disk << 20),
         archive=not no_archive,
         detect=DetectSettings(**detection),
     )

@@ -1,4 +1,4 @@
-"""The work of ``iotide run``: an aggregator and a collector in this process, and the command beside them."""
+"""The work of ``iotide run``: an aggregator in this process, a process that collects, and the command beside them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import shlex
+import signal
 import socket
 import sys
 import tempfile
@@ -21,11 +22,10 @@ from ..analyzers.settings import DetectSettings
 from ..clients.lines import prediction_line
 from ..clients.live_view import LiveView, open_view
 from ..clients.units import byte_text, duration_text, not_counted_text
-from ..collectors.agent import Agent
 from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
-from ..collectors.settings import CollectorSettings, TracerSettings
+from ..collectors.settings import SpoolSettings, TracerSettings
 from ..collectors.source import Origin
-from ..collectors.sources.preload.source import PreloadSource
+from ..collectors.sources.preload.relay import RelayedSource
 from ..collectors.traceable import obstacle_to_tracing
 from ..daemon.aggregator import clean_job
 from ..daemon.archives import ArchiveSettings
@@ -35,12 +35,16 @@ from ..daemon.settings import AggregatorSettings
 from ..events import UnavailableError
 from ..events.losses import loss_lines
 from ..events.models import RunSummary, UnseenProgram
+from .aside import running_aside
 from .launch import SignalPassing, shell_status, start
+from .run_feed import Feed
 
 if TYPE_CHECKING:
     from ..clients.live_pages import LivePages
 
-_DRAIN_S: Final = 10.0
+_GATE: Final = "tracer.sock"
+_TOLD_AFTER_S: Final = 1.0
+_TOLD_EVERY_S: Final = 5.0
 _VIEW_S: Final = 0.2
 _VIEW_WINDOW_S: Final = 120.0
 _RATE_S: Final = 1.0
@@ -62,6 +66,7 @@ class RunPlan:
     publish: str | None
     tracer: TracerSettings
     detect: DetectSettings
+    spool: SpoolSettings
     archive: bool = True
     """Keep every call, in the folder of the report."""
 
@@ -76,62 +81,84 @@ def run_traced(plan: RunPlan) -> int:
         LaunchError: the command cannot be started.
         ConfigError: an endpoint cannot be used; the command was not started.
     """
-    return asyncio.run(_run(replace(plan, job=clean_job(plan.job))))
-
-
-async def _run(plan: RunPlan) -> int:
-    with _private_folder() as folder:
-        server = Server(_aggregator_settings(plan, folder), _pages(plan))
-        await server.start()
+    plan = replace(plan, job=clean_job(plan.job))
+    with (
+        _private_folder() as folder,
+        contextlib.closing(_collector(plan, folder)) as source,
+        asyncio.Runner() as runner,
+    ):
+        loop = runner.get_loop()
+        server = Server(_aggregator_settings(plan), _pages(plan), embedded=True)
+        loop.run_until_complete(server.start())
         try:
-            with _loop_running(server):
-                return await _observe(plan, folder, server)
+            return _observe(plan, folder / _GATE, loop, server, source)
         finally:
-            await server.stop()
+            loop.run_until_complete(server.stop())
 
 
-async def _observe(plan: RunPlan, folder: Path, server: Server) -> int:
-    gate = folder / "tracer.sock"
-    host = socket.gethostname()
-    user = os.environ.get("USER", "")
-    settings = CollectorSettings(endpoint=server.ingest_endpoint, host=host, user=user)
-    source = PreloadSource(gate, Origin(job=plan.job, host=host, user=user), patience_s=settings.linger_s)
-    agent = Agent([source], settings)
-    collecting = asyncio.create_task(agent.run())
+def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
+    """Starts to collect; before there are threads, as that forks."""
+    origin = Origin(job=plan.job, host=socket.gethostname(), user=os.environ.get("USER", ""))
+    return RelayedSource(folder / _GATE, origin, plan.spool)
+
+
+def _observe(plan: RunPlan, gate: Path, loop: asyncio.AbstractEventLoop, server: Server, source: RelayedSource) -> int:
+    feed = Feed(source, server.sink, server.stats, socket.gethostname())
+    environment = _environment(plan, gate)
     view: LiveView | None = None
+    tasks: list[asyncio.Task[None]] = []
     try:
-        environment = _environment(plan, gate)
         started = time.time()
         with SignalPassing() as passing:
-            child = await start(plan.command, environment)
+            child = start(plan.command, environment)
             passing.attach(child)
             view = open_view(sys.stderr, quiet=plan.quiet)
             server.aggregator.on_prediction(view.predicted)
-            showing = asyncio.create_task(_show(view, server, plan.job))
-            returncode = await child.wait()
+            work = (_show(view, server, plan.job), feed.run(), server.run())
+            tasks = [loop.create_task(each) for each in work]
+            with running_aside(loop):
+                returncode = child.wait()
             ended = time.time()
         # From here on nothing may change how the command ended.
         try:
-            await _stop(showing)
-            await _stop(collecting)
-            if not await agent.drain(_DRAIN_S):
-                _say("the last events did not reach the aggregator in time and are lost")
+            showing, feeding, _ = tasks
+            loop.run_until_complete(_stop(showing))
+            loop.run_until_complete(_catch_up(plan, source, feed, feeding))
             view.close()
             archive = server.archives.path_of(plan.job) if server.archives is not None else None
             if server.aggregator.counters["archives_failed"]:
                 _say(f"the archive of all calls could not be written to {plan.output}")
             lasted = started, ended
             unseen = list(source.unseen)
-            _finish(plan, _last_word(plan, server, started), agent, lasted, returncode, archive, unseen)
+            _finish(plan, _last_word(plan, server, started), lasted, returncode, archive, unseen)
             _tell_unseen(unseen)
         except Exception as error:
             _say(f"the run could not be summed up: {error!r}")
         return returncode
     finally:
-        await _stop(collecting)
+        for task in tasks:
+            loop.run_until_complete(_stop(task))
         if view is not None:
             view.close()
-        agent.close()
+
+
+async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:
+    """Reads what the command was ahead by, and says so when that takes its time; the keyboard's interrupt ends it."""
+    source.finish()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, feed.give_up)
+    try:
+        wait_s = _TOLD_AFTER_S
+        while not (await asyncio.wait([feeding], timeout=wait_s))[0]:
+            if not plan.quiet:
+                _say(f"reading on, about {source.waiting_calls:,} calls to go (Ctrl-C leaves them out)")
+            wait_s = _TOLD_EVERY_S
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+    if (error := feeding.exception()) is not None:
+        _say(f"reading stopped: {error!r}")
+    if left := source.waiting_calls:
+        feed.lose(plan.job, "left_unread", left)
 
 
 def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
@@ -143,7 +170,6 @@ def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
 def _finish(
     plan: RunPlan,
     session: JobSession,
-    agent: Agent,
     lasted: tuple[float, float],
     returncode: int,
     archive: Path | None,
@@ -249,9 +275,8 @@ def _pages(plan: RunPlan) -> LivePages | None:
     return LivePages()
 
 
-def _aggregator_settings(plan: RunPlan, folder: Path) -> AggregatorSettings:
+def _aggregator_settings(plan: RunPlan) -> AggregatorSettings:
     return AggregatorSettings(
-        ingest=f"ipc://{folder}/ingest",
         http=plan.listen,
         publish=plan.publish,
         prediction_interval_s=plan.interval_s,
@@ -284,15 +309,6 @@ def _private_folder() -> Iterator[Path]:
                 yield Path(name)
                 return
     raise UnavailableError("no folder with a short enough path for Unix sockets; set TMPDIR to one")
-
-
-@contextlib.contextmanager
-def _loop_running(server: Server) -> Iterator[None]:
-    running = asyncio.create_task(server.run())
-    try:
-        yield
-    finally:
-        running.cancel()
 
 
 async def _show(view: LiveView, server: Server, job: str) -> None:

@@ -45,6 +45,16 @@ class CollectorSettings(BaseModel):
     local_filesystems: tuple[str, ...] = Field((), description="Further types of file systems that are of one node.")
 
 
+class SpoolSettings(BaseModel):
+    """What may wait between the process that empties the rings of traced programs and the one that analyses them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    memory_bytes: int = Field(256 << 20, ge=8 << 20, description="Bytes of calls that wait in memory.")
+    disk_bytes: int = Field(4 << 30, ge=0, description="Bytes of calls that wait in files, when memory is full.")
+    folder: Path | None = Field(None, description="Where these files lie, without a name; by default in $TMPDIR.")
+
+
 class FtioSettings(BaseModel):
     """How messages to FTIO's predictor are taken in."""
 

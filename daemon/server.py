@@ -14,6 +14,7 @@ import zmq.asyncio
 from .aggregator import Aggregator, clean_job
 from .archives import Archives
 from .ingest import Ingest
+from .ingest_core import IngestStats, Sink
 from .settings import AggregatorSettings
 
 if TYPE_CHECKING:
@@ -28,14 +29,17 @@ class Server:
     Args:
         settings: what listens where, and the bounds.
         pages: draws graphs for browsers; without it there are no pages.
+        embedded: whoever made it hands on to ``sink``; nothing listens for collectors.
 
     Attributes:
         aggregator: the jobs.
         archives: the calls of the jobs in files; None where that is switched off.
+        sink: takes streams in.
+        stats: what has come in.
         ingest_endpoint, publish_endpoint, http_url: where it really listens, after ``start``; None where switched off.
     """
 
-    def __init__(self, settings: AggregatorSettings, pages: Pages | None = None) -> None:
+    def __init__(self, settings: AggregatorSettings, pages: Pages | None = None, *, embedded: bool = False) -> None:
         self.aggregator = Aggregator(settings, time.time, time.monotonic)
         self.ingest_endpoint = ""
         self.publish_endpoint: str | None = None
@@ -44,7 +48,9 @@ class Server:
         self._pages = pages
         self._context = zmq.asyncio.Context()
         self.archives = self._archives(settings)
-        self._ingest = Ingest(self._context, settings.ingest, self.archives or self.aggregator, settings.bounds)
+        self.sink: Sink = self.archives or self.aggregator
+        self._ingest = None if embedded else Ingest(self._context, settings.ingest, self.sink, settings.bounds)
+        self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._stack = contextlib.AsyncExitStack()
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._ticked_at = -math.inf  # a machine's clock may begin when it boots
@@ -56,11 +62,13 @@ class Server:
             ConfigError: one of them cannot be bound, or would be open to the network; the others are released.
         """
         self._stack.callback(self._context.term)
-        self._stack.callback(self._ingest.close)
+        if self._ingest is not None:
+            self._stack.callback(self._ingest.close)
         if self.archives is not None:
             self._stack.callback(self.archives.close)
         try:
-            self.ingest_endpoint = self._ingest.bind()
+            if self._ingest is not None:
+                self.ingest_endpoint = self._ingest.bind()
             if self._settings.publish is not None:
                 self._start_publisher(self._settings.publish)
             if self._settings.http is not None:
@@ -72,7 +80,8 @@ class Server:
     async def run(self) -> None:
         """Takes in and predicts until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._ingest.run())
+            if self._ingest is not None:
+                tasks.create_task(self._ingest.run())
             tasks.create_task(self._tick())
 
     async def stop(self) -> None:
@@ -81,7 +90,7 @@ class Server:
 
     def not_ready(self) -> str:
         """Says why no predictions are made now, or ""."""
-        if not self.ingest_endpoint:
+        if self._ingest is not None and not self.ingest_endpoint:
             return "ingest is not bound"
         if time.monotonic() - self._ticked_at > _LATE_TICKS * self._tick_s:
             return "the prediction loop is late"
@@ -122,7 +131,7 @@ class Server:
         from .publish.http import HttpServer, make_application
         from .publish.metrics import AggregatorCollector, make_registry
 
-        stats = self._ingest.core.stats
+        stats = self.stats
         collector = AggregatorCollector(self.aggregator, lambda: stats, self._settings.max_job_series, time.time)
         app = make_application(self.aggregator, make_registry(collector), self.not_ready, time.time, self._pages)
         server = HttpServer(app, address, allow_remote=self._settings.allow_remote)

@@ -28,6 +28,10 @@ class Reason(NamedTuple):
 
 REASONS: Final[dict[str, Reason]] = {
     "events_dropped:ring_full": Reason("calls dropped as a thread's ring was full", "raise --ring-records"),
+    "events_dropped:spool_full": Reason(
+        "calls dropped as those before them filled memory and files", "raise --spool-disk or --spool-memory"
+    ),
+    "events_dropped:left_unread": Reason("calls left unread, by the user's wish", ""),
     "events_dropped:no_slot": Reason("calls dropped as their thread found no ring", ""),
     "events_dropped:reentrant": Reason("calls of signal handlers dropped inside the record of another call", ""),
     "events_dropped:collector_gone": Reason("calls lost in memory whose collector was gone", ""),

@@ -10,13 +10,13 @@ from pathlib import Path
 import iotide
 import pytest
 from iotide.cli.main import COMMANDS
-from iotide.collectors.settings import CollectorSettings, FtioSettings, TracerSettings
+from iotide.collectors.settings import CollectorSettings, FtioSettings, SpoolSettings, TracerSettings
 from iotide.daemon.settings import AggregatorSettings
 from pydantic import BaseModel
 from support.programs import need
 
 ROOT = Path(iotide.__file__).parent
-SETTINGS: list[type[BaseModel]] = [AggregatorSettings, CollectorSettings, FtioSettings, TracerSettings]
+SETTINGS: list[type[BaseModel]] = [AggregatorSettings, CollectorSettings, FtioSettings, SpoolSettings, TracerSettings]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.preload.definition_log import Entry
+from iotide.collectors.sources.preload.definition_log import Entry, entries_of
 from iotide.collectors.sources.preload.lines import split
 from iotide.collectors.sources.preload.region import Region
 from iotide.collectors.sources.preload.ring_layout import (
@@ -90,7 +90,7 @@ def test_definitions_come_out_once_and_in_order_around_the_end_of_the_log(names:
         region = Region(made.descriptor)
         for number, name in enumerate(names, 1):
             made.define(number, name)
-            assert list(region.log.read()) == [Entry(ENTRY_FILE, number, 0, name)]
+            assert list(entries_of(b"".join(iter(region.log.take, b"")))) == [Entry(ENTRY_FILE, number, 0, name)]
         region.close()
 
 
@@ -140,6 +140,6 @@ def test_random_memory_never_breaks_the_collector(data: st.DataObject) -> None:
                 assert len(lines) <= 16
                 split(lines)
             with contextlib.suppress(ProtocolError):
-                assert len(list(region.log.read())) <= PAGE // 16
+                assert len(list(entries_of(region.log.take()))) <= PAGE // 16
             region.counts()
         region.close()

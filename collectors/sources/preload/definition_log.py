@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ....events import ProtocolError
 from .ring_layout import ENTRY, ENTRY_PAD
 
-_ENTRIES_A_LOOK: Final = 65_536
+_BYTES_A_LOOK: Final = 4 << 20
 _ENOUGH: Final = 16
 
 
@@ -58,39 +58,57 @@ class DefinitionLog:
         """Tells whether ``read`` has come to a position, or never will."""
         return self._broken or self._tail >= position
 
-    def read(self) -> Iterator[Entry]:
-        """Yields a bounded number of entries, up to the first that is still being written.
+    def take(self) -> bytes:
+        """Returns whole entries, a bounded number, up to the first that is still being written, and frees them.
 
         Raises:
-            ProtocolError: an entry breaks the layout; the log is not read any further.
+            ProtocolError: an entry breaks the layout; the log is not read any further. What comes before it is
+                returned by the call before.
         """
         head = self.head()
         if self._broken or head == self._tail:
-            return
+            return b""
         if not 0 < head - self._tail <= self._size:
             self._broken = True
             raise ProtocolError(f"the log's head moved to {head}, from {self._tail}")
-        for _ in range(_ENTRIES_A_LOOK):
-            if self._tail >= head:
-                return
-            at = self._offset + self._tail % self._size
-            size, kind, length, number, aux = ENTRY.unpack_from(self._memory, at)
-            if size == 0:
-                return  # reserved, and not committed yet
-            if size % ENTRY.size or size > self._offset + self._size - at:
-                self._broken = True
-                raise ProtocolError(f"a definition of {size} bytes breaks the layout")
-            if kind != ENTRY_PAD and length > size - ENTRY.size:
-                self._broken = True
-                raise ProtocolError(f"a definition's text of {length} bytes breaks the layout")
-            text = self._memory[at + ENTRY.size : at + ENTRY.size + length] if kind != ENTRY_PAD else b""
-            self._memory[at : at + size] = bytes(size)
-            self._tail += size
-            self._shown_tail[0] = self._tail
-            if kind != ENTRY_PAD:
-                yield Entry(kind, number, aux, text)
+        begin = self._offset + self._tail % self._size
+        room = min(head - self._tail, self._offset + self._size - begin, _BYTES_A_LOOK)
+        taken = self._memory[begin : begin + room]
+        end = _end_of_entries(taken, self._offset + self._size - begin)
+        if end < 0:
+            self._broken = True
+            raise ProtocolError("a definition breaks the layout")
+        self._memory[begin : begin + end] = bytes(end)
+        self._tail += end
+        self._shown_tail[0] = self._tail
+        return taken[:end]
 
     def close(self) -> None:
         """Lets go of the memory."""
         del self._head, self._shown_tail
         self._broken = True
+
+
+def entries_of(taken: bytes) -> Iterator[Entry]:
+    """Yields the definitions in whole entries."""
+    at = 0
+    while at < len(taken):
+        size, kind, length, number, aux = ENTRY.unpack_from(taken, at)
+        if kind != ENTRY_PAD:
+            yield Entry(kind, number, aux, taken[at + ENTRY.size : at + ENTRY.size + length])
+        at += size
+
+
+def _end_of_entries(taken: bytes, to_end: int) -> int:
+    """Returns where the whole entries end that were committed; -1: the first breaks the layout."""
+    at = 0
+    while at + ENTRY.size <= len(taken):
+        size, kind, length, _, _ = ENTRY.unpack_from(taken, at)
+        if size == 0:
+            break  # reserved, and not committed yet
+        if size % ENTRY.size or size > to_end - at or (kind != ENTRY_PAD and length > size - ENTRY.size):
+            return at or -1
+        if at + size > len(taken):
+            break  # more than we look at at once
+        at += size
+    return at

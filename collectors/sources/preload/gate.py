@@ -66,6 +66,14 @@ class Gate:
         if self._socket.fileno() in ready:
             yield from self._accept()
 
+    def fileno(self) -> int:
+        """Returns the listening socket's descriptor."""
+        return self._socket.fileno()
+
+    def leave(self) -> None:
+        """Closes the socket, which another process has as well."""
+        self._socket.close()
+
     def close(self) -> None:
         """Stops listening and removes the socket."""
         for peer in self._silent.values():

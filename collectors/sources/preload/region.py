@@ -12,6 +12,7 @@ import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -35,6 +36,8 @@ from .ring_layout import (
 
 _ENOUGH: Final = 16
 """The part of a ring, 1 / 16, that does not wait to be read."""
+_PIECE_LINES: Final = 8192
+"""What is looked at and copied at once: it fits into a core's cache."""
 
 
 class Region:
@@ -57,12 +60,6 @@ class Region:
         _check(facts, size)
         self.extent = int(facts["extent"])
         self.token = int(facts["token"])
-        self.pid = int(facts["pid"])
-        self.ppid = int(facts["ppid"])
-        self.mount_namespace = int(facts["mount_namespace"])
-        self.clock_offset_ns = int(facts["clock_offset_ns"])
-        self.job = bytes(facts["job"]).decode(errors="replace")
-        self.command = bytes(facts["command"]).decode(errors="replace").strip()
         self.counters: Counter[str] = Counter()
         self._lines = int(facts["ring_lines"])
         self._enough = self._lines // _ENOUGH
@@ -77,6 +74,10 @@ class Region:
         self._rank, self._ranks = self._header["rank"], self._header["ranks"]
         self._seen = self._header["collector_seen_ns"]
         self.log = DefinitionLog(self._memory, self._header, int(facts["log_offset"]), int(facts["log_bytes"]))
+
+    def header(self) -> bytes:
+        """Returns the header as it is now."""
+        return self._header.tobytes()
 
     @property
     def rank(self) -> int:
@@ -98,38 +99,45 @@ class Region:
         return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling
 
     def drain(self, most: int) -> Iterator[tuple[int, Lines]]:
-        """Yields (tid, lines copied out of one ring) and frees what it yields, about ``most`` lines in all.
+        """Yields (tid, lines of one ring), about ``most`` lines in all, and frees them when the next are asked for.
 
-        Each copy begins with a record, and never ends between a record and its words. Touches only rings with news;
-        begins after the ring that it came to last, so that none is starved.
+        They are to be copied. They begin with a record, and never end between a record and its words. Touches only
+        rings with news; begins after the ring that it came to last, so that none is starved.
         """
         heads = self._heads.copy()
         news = (heads != self._tails).nonzero()[0].tolist()
         first = bisect_left(news, self._next)
         for slot in news[first:] + news[:first]:
-            if most <= 0:
-                return
-            self._next = slot + 1
-            tail, head = int(self._tails[slot]), int(heads[slot])
-            if not 0 < head - tail <= self._lines:
+            head = int(heads[slot])
+            if not 0 < head - int(self._tails[slot]) <= self._lines:
                 # Only a producer that breaks the layout gets here; its ring starts anew at its own head.
                 self.counters["rings_malformed"] += 1
                 self._taken[slot] = self._slots["made"][slot]
                 self._tails[slot] = self._shown_tails[slot] = head
                 continue
+            self._next = slot + 1
             tid = int(self._slots["tid"][slot])
-            taken = self._copy(slot, tail, min(head, tail + most + MOST_WORD_LINES))
-            taken = taken[: _end_of_records(taken, most)]
-            head = tail + len(taken)
-            records = (marks(taken) != MARK_WORDS).nonzero()[0]
-            if not len(records) or records[0]:  # words of no record
-                self.counters["events_dropped:malformed"] += 1
-                taken = taken[records[0] :] if len(records) else taken[:0]
-            self._taken[slot] += np.uint64(len(records))
-            self._tails[slot] = self._shown_tails[slot] = head
-            most -= len(taken)
-            if len(taken):
-                yield tid, taken
+            while most > 0 and int(self._tails[slot]) < head:
+                taken, end, records = self._piece(slot, head, min(most, _PIECE_LINES))
+                if len(taken):
+                    yield tid, taken
+                most -= end - int(self._tails[slot])
+                self._taken[slot] += np.uint64(records)
+                self._tails[slot] = self._shown_tails[slot] = end
+            if most <= 0:
+                return
+
+    def _piece(self, slot: int, head: int, most: int) -> tuple[Lines, int, int]:
+        """Returns lines from the tail on, where they end in the ring, and how many records are among them."""
+        tail = int(self._tails[slot])
+        taken = self._view(slot, tail, min(head, tail + most + MOST_WORD_LINES))
+        taken = taken[: _end_of_records(taken, most)]
+        end = tail + len(taken)
+        records = (marks(taken) != MARK_WORDS).nonzero()[0]
+        if not len(records) or records[0]:  # words of no record
+            self.counters["events_dropped:malformed"] += 1
+            taken = taken[records[0] :] if len(records) else taken[:0]
+        return taken, end, len(records)
 
     @property
     def drained(self) -> bool:
@@ -163,14 +171,15 @@ class Region:
         for name in views:
             if hasattr(self, name):
                 delattr(self, name)
-        self._memory.close()
+        with suppress(BufferError):  # who still has lines keeps the memory
+            self._memory.close()
 
-    def _copy(self, slot: int, tail: int, head: int) -> Lines:
+    def _view(self, slot: int, tail: int, head: int) -> Lines:
         base, first = slot * self._lines, tail & (self._lines - 1)
         until = min(first + head - tail, self._lines)
         taken = self._rings[base + first : base + until]
         rest = head - tail - len(taken)
-        return np.concatenate([taken, self._rings[base : base + rest]]) if rest else taken.copy()
+        return np.concatenate([taken, self._rings[base : base + rest]]) if rest else taken
 
 
 def _end_of_records(lines: Lines, most: int) -> int:

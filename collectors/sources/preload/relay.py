@@ -1,0 +1,183 @@
+"""A drain in a process of its own, which makes room first, however busy we are with what it has taken."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import select
+import signal
+import socket
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from ....events import InputError
+from ...file_facts import NodeFiles
+from ...settings import SpoolSettings
+from ...source import Origin, Problems, SourceItem
+from .drain import Drain
+from .ring_layout import LINE_BYTES
+from .spool import SpoolReader, SpoolWriter
+from .streams import Streams
+from .unseen import Unseen
+
+_LINES_A_POLL: Final = 1 << 18
+_READ_A_POLL: Final = 4 << 20
+_SHORTEST_NAP_S: Final = 0.005
+_LONGEST_NAP_S: Final = 0.02
+_LAST_LOOKS_S: Final = 30.0
+"""How long processes that do not end are read on once the end is asked for."""
+_PATIENCE_S: Final = 3.0
+_LEFT_ALONE: Final = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+class RelayedSource:
+    """A source of what the preload library traces, whose rings another process empties.
+
+    That process ends with ours, however we end; traced programs go on.
+
+    Args:
+        path: the socket.
+        origin: what streams are that do not say it themselves.
+        bounds: what may wait to be read.
+        files: what the node knows of files; closed with the source.
+
+    Raises:
+        InputError: nothing can listen at the path.
+        OSError: no process can be made.
+    """
+
+    def __init__(self, path: Path, origin: Origin, bounds: SpoolSettings, *, files: NodeFiles | None = None) -> None:
+        self.problems = Problems()
+        self.counters: Counter[str] = Counter()
+        self._path = path
+        self._pid, self._channel = _start(path, bounds)
+        self._reader = SpoolReader(self._channel)
+        self._files = files or NodeFiles()
+        self._streams = Streams(str(path), origin, self._files, self.counters, self.problems)
+        self._closed = False
+
+    @property
+    def unseen(self) -> Unseen:
+        """Programs that traced processes started and that are not traced, and why."""
+        return self._streams.unseen
+
+    @property
+    def finished(self) -> bool:
+        """True once nothing more will come."""
+        return self._closed or (self._reader.ended and not self._reader.waiting_bytes)
+
+    @property
+    def looks_again(self) -> bool:
+        """True while something of a file is being found out."""
+        return self._streams.is_waiting
+
+    @property
+    def waiting_calls(self) -> int:
+        """About how many calls were taken out of the rings and wait to be read."""
+        return self._reader.waiting_bytes // LINE_BYTES
+
+    def fileno(self) -> int:
+        """Returns a descriptor that can be read when there is news."""
+        return self._channel.fileno()
+
+    def poll(self) -> list[SourceItem]:
+        """Returns some of what has come."""
+        if self._closed:
+            return []
+        was_broken = self._reader.broken
+        self._reader.read(self._streams, _READ_A_POLL)
+        if self._reader.broken and not was_broken:
+            self.counters["collectors_failed"] += 1
+            self.problems.add(InputError(str(self._path), None, "the collecting process is gone", "one that stays"))
+        return self._streams.items()
+
+    def finish(self) -> None:
+        """Has all that is in the rings taken, and processes that run on let go; ``finished`` tells when it was read."""
+        self._reader.ask_for_the_end()
+
+    def close(self) -> None:
+        """Ends the other process; what was not read is lost."""
+        if self._closed:
+            return
+        self._closed = True
+        self._channel.close()
+        self._reader.close()
+        self._streams.close()
+        self._files.close()
+        _wait_for(self._pid)
+
+
+def _start(path: Path, bounds: SpoolSettings) -> tuple[int, socket.socket]:
+    drain = Drain(path, lines_a_poll=_LINES_A_POLL)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setblocking(False)
+    theirs.setblocking(False)
+    gc.freeze()  # what is there now stays shared between both
+    with warnings.catch_warnings():
+        # Threads of NumPy's library for matrices may wait for work; the child never gives them any.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            _run(drain, theirs, bounds)
+            status = 0
+        finally:
+            os._exit(status)
+    theirs.close()
+    drain.leave()
+    return pid, ours
+
+
+def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
+    os.setsid()  # the keyboard's signals are the command's
+    for number in _LEFT_ALONE:
+        signal.signal(number, signal.SIG_IGN)
+    signal.set_wakeup_fd(-1)
+    _close_all_but({*drain.descriptors(), channel.fileno()})
+    writer = SpoolWriter(channel, bounds)
+    news = select.poll()
+    for descriptor in (drain.events.fileno(), channel.fileno()):
+        news.register(descriptor, select.POLLIN)
+    nap_s = _SHORTEST_NAP_S
+    while not (writer.asked_to_end or writer.reader_gone):
+        busy = drain.poll(writer)
+        writer.exchange()
+        nap_s = _SHORTEST_NAP_S if busy else min(1.2 * nap_s, _LONGEST_NAP_S)
+        news.poll(nap_s * 1000)
+    until_s = time.monotonic() + _LAST_LOOKS_S
+    while not writer.reader_gone and drain.poll(writer) and time.monotonic() < until_s:
+        writer.exchange()
+    drain.close(writer)
+    writer.end()
+    writer.exchange()
+    while not (writer.has_told or writer.reader_gone):
+        select.select([channel], [channel], [])
+        writer.exchange()
+
+
+def _close_all_but(kept: set[int]) -> None:
+    """Closes what was inherited: a pipe of the user's ends when its writers have closed it."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+        if (descriptor := int(name)) > 2 and descriptor not in kept:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+
+def _wait_for(pid: int) -> None:
+    """Waits until a child has ended, whose channel is closed; one that does not end is killed."""
+    with contextlib.suppress(ChildProcessError, ProcessLookupError):
+        watch = os.pidfd_open(pid)
+        try:
+            if not select.select([watch], [], [], _PATIENCE_S)[0]:
+                os.kill(pid, signal.SIGKILL)
+        finally:
+            os.close(watch)
+        os.waitpid(pid, 0)

@@ -1,0 +1,202 @@
+"""The second stage: what a drain took out of processes' memory becomes streams of events."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from ....events import InputError, StreamInfo, empty_batch
+from ...file_facts import NodeFiles
+from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
+from .lines import Lines
+from .process import TracedProcess
+from .ring_layout import HEADER
+from .signatures import Allowance
+from .unseen import Unseen
+
+_ALL: Final = 1 << 40
+_GONE_BEFORE: Final = frozenset({"events_dropped:collector_gone", "bytes_dropped:collector_gone"})
+"""What the region before held comes from that region."""
+
+
+class Streams:
+    """Takes what a ``Drain`` hands on; ``items`` returns what a source gives for it.
+
+    Args:
+        path: where processes were taken in, for messages.
+        origin: what streams are that do not say it themselves.
+        files: what the node knows of files.
+        counters: of the source.
+        problems: of the source.
+        clock: a steady one, seconds.
+        give_up: is told of a process that breaks us: its token.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        origin: Origin,
+        files: NodeFiles,
+        counters: Counter[str],
+        problems: Problems,
+        clock: Callable[[], float] = time.monotonic,
+        give_up: Callable[[int], None] = lambda token: None,
+    ) -> None:
+        self.unseen = Unseen()
+        self.waiting_lines = 0
+        """Taken in since ``items`` was called."""
+        self._path = path
+        self._origin = origin
+        self._files = files
+        self._counters = counters
+        self._problems = problems
+        self._clock = clock
+        self._give_up = give_up
+        self._allowance = Allowance()
+        self._processes: dict[int, TracedProcess] = {}  # by token
+        self._touched: dict[int, None] = {}
+        self._items: list[SourceItem] = []
+
+    # ---- what a drain hands on ----
+
+    @property
+    def room(self) -> int:
+        """Lines that it takes now: as many as there are."""
+        return _ALL
+
+    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+        """Opens a stream."""
+        facts = np.frombuffer(header, HEADER, 1)[0]
+        info = StreamInfo(
+            job=_text(facts["job"]) or self._origin.job,
+            source="preload",
+            host=self._origin.host,
+            user=self._origin.user,
+            command=_text(facts["command"]).strip(),
+            rank=max(int(facts["rank"]), -1),
+            ranks=max(int(facts["ranks"]), 0),
+            pid=pid,
+            parent_pid=int(facts["ppid"]),
+            origin=self._path,
+            clock_offset_ns=int(facts["clock_offset_ns"]),
+        )
+        self._processes[token] = TracedProcess(
+            f"preload:{pid}:{token:016x}",
+            info,
+            _GONE_BEFORE if follows else frozenset(),
+            self._files.of_process(pid, int(facts["mount_namespace"])),
+            self._counters,
+            self._problems,
+            self._allowance,
+            self.unseen,
+        )
+        self._counters["processes"] += 1
+        self._items.append(Opened(self._processes[token].stream, info))
+
+    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+        """Takes in what a process says of itself and has counted."""
+        if (process := self._processes.get(token)) is None:
+            return
+        self._touched[token] = None
+        if process.tell(rank, ranks, counts):
+            self._items.append(Changed(process.stream, process.info))
+
+    def lines(self, token: int, tid: int, lines: Lines) -> None:
+        """Takes in lines, which it copies."""
+        self.own_lines(token, tid, lines.copy())
+
+    def own_lines(self, token: int, tid: int, lines: Lines) -> None:
+        """Takes in lines that are its own from here on."""
+        if (process := self._processes.get(token)) is not None:
+            process.hold(tid, lines)
+            self.waiting_lines += len(lines)
+
+    def log(self, token: int, entries: bytes) -> None:
+        """Takes in definitions."""
+        self._guarded(token, lambda process: process.learn(entries))
+
+    def settled(self, token: int) -> None:
+        """Lets lines become events."""
+        self._guarded(token, lambda process: process.settle(self._clock()))
+
+    def malformed(self, token: int, problem: str) -> None:
+        """Counts a log that broke the layout."""
+        self._guarded(token, lambda process: process.malformed(problem))
+
+    def ended(self, token: int) -> None:
+        """Closes a stream."""
+        if (process := self._processes.get(token)) is None:
+            return
+        self._hand_out(token, process, ended=True)
+        if self._processes.pop(token, None) is not None:
+            process.close()
+            self._items.append(Closed(process.stream, +process.losses))
+        self._touched.pop(token, None)
+
+    def refused(self, counter: str, problem: str) -> None:
+        """Counts a process that was not taken."""
+        self._counters[counter] += 1
+        self._problems.add(InputError(self._path, None, problem, "a traced process's region"))
+
+    # ---- what a source gives ----
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while ``items`` has to be called again for what has come."""
+        return bool(self._touched)
+
+    def items(self) -> list[SourceItem]:
+        """Returns what is new."""
+        for token in list(self._touched):
+            if (process := self._processes.get(token)) is not None:
+                self._hand_out(token, process)
+                if process.is_waiting:
+                    continue
+            self._touched.pop(token, None)
+        self.waiting_lines = 0
+        items, self._items = self._items, []
+        return items
+
+    def close(self) -> None:
+        """Gives up what was not handed out."""
+        for process in self._processes.values():
+            process.close()
+        self._processes.clear()
+
+    def _guarded(self, token: int, work: Callable[[TracedProcess], None]) -> None:
+        if (process := self._processes.get(token)) is None:
+            return
+        self._touched[token] = None
+        try:
+            work(process)
+        except Exception as error:  # a process that breaks us costs itself, not the others
+            self._fail(token, process, error)
+
+    def _hand_out(self, token: int, process: TracedProcess, *, ended: bool = False) -> None:
+        try:
+            events = process.take(self._clock(), ended=ended)
+            definitions = process.definitions()
+        except Exception as error:
+            self._fail(token, process, error)
+            return
+        if events is not None or definitions:
+            self._counters["events"] += 0 if events is None else len(events)
+            self._items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))
+        if losses := process.fresh_losses():
+            self._items.append(Lost(losses, process.stream))
+
+    def _fail(self, token: int, process: TracedProcess, error: Exception) -> None:
+        self._counters["processes_failed"] += 1
+        self._problems.add(InputError(process.stream, None, repr(error), "a process that can be followed"))
+        del self._processes[token]
+        self._give_up(token)
+        process.close()
+        self._items.append(Closed(process.stream, +process.losses))
+
+
+def _text(field: bytes) -> str:
+    return bytes(field).decode(errors="replace")

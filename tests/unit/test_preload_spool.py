@@ -1,0 +1,192 @@
+"""What waits between the process that empties rings and the one that reads on: in order, bounded, not lost."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.collectors.settings import SpoolSettings
+from iotide.collectors.source import Chunk, Closed, Opened, Origin
+from iotide.collectors.sources.preload.lines import Lines
+from iotide.collectors.sources.preload.relay import RelayedSource
+from iotide.collectors.sources.preload.spool import SpoolReader, SpoolWriter
+from support.regions import MadeRegion
+from support.waiting import wait_for
+
+MIB = 1 << 20
+
+
+class Written:
+    """A taker that remembers what it was given."""
+
+    room = 1 << 40
+
+    def __init__(self) -> None:
+        self.said: list[tuple[Any, ...]] = []
+
+    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+        self.said.append(("begun", token, pid, header, follows))
+
+    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+        self.said.append(("told", token, rank, ranks, counts))
+
+    def lines(self, token: int, tid: int, lines: Lines) -> None:
+        self.said.append(("lines", token, tid, lines.tobytes()))
+
+    own_lines = lines
+
+    def log(self, token: int, entries: bytes) -> None:
+        self.said.append(("log", token, entries))
+
+    def settled(self, token: int) -> None:
+        self.said.append(("settled", token))
+
+    def malformed(self, token: int, problem: str) -> None:
+        self.said.append(("malformed", token, problem))
+
+    def ended(self, token: int) -> None:
+        self.said.append(("ended", token))
+
+    def refused(self, counter: str, problem: str) -> None:
+        self.said.append(("refused", counter, problem))
+
+
+@contextmanager
+def spool(bounds: SpoolSettings) -> Iterator[tuple[SpoolWriter, SpoolReader]]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        ours.setblocking(False)
+        theirs.setblocking(False)
+        reader = SpoolReader(ours)
+        with closing(reader):
+            yield SpoolWriter(theirs, bounds), reader
+
+
+def lines(count: int, first: int = 0) -> Lines:
+    return np.arange(first, first + count * 8, dtype=np.uint64).reshape(-1, 8)
+
+
+TOKEN = st.integers(0, 2**64 - 1)
+SAID = st.one_of(
+    st.tuples(st.just("begun"), TOKEN, st.integers(0, 2**31 - 1), st.binary(max_size=60), st.booleans()),
+    st.tuples(
+        st.just("told"), TOKEN, st.integers(-1, 9), st.integers(0, 9),
+        st.dictionaries(st.text(max_size=5), st.integers(0, 2**63), max_size=3),
+    ),
+    st.tuples(st.just("log"), TOKEN, st.binary(max_size=100)),
+    st.tuples(st.just("settled"), TOKEN),
+    st.tuples(st.just("malformed"), TOKEN, st.text(st.characters(codec="utf-8"), max_size=20)),
+    st.tuples(st.just("ended"), TOKEN),
+    st.tuples(st.just("refused"), st.text(max_size=5), st.text(max_size=20)),
+    st.tuples(st.just("lines"), TOKEN, st.integers(-(2**31), 2**31 - 1), st.integers(0, 40_000)),
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(SAID, max_size=30), st.data())
+def test_what_was_said_comes_out_as_it_was_and_in_order(said: list[tuple[Any, ...]], data: st.DataObject) -> None:
+    with spool(SpoolSettings(memory_bytes=8 * MIB)) as (writer, reader):
+        wanted, read = Written(), Written()
+        for what, *rest in said:
+            if what == "lines":
+                rest[2] = lines(rest[2])
+            for taker in (wanted, writer):
+                if what == "begun":
+                    taker.begun(*rest[:3], follows=rest[3])  # type: ignore[attr-defined]
+                else:
+                    getattr(taker, what)(*rest)
+            if data.draw(st.booleans()):
+                writer.exchange()
+                reader.read(read, data.draw(st.sampled_from([1, 4096, 64 * MIB])))
+        writer.end()
+        while not reader.ended or reader.waiting_bytes:
+            writer.exchange()
+            reader.read(read, 64 * MIB)
+        assert read.said == wanted.said
+        assert not reader.broken
+
+
+def test_past_memory_files_take_it_and_past_these_there_is_no_room_until_it_is_read(tmp_path: Path) -> None:
+    bounds = SpoolSettings(memory_bytes=8 * MIB, disk_bytes=64 * MIB, folder=tmp_path)
+    with spool(bounds) as (writer, reader):
+        some, wanted = lines(8192), 0
+        while writer.room >= len(some):
+            writer.lines(1, wanted, some)
+            wanted += 1
+        assert 60 * MIB < wanted * some.nbytes <= 72 * MIB
+        on_disk = sum(str(tmp_path) in name for name in _open_files())
+        assert on_disk == 1
+        assert not list(tmp_path.iterdir())
+        read = Written()
+        writer.exchange()
+        while reader.read(read, 64 * MIB):
+            writer.exchange()
+        assert [tid for _, _, tid, _ in read.said] == list(range(wanted))
+        assert writer.room > len(some)
+
+
+def test_file_system_without_room_is_left_alone_and_nothing_is_lost(tmp_path: Path) -> None:
+    bounds = SpoolSettings(memory_bytes=8 * MIB, disk_bytes=64 * MIB, folder=tmp_path / "gone")
+    with spool(bounds) as (writer, reader):
+        for tid in range(20):
+            writer.lines(1, tid, lines(8192))
+        assert writer.room == 0
+        read = Written()
+        writer.exchange()
+        reader.read(read, 64 * MIB)
+        assert [tid for _, _, tid, _ in read.said] == list(range(20))
+
+
+def test_reader_of_a_writer_that_is_gone_gets_all_that_was_told_and_hears_of_it() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setblocking(False)
+    theirs.setblocking(False)
+    reader, read = SpoolReader(ours), Written()
+    writer = SpoolWriter(theirs, SpoolSettings())
+    writer.lines(1, 5, lines(3))
+    writer.exchange()
+    theirs.close()
+    reader.read(read, MIB)
+    assert (reader.broken, reader.ended, len(read.said)) == (True, True, 1)
+    reader.close()
+    ours.close()
+
+
+@pytest.fixture
+def relayed(tmp_path: Path) -> Iterator[RelayedSource]:
+    with closing(RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())) as source:
+        yield source
+
+
+def test_other_process_takes_what_is_recorded_while_nobody_reads(
+    relayed: RelayedSource, tmp_path: Path, made: MadeRegion
+) -> None:
+    made.hand_over(tmp_path / "gate")
+    for _ in range(20):  # the ring has 256 lines
+        made.put(200)
+        wait_for(lambda: bool((made.slots["tail"] == made.slots["head"]).all()), 20, "room in the ring")
+    relayed.finish()
+    items = []
+    wait_for(lambda: items.extend(relayed.poll()) or relayed.finished, 20, "the end")
+    assert isinstance(items[0], Opened)
+    assert isinstance(items[-1], Closed)
+    assert sum(len(item.batch) for item in items if isinstance(item, Chunk)) == 4000
+
+
+def test_other_process_ends_with_us_and_unlinks_its_socket(tmp_path: Path) -> None:
+    source = RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())
+    source.close()
+    assert not (tmp_path / "gate").exists()
+
+
+def _open_files() -> Iterator[str]:
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            yield str(descriptor.readlink())
