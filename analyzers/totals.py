@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..events import EventBatch, Flag, Kind, Layer
+from ..events.spread import busy_ns, calls_in, spread
 from .file_groups import READS, WRITES
 from .grouping import Grouping
 from .signal.selection import ALL_COUNTS, LeftOut, is_left_out
@@ -70,6 +71,9 @@ class Totals:
         if not len(batch):
             return
         self.events += len(batch)
+        if spread(batch) is not None:
+            self._add(batch.replace(duration=busy_ns(batch)), calls_in(batch), left_out)
+            return
         if max(int(batch.bytes.max()), int(batch.duration.max())) >= _HUGE:
             self._add(batch, np.ones(len(batch), np.int64), left_out)
             return

@@ -20,6 +20,7 @@ from ..analyzers.dfg.sizes import sizes_of
 from ..analyzers.dfg.update import ActivityRow, DfgAnalyzer
 from ..events import ConfigError, EventBatch, concatenate
 from ..events.dfg import Graph
+from ..events.spread import busy_ns
 from .held import Taken
 from .numbering import JobNames
 
@@ -65,7 +66,7 @@ class JobGraph:
         if not len(batch):
             return
         activity, _ = self._mapper.apply(batch, self._names, case)
-        self._analyzer.update(case, activity, batch.start, batch.duration, sizes_of(batch))
+        self._analyzer.update(case, activity, batch.start, busy_ns(batch), sizes_of(batch))
 
     def close_stream(self, stream: str) -> None:
         """Takes in that a stream has ended, and with it its case where the streams are the cases."""

@@ -16,6 +16,7 @@ from ..analyzers.file_groups import CountRule
 from ..events import Definitions, DefinitionTable, EventBatch, FileInfo, Layer, is_constant
 from ..events.batch import IntArray
 from ..events.schema import UNKNOWN_ID, UNKNOWN_OFFSET
+from ..events.spread import spread
 
 
 class JobNames:
@@ -93,7 +94,7 @@ class StreamNames:
         self._files = _extended(self._files, files, self._table.file_count, self._file)
 
     def translate(self, batch: EventBatch) -> EventBatch:
-        """Returns the batch in the job's numbers, without signatures, and without offsets but for kernels' events.
+        """Returns the batch in the job's numbers, without signatures; with offsets those of the kernel and summaries.
 
         No analyzer asks for these, and they are not kept for them.
         """
@@ -102,7 +103,7 @@ class StreamNames:
             "file": self._known(self._files, batch.file, self._table.file_count),
             "signature": UNKNOWN_ID,
         }
-        if int(batch.layer.max(initial=0)) < Layer.KERNEL:
+        if int(batch.layer.max(initial=0)) < Layer.KERNEL and spread(batch) is None:
             columns["offset"] = UNKNOWN_OFFSET
         return batch.replace(**columns)
 

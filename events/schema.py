@@ -54,6 +54,9 @@ class Flag(IntFlag):
     APPEND = 8
     AGGREGATE = 16
     """Not one call but a summary of many (a TMIO phase); its bytes were moved during [start, end)."""
+    SPREAD = 32
+    """Beside AGGREGATE: the calls lie anywhere in [start, end). ``requested`` is their number, and ``offset`` the time
+    that they took together (ns), as the single calls' own values are not known; see ``events/spread.py``."""
     STORES = 64
     """Of mmap and msync: stores to the mapping change the file; ``requested`` is the mapping's length, or what of it is
     written back."""

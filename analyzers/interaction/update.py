@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ...events import EventBatch, Flag, Kind, Layer
 from ...events.interaction import EdgeKind, Ranking
 from ...events.kernel import EVENT_OF_NAME, KernelEvent
+from ...events.spread import calls_in, spread
 from ..dfg.mapping import Names
 from ..dfg.state import Ints, Rows
 from ..grouping import Grouping
@@ -221,7 +222,8 @@ class InteractionAnalyzer:
         who = (batch.tid, batch.pid, batch.rank)
         alike = Grouping([*who, batch.kind, batch.file, batch.flags, batch.depth, batch.call])
         order = np.argsort(alike.last)  # of several names the last one stays
-        count, size = alike.counts()[order], alike.sum(batch.bytes)[order]
+        count = (alike.counts() if spread(batch) is None else alike.sum(calls_in(batch)))[order]
+        size = alike.sum(batch.bytes)[order]
         start, end = alike.least(batch.start)[order], alike.most(batch.end)[order]
         batch = batch.select(alike.last[order])
         ranks = np.where(batch.rank < 0, rank, batch.rank).astype(np.int64)

@@ -15,6 +15,7 @@ from .calls import (
     BOTTOM,
     CHANGED,
     FREE,
+    LAYERS,
     NO_FATE,
     PASSED,
     PROGRAM,
@@ -25,6 +26,11 @@ from .calls import (
 )
 
 _NONE: Final = -1
+_ABOVE: Final = {
+    Layer.KERNEL: Layer.POSIX, Layer.POSIX: Layer.MPIIO, Layer.STDIO: Layer.MPIIO, Layer.MPIIO: Layer.HDF5,
+    Layer.HDF5: Layer.NETCDF, Layer.PNETCDF: Layer.NETCDF,
+}  # fmt: skip
+"""Layer -> the one that makes calls of it, where a trace says only that one does."""
 
 
 class Nested(NamedTuple):
@@ -74,6 +80,36 @@ def nest(calls: Calls) -> Nested:
     calls.over[closed & (calls.over == UNTOLD)] = PROGRAM
     tell_fates(calls)
     return Nested(calls, closed, int(calls.count[orphan].sum()))
+
+
+def with_summaries_placed(calls: Calls) -> Calls:
+    """Says of summaries that lie below others which layer made their calls; their times do not tell which call.
+
+    What they took is taken from the first summary of that layer on the same thread and file that did the same.
+    """
+    rows = np.flatnonzero(calls.summed & (calls.depth > FREE))
+    if len(rows):
+        above = np.arange(LAYERS)
+        above[list(_ABOVE)] = list(_ABOVE.values())
+        over = above[calls.layer[rows]]
+        calls.over[rows], calls.over_kind[rows] = over, calls.kind[rows]
+        calls.around[rows] |= np.left_shift(1, over).astype(np.uint8)
+        _add_below_summaries(calls, rows)
+    calls.depth = np.where(calls.summed, np.uint8(FREE), calls.depth)
+    return calls
+
+
+def _add_below_summaries(calls: Calls, rows: Rows) -> None:
+    able = np.flatnonzero(calls.summed & (calls.depth == FREE))
+    columns = (calls.thread, calls.file, calls.kind.astype(np.int64), calls.layer.astype(np.int64))
+    places: dict[tuple[int, ...], int] = {}
+    for place, *key in zip(able.tolist(), *(column[able].tolist() for column in columns), strict=True):
+        places.setdefault(tuple(key), place)
+    wanted = (*(column[rows].tolist() for column in columns[:3]), calls.over[rows].tolist())
+    found = np.array([places.get(key, _NONE) for key in zip(*wanted, strict=True)], np.intp)
+    rows, found = rows[found != _NONE], found[found != _NONE]
+    np.add.at(calls.below_ns, found, calls.ns[rows])
+    calls.below_ns[found] = np.minimum(calls.below_ns[found], calls.ns[found])
 
 
 def _by_thread_and_end(calls: Calls) -> Calls:

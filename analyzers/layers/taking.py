@@ -8,14 +8,16 @@ import numpy as np
 
 from ...events import EventBatch, Flag, Layer
 from ...events.batch import IntArray, occurring
+from ...events.spread import asked_for, busy_ns, calls_in
 from ..dfg.state import Ints
 from .calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
 from .sums import MOST
 
 _LATEST_NS: Final = 2**61
+_MOST_NS: Final = 2**55  # that the calls of one event take together
 _MOST_NAMES: Final = 2**24  # that keys of tables have room for
 _FILLED: Final = {
-    "around": 0, "over": UNTOLD, "over_kind": 0, "count": 1, "below_ns": 0, "below": 0, "below_bytes": 0,
+    "around": 0, "over": UNTOLD, "over_kind": 0, "below_ns": 0, "below": 0, "below_bytes": 0,
     "system_ns": 0, "system_bytes": 0, "fate": NO_FATE,
 }  # fmt: skip
 
@@ -61,8 +63,9 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
         depth=batch.depth.astype(np.uint8, copy=False),
         start=batch.start,
         end=batch.end,
-        ns=batch.duration,
-        requested=batch.requested,
+        ns=_within(busy_ns(batch), 0, _MOST_NS),
+        requested=asked_for(batch),
+        count=calls_in(batch),
         bytes=batch.bytes,
         failed=((batch.flags & int(Flag.FAILED)) != 0).astype(np.int64),
         collective=(batch.flags & int(Flag.COLLECTIVE)) != 0,

@@ -17,7 +17,7 @@ from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
 from .handles import Handles
 from .identity import Files, Processes
 from .incoming import Incoming, Taken
-from .nesting import nest
+from .nesting import nest, with_summaries_placed
 from .settings import LayersSettings
 from .sites import Sites
 from .tables import Tables, split_named
@@ -197,16 +197,13 @@ class LayerAnalyzer:
         self.events += len(batch)
         self.clipped += clipped
         self.without_handle += len(batch) - int(np.count_nonzero(batch.handle))
-        summaries = (batch.flags & int(Flag.AGGREGATE)) != 0
-        if summaries.any():
-            self.summaries += int(np.count_nonzero(summaries))
-            batch = batch.replace(depth=np.where(summaries, np.uint8(FREE), batch.depth))
+        self.summaries += int(np.count_nonzero(batch.flags & int(Flag.AGGREGATE)))
         self.deepest = max(self.deepest, int(occurring(batch.depth).max()))
         return Taken(batch, serial, host)
 
     def _calls(self, batch: EventBatch, serial: Ints, host: Ints, count: Ints | None = None) -> Calls:
         file = self.files.of(batch.file, host, self._known, count)
-        return calls_of(batch, serial, self.processes.row_of(serial), file)
+        return with_summaries_placed(calls_of(batch, serial, self.processes.row_of(serial), file))
 
     def _look(self) -> None:
         """Takes calls in that have come; many at a time, as each look takes its time."""
@@ -223,7 +220,8 @@ class LayerAnalyzer:
 
     def _look_at_new(self) -> None:
         batch, serial, host = self._take()
-        if len(self._waiting) or occurring(batch.depth).any() or (occurring(batch.flags) & int(Flag.COLLECTIVE)).any():
+        together = occurring(batch.depth).any() or (occurring(batch.flags) & _NOT_ALIKE).any()
+        if len(self._waiting) or together:
             self._nest(self._calls(batch, serial, host))
         else:
             self._add_alike(batch, serial, host)
@@ -291,4 +289,5 @@ class LayerAnalyzer:
         self.timeline.add(node, operation_of(calls.kind), calls.start, calls.end, calls.count, calls.ns, moved)
 
 
+_NOT_ALIKE: Final = int(Flag.COLLECTIVE | Flag.SPREAD)
 _COUNTS: Final = ("events", "orphans", "unenclosed", "clipped", "without_handle", "summaries")

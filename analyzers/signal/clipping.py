@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch
+from ...events.spread import spread
 
 
 def clip(batch: EventBatch, from_ns: int, to_ns: int) -> EventBatch:
@@ -26,7 +27,14 @@ def clip(batch: EventBatch, from_ns: int, to_ns: int) -> EventBatch:
     cut = np.flatnonzero(crossing)
     shared = volume.copy()
     shared[cut] = _moved(start, end, volume, high, cut) - _moved(start, end, volume, low, cut)
-    return batch.replace(start=low, duration=high - low, bytes=shared)
+    columns: dict[str, npt.NDArray[np.int64]] = {"start": low, "duration": high - low, "bytes": shared}
+    if (rows := spread(batch)) is not None:
+        for name in ("offset", "requested"):  # of a summary the time that its calls took, and how many there are
+            whole = getattr(batch, name).astype(np.int64)
+            parts = whole.copy()
+            parts[cut] = _moved(start, end, whole, high, cut) - _moved(start, end, whole, low, cut)
+            columns[name] = np.where(rows, parts, whole)
+    return batch.replace(**columns)
 
 
 def _moved(

@@ -18,6 +18,7 @@ from ...analyzers.dfg.view import View
 from ...daemon.numbering import JobNames
 from ...events import EventBatch
 from ...events.dfg import Graph, Occurrence, Timeline
+from ...events.spread import busy_ns
 from ..trace_reading import MOST_CALLS, MOST_FILES, Stream, Trace, translator_of
 
 MOST_OCCURRENCES = 100_000
@@ -104,7 +105,7 @@ def graph_of(selection: Selection, view: View, job: str) -> Graph:
         case = np.concatenate([part.case for part in selection.parts])
         activity = np.concatenate(activities_of(selection))
         start = np.concatenate([batch.start for batch in batches])
-        duration = np.concatenate([batch.duration for batch in batches])
+        duration = np.concatenate([busy_ns(batch) for batch in batches])
         size = np.concatenate([sizes_of(batch) for batch in batches])
         order = np.argsort(start, kind="stable")
         for begin in range(0, len(order), _PIECE):

@@ -24,8 +24,9 @@ def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
     """
     console = Console(file=stream, highlight=False)
     layers = report.layers
+    what = "event" if layers.summaries else "call"
     console.print(
-        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {counted(layers.events, 'call')} of "
+        f"[bold]{shown_files(report.files)}[/bold]  {report.source}, {counted(layers.events, what)} of "
         f"{counted(layers.processes, 'process', 'processes')} over {time_text(layers.last_s - layers.first_s)}; "
         f"{nesting_text(layers)}",
         soft_wrap=True,

@@ -12,16 +12,20 @@ import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import IO, Any, Final
+
+import numpy as np
+
+from .dxt import MOST_SEGMENTS, Record, records_of
+from .events import SEGMENT
 
 MOST_MEMORY: Final = 8 << 30
 MOST_SECONDS: Final = 1800
 """Of CPU time: a log that the library never comes to the end of is given up."""
-MOST_SEGMENTS: Final = 1 << 26
-"""Of one file and rank."""
-SEGMENT_BYTES: Final = 32
 FAILED: Final = 3
 _TRACED: Final = ("DXT_MPIIO", "DXT_POSIX")  # what MPI-IO did goes first: it made some of the POSIX calls
+_KNOWN: Final = {"DXT_MPIIO": 2, "DXT_POSIX": 1}  # versions that all versions of the library read
 _COUNTED: Final = {
     "MPI-IO": "struct darshan_mpiio_file *",
     "POSIX": "struct darshan_posix_file *",
@@ -83,24 +87,35 @@ def _write_names(library: Any, log: dict[str, Any], out: IO[bytes]) -> None:
 
 
 def _write_segments(library: Any, log: dict[str, Any], module: str, out: IO[bytes]) -> None:
+    known = library.log_get_modules(log)[module]["ver"] <= _KNOWN[module]
+    found = _library_segments(library, log, module) if known else records_of(Path(sys.argv[1]), module)
+    for record in found:
+        about = {
+            "what": "segments",
+            "module": module,
+            "file": str(record.file),
+            "rank": record.rank,
+            "host": record.host,
+            "writes": record.writes,
+            "width": record.width,
+            "bytes": len(record.segments),
+        }
+        _say(out, about, record.segments)
+
+
+def _library_segments(library: Any, log: dict[str, Any], module: str) -> Iterator[Record]:
     ffi = library.ffi
-    header = ffi.sizeof("struct dxt_file_record")
+    header, width = ffi.sizeof("struct dxt_file_record"), ffi.sizeof("segment_info")
     for place in _records(library, log, module):
         record = ffi.cast("struct dxt_file_record *", place)
         writes, reads = record.write_count, record.read_count
         if not (writes >= 0 and reads >= 0 and writes + reads <= MOST_SEGMENTS):
             raise ValueError(f"a record of {module} has {writes} writes and {reads} reads")
-        size = (writes + reads) * SEGMENT_BYTES
-        about = {
-            "what": "segments",
-            "module": module,
-            "file": str(record.base_rec.id),
-            "rank": record.base_rec.rank,
-            "host": ffi.string(record.hostname, 64).decode(errors="replace"),
-            "writes": writes,
-            "bytes": size,
-        }
-        _say(out, about, bytes(ffi.buffer(ffi.cast("char *", place) + header, size)))
+        host = ffi.string(record.hostname, 64).decode(errors="replace")
+        raw = bytes(ffi.buffer(ffi.cast("char *", place) + header, (writes + reads) * width))
+        if width != SEGMENT.itemsize:  # a library that knows threads leaves them open where the log has none
+            raw = np.frombuffer(raw, np.uint8).reshape(-1, width)[:, : SEGMENT.itemsize].tobytes()
+        yield Record(record.base_rec.id, record.base_rec.rank, host, writes, SEGMENT.itemsize, raw)
 
 
 def _write_counters(library: Any, log: dict[str, Any], module: str, out: IO[bytes]) -> None:

@@ -1,94 +1,75 @@
-"""Events of Darshan's segments, and of its counters where a layer was not traced."""
+"""Events of Darshan's segments, and the rows that they and its counters become."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ....events import Flag, Kind, Layer
+from ....events import Kind, Layer
 
 SEGMENT: Final = np.dtype([("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")])
 """Of DXT: a read or a write; seconds since the job's start."""
+THREADED_SEGMENT: Final = np.dtype([*SEGMENT.descr, ("thread", "<u8")])
+"""The same since version 2 of DXT_POSIX and 3 of DXT_MPIIO."""
 LATEST_S: Final = 4_000_000_000.0
 LAYERS: Final = {"POSIX": Layer.POSIX, "MPI-IO": Layer.MPIIO, "STDIO": Layer.STDIO}
 TRACED: Final = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
-CALLS: Final = {
-    (Layer.POSIX, Kind.READ): "read",
-    (Layer.POSIX, Kind.WRITE): "write",
-    (Layer.MPIIO, Kind.READ): "MPI_File_read",
-    (Layer.MPIIO, Kind.WRITE): "MPI_File_write",
-    (Layer.STDIO, Kind.READ): "fread",
-    (Layer.STDIO, Kind.WRITE): "fwrite",
-}
-"""What moved the bytes stands for all functions that do: Darshan does not say which it was."""
+CALLS: Final = (
+    "read", "write", "MPI_File_read", "MPI_File_write", "fread", "fwrite", "open", "fileno", "dup", "lseek", "stat",
+    "mmap", "rename", "fsync", "close", "MPI_File_open", "MPI_File_set_view", "MPI_File_sync", "MPI_File_close",
+    "fopen", "fdopen", "fseek", "fflush", "fclose",
+)  # fmt: skip
+"""Each stands for all functions that do the same: Darshan does not say which it was."""
+_OF_SEGMENTS: Final = {Layer.POSIX: ("read", "write"), Layer.MPIIO: ("MPI_File_read", "MPI_File_write")}
 ROW: Final = np.dtype(
     [
         ("start", "<i8"),
         ("duration", "<i8"),
         ("offset", "<i8"),
+        ("requested", "<i8"),
         ("bytes", "<i8"),
         ("file", "<u4"),
         ("rank", "<i4"),
+        ("tid", "<i4"),
+        ("signature", "<u4"),
         ("layer", "u1"),
         ("kind", "u1"),
+        ("call", "u1"),
         ("depth", "u1"),
         ("flags", "<u2"),
     ]
 )
+"""Column of an event -> type; ``call`` is a place in CALLS, ``file`` and ``signature`` are numbers of the log."""
 Rows = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Counters of one direction."""
-
-    bytes: int
-    start_s: float
-    end_s: float
-
-
-def rows_of_segments(raw: bytes, writes: int, layer: Layer, file: int, rank: int, begin_ns: int) -> tuple[Rows, int]:
+def rows_of_segments(
+    segments: Rows, writes: int, layer: Layer, file: int, rank: int, begin_ns: int
+) -> tuple[Rows, npt.NDArray[np.bool_]]:
     """Makes rows of one record's segments, writes first.
 
     Returns:
-        The rows, and how many segments were left out as their numbers cannot be.
+        The rows, and of each segment whether it is among them: others have numbers that cannot be.
     """
-    segments = np.frombuffer(raw, SEGMENT)
     start, end = segments["start"], segments["end"]
     with np.errstate(invalid="ignore"):
         good = (start >= 0) & (end >= start) & (end <= LATEST_S)  # false for NaN
     good &= (segments["length"] >= 0) & (segments["length"] < 2**62)
-    kinds = np.where(np.arange(len(segments)) < writes, int(Kind.WRITE), int(Kind.READ))
+    written = np.arange(len(segments)) < writes
     picked = segments[good]
     rows = np.zeros(len(picked), ROW)
     rows["start"] = np.rint(picked["start"] * 1e9).astype(np.int64)
     rows["duration"] = np.rint(picked["end"] * 1e9).astype(np.int64) - rows["start"]
     rows["start"] += begin_ns
     rows["offset"] = np.clip(picked["offset"], -1, 2**62)
-    rows["bytes"] = picked["length"]
-    rows["file"], rows["rank"], rows["layer"], rows["kind"] = file, rank, layer, kinds[good]
-    return rows, len(segments) - len(picked)
-
-
-def row_of_counters(moved: Moved, layer: Layer, kind: Kind, file: int, rank: int, begin_ns: int) -> Rows:
-    """Makes the row of all that one direction moved, from the first such call's start to the last one's end."""
-    rows = np.zeros(1, ROW)
-    start, end = round(moved.start_s * 1e9), round(moved.end_s * 1e9)
-    rows[0] = (begin_ns + start, end - start, -1, moved.bytes, file, rank, layer, kind, 0, Flag.AGGREGATE)
-    return rows
-
-
-def moved(values: Mapping[str, Any], direction: str) -> Moved | None:
-    """Returns what counters say of a direction, READ or WRITE; None where nothing moved or the times cannot be."""
-    size = values.get("BYTES_READ" if direction == "READ" else "BYTES_WRITTEN", 0)
-    start, end = values.get(f"F_{direction}_START_TIMESTAMP", 0.0), values.get(f"F_{direction}_END_TIMESTAMP", 0.0)
-    if not (0 < size < 2**62 and 0 <= start <= end <= LATEST_S):
-        return None
-    return Moved(size, start, end)
+    rows["bytes"] = rows["requested"] = picked["length"]
+    rows["file"], rows["rank"], rows["layer"] = file, rank, layer
+    rows["kind"] = np.where(written[good], int(Kind.WRITE), int(Kind.READ))
+    read, write = (CALLS.index(call) for call in _OF_SEGMENTS[layer])
+    rows["call"] = np.where(written[good], write, read)
+    return rows, good
 
 
 def in_order(rows: Rows, through_mpi: set[int]) -> Rows:

@@ -1,8 +1,8 @@
-"""Darshan's logs: the reads and writes that DXT traced, and sums of those of layers that it did not."""
+"""Darshan's logs: the reads and writes that DXT traced, and summaries of all that was only counted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -10,31 +10,24 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from ....events import Definitions, InputError, Interner, Kind, StreamInfo, UnavailableError, make_batch
+from ....events import Definitions, InputError, Interner, StreamInfo, UnavailableError, make_batch
 from ....events.definitions import FileInfo
 from ....events.schema import FileType, file_type_of
 from ....events.wire import MAX_BATCH_EVENTS
 from ...file_systems import FileSystems
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
-from .events import CALLS, LAYERS, ROW, TRACED, Rows, in_order, moved, row_of_counters, rows_of_segments
+from .counters import Summary, moving_calls, rows_of, summaries
+from .events import CALLS, LAYERS, ROW, SEGMENT, THREADED_SEGMENT, TRACED, Rows, in_order, rows_of_segments
 from .pipe import EXPECTED, messages
 
-"""After the version, as 64 bits in the writing machine's byte order."""
 MOST_HELD: Final = 1 << 22
 """Rows that are put in order together, some 150 MB."""
 MOST_STREAMS: Final = 100_000
 MOST_FILES: Final = 1_000_000
-_OTHER_CALLS: Final = {
-    "POSIX": ("OPENS", "SEEKS", "STATS", "FSYNCS", "FDSYNCS", "MMAPS"),
-    "MPI-IO": ("INDEP_OPENS", "COLL_OPENS", "SYNCS", "VIEWS"),
-    "STDIO": ("OPENS", "SEEKS", "FLUSHES"),
-}
-_MOVING_CALLS: Final = {
-    "POSIX": ("READS", "WRITES"),
-    "MPI-IO": tuple(f"{how}_{what}" for how in ("INDEP", "COLL", "SPLIT", "NB") for what in ("READS", "WRITES")),
-    "STDIO": ("READS", "WRITES"),
-}
+MOST_SHARES: Final = 1 << 20
+"""Rows of records that are divided among the job's ranks."""
+_LONGEST_JOB_NS: Final = 10**17
 _SYSTEMS: Final = FileSystems()
 _STANDARD: Final = ("<STDIN>", "<STDOUT>", "<STDERR>")
 
@@ -84,7 +77,13 @@ class _Log:
         self._through_mpi: set[int] = set()
         self._streams: dict[int, _Stream] = {}
         self._segments: dict[str, int] = {}
+        self._segmented: set[tuple[str, int]] = set()
         self._counted: dict[str, int] = {}
+        self._whole_s = (0.0, 0.0)
+        self._shares = MOST_SHARES
+        self._signatures: dict[str, int] = {"": 0}
+        self._threads: dict[tuple[int, int], int] = {}
+        self._counts: dict[int, int] = {}
 
     def take(self, message: dict[str, Any], raw: bytes) -> None:
         """Takes in one message of the child."""
@@ -122,6 +121,7 @@ class _Log:
         if not self._rows:
             return
         rows = in_order(np.concatenate(self._rows), self._through_mpi)
+        signatures = list(self._signatures)
         self._rows, self.held = [], 0
         edges = np.flatnonzero(np.diff(rows["rank"])) + 1
         for mine in np.split(rows, edges):
@@ -131,7 +131,7 @@ class _Log:
                 self._about.counters["events_dropped:too_many_streams"] += len(mine)
                 continue
             parts = (mine[begin : begin + MAX_BATCH_EVENTS] for begin in range(0, len(mine), MAX_BATCH_EVENTS))
-            items += [stream.chunk(part, self._file) for part in parts]
+            items += [stream.chunk(part, self._file, signatures) for part in parts]
             self._about.counters["events"] += len(mine)
             yield items
 
@@ -141,6 +141,8 @@ class _Log:
 
     def _take_job(self, job: dict[str, Any]) -> None:
         self._begin_ns = min(max(job["start_time_sec"], 0), 2**32) * 10**9 + min(max(job["start_time_nsec"], 0), 10**9)
+        end_ns = min(max(job["end_time_sec"], 0), 2**32) * 10**9 + min(max(job["end_time_nsec"], 0), 10**9)
+        self._whole_s = (0.0, min(max(end_ns - self._begin_ns, 0), _LONGEST_JOB_NS) / 1e9)
         self._modules = job["modules"]
         words = str(job["exe"]).split()
         self._info = msgspec.structs.replace(
@@ -160,31 +162,64 @@ class _Log:
         file = self._number(message["file"])
         if module == "MPI-IO":
             self._through_mpi.add(file)
-        rows, wrong = rows_of_segments(raw, message["writes"], LAYERS[module], file, rank, self._begin_ns)
-        if wrong:
-            told = f"{wrong} segments of {message['module']} of rank {rank} have times or lengths that cannot be"
-            self._about.malformed(None, told, "a start, an end not before it, a length from 0 on")
-        self._segments[module] = self._segments.get(module, 0) + len(rows) + wrong
+        layout = THREADED_SEGMENT if message["width"] == THREADED_SEGMENT.itemsize else SEGMENT
+        segments = np.frombuffer(raw, layout)
+        rows, good = rows_of_segments(segments, message["writes"], LAYERS[module], file, rank, self._begin_ns)
+        if layout is THREADED_SEGMENT:
+            rows["tid"] = self._threads_of(segments["thread"][good], rank)
+        if len(rows) < len(segments):
+            told = f"{len(segments) - len(rows)} segments of {message['module']} of rank {rank} have times or lengths"
+            self._about.malformed(None, f"{told} that cannot be", "a start, an end not before it, a length from 0 on")
+        self._segments[module] = self._segments.get(module, 0) + len(segments)
+        if len(segments):
+            self._segmented.add((module, file))
         self._hold(rows)
 
     def _take_counters(self, message: dict[str, Any]) -> None:
-        """Sums what was counted; where DXT did not trace the layer, the counters become events."""
-        module, values = message["module"], message["values"]
-        self._counted[module] = self._counted.get(module, 0) + _sum(values, _MOVING_CALLS[module])
-        others = _sum(values, _OTHER_CALLS[module])
-        self._about.omissions.add(f"other calls of {module} (opens, seeks ...), which Darshan only counts", others)
-        if f"DXT_{module.replace('-', '')}" in self._modules:
-            return
-        rank = int(message["rank"]) if 0 <= message["rank"] < 2**31 else -1
-        for direction, kind in (("READ", Kind.READ), ("WRITE", Kind.WRITE)):
-            sums = moved(values, direction)
-            if sums is not None:
-                file = self._number(message["file"])
-                if module == "MPI-IO":
-                    self._through_mpi.add(file)
-                self._hold(row_of_counters(sums, LAYERS[module], kind, file, rank, self._begin_ns))
-        told = f"reads and writes of {module} as single calls: the log has only sums for each file"
-        self._about.omissions.add(told, _sum(values, _MOVING_CALLS[module]))
+        """Makes summaries of what was counted, of reads and writes those of files that DXT did not trace."""
+        module, values, file = message["module"], message["values"], self._number(message["file"])
+        layer = LAYERS[module]
+        if module == "MPI-IO":
+            self._through_mpi.add(file)
+        traced = (module, file) in self._segmented
+        if traced:
+            self._counted[module] = self._counted.get(module, 0) + moving_calls(layer, values)
+        if any(float(values.get(f"F_{what}_TIME", 0)) < 0 for what in ("READ", "WRITE", "META")):
+            self._about.omissions.add("times of calls that Darshan has as below 0")
+        ranks = self._ranks_of(int(message["rank"]))
+        for each in summaries(layer, values, self._whole_s, moved=not traced):
+            rows = rows_of(each, layer, file, ranks, self._begin_ns)
+            rows["signature"] = self._signature(each)
+            told = f"times of single calls of {module}, of which the log has only sums for each file"
+            self._about.omissions.add(told, each.calls)
+            self._hold(rows)
+
+    def _ranks_of(self, rank: int) -> range:
+        """Returns the ranks of a record: a shared one is of all, as long as there is room to divide it."""
+        if 0 <= rank < 2**31:
+            return range(rank, rank + 1)
+        if not 0 < self._info.ranks <= min(self._shares, MOST_STREAMS):
+            self._about.omissions.add("records shared by all ranks that were too many to divide: they have no rank")
+            return range(-1, 0)
+        self._shares -= self._info.ranks
+        told = "records shared by all ranks: what each rank did is not in the log, and divided evenly"
+        self._about.omissions.add(told)
+        return range(self._info.ranks)
+
+    def _signature(self, summary: Summary) -> int:
+        if len(self._signatures) > MOST_FILES:
+            return 0
+        return self._signatures.setdefault(summary.signature, len(self._signatures))
+
+    def _threads_of(self, threads: Rows, rank: int) -> Rows:
+        """Numbers the threads of a rank from 1, in the order in which they appear."""
+        distinct, places = np.unique(threads, return_inverse=True)
+        if len(self._threads) + len(distinct) > MOST_FILES:
+            return np.zeros(len(threads), np.int32)
+        for thread in distinct[np.argsort(np.unique(threads, return_index=True)[1])].tolist():
+            if (rank, thread) not in self._threads:
+                self._counts[rank] = self._threads[rank, thread] = self._counts.get(rank, 0) + 1
+        return np.array([self._threads[rank, thread] for thread in distinct.tolist()], np.int32)[places.reshape(-1)]
 
     def _hold(self, rows: Rows) -> None:
         self._rows.append(rows)
@@ -219,30 +254,27 @@ class _Stream:
     def __init__(self, name: str) -> None:
         self.name = name
         self._interner = Interner()
-        self._calls = np.zeros((256, 256), np.uint32)
+        self._signatures: dict[int, int] = {0: 0}
 
-    def chunk(self, rows: Rows, file_of: Any) -> Chunk:
+    def chunk(self, rows: Rows, file_of: Any, signatures: Sequence[str]) -> Chunk:
         """Makes a batch of rows."""
-        for layer, kind in np.unique(rows[["layer", "kind"]]).tolist():
-            self._calls[layer, kind] = self._interner.string(CALLS[layer, kind])
-        files, which = np.unique(rows["file"], return_inverse=True)
-        numbers = np.array([self._interner.file(*file_of(number)) for number in files.tolist()], np.uint32)
-        columns = {name: rows[name] for name in ROW.names or () if name != "file"}
-        batch = make_batch(
-            len(rows),
-            {
-                **columns,
-                "call": self._calls[rows["layer"], rows["kind"]],
-                "file": numbers[which],
-                "requested": rows["bytes"],
-            },
-        )
+        columns = {name: rows[name] for name in ROW.names or ()}
+        columns["call"] = _mapped(rows["call"], lambda call: self._interner.string(CALLS[call]))
+        columns["file"] = _mapped(rows["file"], lambda file: self._interner.file(*file_of(file)))
+        columns["signature"] = _mapped(rows["signature"], lambda number: self._signature(number, signatures))
+        batch = make_batch(len(rows), columns)
         fresh: Definitions = self._interner.take_fresh()
         return Chunk(self.name, batch, fresh)
 
+    def _signature(self, number: int, signatures: Sequence[str]) -> int:
+        if number not in self._signatures:
+            self._signatures[number] = self._interner.new_signature(signatures[number])
+        return self._signatures[number]
 
-def _sum(values: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    return sum(max(int(values.get(name, 0)), 0) for name in names)
+
+def _mapped(numbers: Rows, to: Callable[[int], int]) -> Rows:
+    distinct, places = np.unique(numbers, return_inverse=True)
+    return np.array([to(number) for number in distinct.tolist()], np.uint32)[places.reshape(-1)]
 
 
 def _under(path: str, mount: str) -> bool:

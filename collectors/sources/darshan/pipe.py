@@ -12,7 +12,7 @@ from signal import Signals
 from typing import IO, Any, Final
 
 from ....events import InputError
-from .child import MOST_SEGMENTS, SEGMENT_BYTES
+from .dxt import MOST_SEGMENTS, WIDEST
 
 EXPECTED: Final = "a log that a program ended with, of Darshan 3.1 or later"
 _MOST_TEXT: Final = 64 << 20
@@ -51,7 +51,7 @@ def _read(pipe: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
         if len(text) < size:
             return
         message: dict[str, Any] = json.loads(text)
-        wanted = min(message.get("bytes", 0), MOST_SEGMENTS * SEGMENT_BYTES)
+        wanted = min(message.get("bytes", 0), MOST_SEGMENTS * WIDEST)
         raw = pipe.read(wanted)
         if len(raw) < wanted:
             return

@@ -1,0 +1,42 @@
+"""Summaries of calls that lie anywhere in a span: how many there are, and how long they took."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .batch import EventBatch, occurring
+from .schema import Flag
+
+_BOTH: Final = int(Flag.AGGREGATE | Flag.SPREAD)
+Ints = npt.NDArray[np.integer[Any]]
+
+
+def spread(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
+    """Tells which events are such summaries, bool[n]; None where none is."""
+    if not ((occurring(batch.flags) & _BOTH) == _BOTH).any():
+        return None
+    found: npt.NDArray[np.bool_] = (batch.flags & _BOTH) == _BOTH
+    return found
+
+
+def busy_ns(batch: EventBatch) -> Ints:
+    """Returns the time that each event's calls took, ns: its duration, for a summary the sum over its calls."""
+    rows = spread(batch)
+    return batch.duration if rows is None else np.where(rows, np.maximum(batch.offset, 0), batch.duration)
+
+
+def calls_in(batch: EventBatch) -> npt.NDArray[np.int64]:
+    """Returns how many calls each event stands for, int64[n]."""
+    rows = spread(batch)
+    if rows is None:
+        return np.ones(len(batch), np.int64)
+    return np.where(rows, np.maximum(batch.requested, 0), 1).astype(np.int64, copy=False)
+
+
+def asked_for(batch: EventBatch) -> Ints:
+    """Returns the bytes that each event's calls asked for; a summary's are those that it moved."""
+    rows = spread(batch)
+    return batch.requested if rows is None else np.where(rows, batch.bytes, batch.requested)
