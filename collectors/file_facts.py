@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
+import msgspec
+
 from ..events import FileInfo, FileType
 from .file_systems import FileSystems, type_on
 from .mounts import Mount, MountTable, parse_mountinfo
@@ -23,6 +25,7 @@ _FRESH_S: Final = 1.0
 """How long a look at a process's namespace holds, and at its mounts where the kernel does not tell of news."""
 _MOST_VIEWS: Final = 64
 _MOST_BYTES: Final = 16 << 20
+_MOST_KNOWN: Final = 16_384
 _PIECE: Final = 1 << 20
 _MEMORY: Final = "/memfd:"
 """How the kernel spells files that lie on no mount."""
@@ -49,6 +52,8 @@ class _View:
     content: bytes = b""
     table: MountTable | None = None
     read_s: float | None = None
+    known: dict[tuple[str, FileType], FileInfo] = field(default_factory=dict)
+    """What was said of files while the table was the same; by path and spelled type, bounded."""
     changes: select.poll = field(default_factory=select.poll)
     """Says once after each change that there was one; says nothing of files that are none of the kernel's."""
 
@@ -97,7 +102,7 @@ class NodeFiles:
             return key if key == self._own or key in self._views else None
         root = "/"
         with suppress(OSError):
-            root = str((self._proc / str(pid) / "root").readlink())
+            root = os.readlink(f"{self._proc}/{pid}/root")  # noqa: PTH115  (likewise)
         key = (namespace, root)
         return key if self._view(key, str(pid)) is not None else None
 
@@ -105,8 +110,8 @@ class NodeFiles:
         """Tells whether a path means to such a process what it means to us."""
         return key == self._own
 
-    def table(self, key: _Key) -> MountTable | None:
-        """Returns mounts as they are now; None where they are not known."""
+    def view(self, key: _Key) -> _View | None:
+        """Returns what processes see, with mounts as they are now; None where they are not known."""
         view = self._view(key)
         if view is None:
             return None
@@ -116,11 +121,12 @@ class NodeFiles:
             content = _read(view.descriptor)
             if content != view.content:
                 view.content = content
+                view.known.clear()
                 mounts = parse_mountinfo(content)
                 if key[1] != "/" and not any(mount.point == "/" for mount in mounts):
                     mounts += self._mount_of_root(key[1])
                 view.table = MountTable(mounts)
-        return view.table
+        return view
 
     def close(self) -> None:
         """Closes all descriptors."""
@@ -130,14 +136,14 @@ class NodeFiles:
 
     def _mount_of_root(self, root: str) -> list[Mount]:
         """Returns the mount of a root folder that is no mount point itself (chroot), which mountinfo leaves out."""
-        table = self.table(self._own)
-        found = None if table is None else table.find(root)
+        view = self.view(self._own)
+        found = None if view is None or view.table is None else view.table.find(root)
         # What is mounted below names this mount as its parent.
         return [] if found is None else [Mount(found.number, found.number, root, "/", found.filesystem, found.source)]
 
     def _namespace(self, process: str) -> int | None:
         try:
-            return (self._proc / process / "ns" / "mnt").stat().st_ino
+            return os.stat(f"{self._proc}/{process}/ns/mnt").st_ino  # noqa: PTH116  (for each process)
         except OSError:
             return None
 
@@ -163,6 +169,7 @@ class NodeFiles:
 class ProcessFiles:
     """What is known of files as one process names them; called with a path and the type that its spelling tells.
 
+    Mounts are those of the last ``look``.
     How a file is striped is known later: ``asking`` tells whether answers are awaited, ``answers`` gives what has come.
     """
 
@@ -171,22 +178,37 @@ class ProcessFiles:
         self._pid = pid
         self._claimed = claimed_namespace
         self._key: _Key | None = None
+        self._view: _View | None = None
         self._looked_s = -math.inf
         self._questions: list[Question] = []
-        self._look()  # before the process is gone
+        self._find()  # before the process is gone
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
         """Returns what is known of a file; never waits for another machine."""
-        mount = self._mount(path) if path.startswith("/") and not path.startswith(_MEMORY) else None
-        if mount is None:
-            return FileInfo(path, spelled)
-        kind = mount.filesystem
-        type_ = type_on(kind, spelled)
-        if type_ is FileType.REGULAR and self._node.systems.answers_at_once(kind) and self._is_own:
-            type_ = _type_of(path, type_)
-        elif type_ is FileType.REGULAR and kind in _STRIPED and self._is_own:
+        if self._view is None:
+            self.look()
+        view = self._view
+        info = self._on_mount(path, spelled) if view is None else view.known.get((path, spelled))
+        if info is None:
+            info = self._on_mount(path, spelled)
+            if view is not None:
+                if len(view.known) >= _MOST_KNOWN:
+                    view.known.clear()
+                view.known[path, spelled] = info
+        if info.type is not FileType.REGULAR or not info.filesystem or not self._is_own:
+            return info
+        if self._node.systems.answers_at_once(info.filesystem):
+            type_ = _type_of(path, info.type)
+            return info if type_ is info.type else msgspec.structs.replace(info, type=type_)
+        if info.filesystem in _STRIPED:
             self._questions.append(self._node.layouts.ask(path))
-        return FileInfo(path, type_, mount.point, kind, self._node.systems.shared(kind))
+        return info
+
+    def look(self) -> None:
+        """Looks at the mounts again, so that what is named from now on is held against those of now."""
+        if self._node.clock() - self._looked_s >= _FRESH_S:
+            self._find()
+        self._view = None if self._key is None else self._node.view(self._key)
 
     @property
     def asking(self) -> bool:
@@ -205,13 +227,16 @@ class ProcessFiles:
     def _is_own(self) -> bool:
         return self._key is not None and self._node.is_own(self._key)
 
-    def _mount(self, path: str) -> Mount | None:
-        if self._node.clock() - self._looked_s >= _FRESH_S:
-            self._look()
-        table = None if self._key is None else self._node.table(self._key)
-        return None if table is None else table.find(path)
+    def _on_mount(self, path: str, spelled: FileType) -> FileInfo:
+        table = None if self._view is None else self._view.table
+        named = path.startswith("/") and not path.startswith(_MEMORY)
+        mount = table.find(path) if named and table is not None else None
+        if mount is None:
+            return FileInfo(path, spelled)
+        kind = mount.filesystem
+        return FileInfo(path, type_on(kind, spelled), mount.point, kind, self._node.systems.shared(kind))
 
-    def _look(self) -> None:
+    def _find(self) -> None:
         self._looked_s = self._node.clock()
         # What was seen last holds for a process that has gone since.
         self._key = self._node.key_of(self._pid, self._claimed if self._key is None else self._key[0]) or self._key

@@ -19,8 +19,10 @@ static _Atomic uint32_t next_file;
 static _Atomic uint32_t next_string;
 static _Atomic uint32_t next_call;
 
+/* What was met in an earlier region does not count: a forked child would write to all of its parent's table to clear it. */
 static uint64_t hash_of(const char *text, size_t length) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ generation * UINT64_C(0x9e3779b97f4a7c15);
     for (size_t i = 0; i < length; i++)
         hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
     return hash ^ hash >> 29;
@@ -163,8 +165,6 @@ void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_t
 
 void iotide_reset_definitions(void) {
     atomic_store(&texts_locked, false); /* who held it stayed in the parent */
-    memset((void *)known_files, 0, sizeof known_files);
-    memset((void *)known_strings, 0, sizeof known_strings);
     atomic_store(&next_file, 0);
     atomic_store(&next_string, 0);
     atomic_store(&next_call, 0);

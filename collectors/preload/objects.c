@@ -134,6 +134,6 @@ struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
 /* Whoever held a lock stayed in the parent. */
 void iotide_reset_objects(void) {
     for (int i = 0; i < STRIPES; i++)
-        atomic_store(&locked[i], false);
+        atomic_store_explicit(&locked[i], false, memory_order_relaxed);
     iotide_reset_kept();
 }

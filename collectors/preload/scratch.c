@@ -36,5 +36,5 @@ void iotide_give_back(char *scratch) {
 /* Those who had borrowed stayed in the parent. */
 void iotide_reset_scratch(void) {
     for (int i = 0; i < COUNT; i++)
-        atomic_store(&borrowers[i], 0);
+        atomic_store_explicit(&borrowers[i], 0, memory_order_relaxed);
 }

@@ -149,8 +149,10 @@ static bool begin(void) {
     atomic_store(&extending, false);
     atomic_store(&attaching, false);
     atomic_store(&no_region_until, 0);
-    iotide_reset_scratch();
-    iotide_reset_objects();
+    if (atomic_load(&iotide_generation)) { /* else nobody has touched their pages yet */
+        iotide_reset_scratch();
+        iotide_reset_objects();
+    }
     left_behind = 0;
     own_pid = getpid();
     struct iotide_header *region = handed_over(0, 0, true);

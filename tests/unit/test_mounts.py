@@ -168,8 +168,10 @@ def test_mounts_are_looked_at_again_after_a_second(fake: FakeProc) -> None:
     files = fake.files().of_process(os.getpid())
     assert facts(files("/late/x", FileType.REGULAR))[1] == "ext4"
     (fake.folder / "proc/self/mountinfo").write_text(line(1, 1, "/", "ext4") + line(5, 1, "/late", "beegfs"))
+    files.look()
     assert facts(files("/late/y", FileType.REGULAR))[1] == "ext4"
     fake.now_s += 1.5
+    files.look()
     assert facts(files("/late/z", FileType.REGULAR)) == ("/late", "beegfs", True)
 
 

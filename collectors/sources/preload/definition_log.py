@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy.typing as npt
 
@@ -16,8 +15,7 @@ _BYTES_A_LOOK: Final = 4 << 20
 _ENOUGH: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One definition."""
 
     type: int

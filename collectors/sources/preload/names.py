@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -23,6 +24,8 @@ MOST_FILES: Final = 4_000_000
 """Highest file number taken from a process; what has a higher one has no name."""
 
 _MOST_CALLS: Final = 65_535
+_LAST_LAYER: Final = max(Layer)
+_REMEMBERED: Final = 256  # bytes of a path
 _MOST_CHARACTERS: Final = 64 << 20
 """Of the strings and specifications that one process defines."""
 
@@ -33,6 +36,10 @@ class FileFacts(Protocol):
     @property
     def asking(self) -> bool:
         """True while more is being found out."""
+        ...
+
+    def look(self) -> None:
+        """Finds out what holds for the files of the calls that follow."""
         ...
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
@@ -66,6 +73,10 @@ class Names:
         writer = Writer(self._strings.get, self._path)
         self.signatures = Signatures(writer, self.interner.new_signature, counters, allowance)
 
+    def look(self) -> None:
+        """Prepares for definitions that have been made by now."""
+        self._facts.look()
+
     def learn(self, entry: Entry) -> None:
         """Takes in one definition.
 
@@ -73,10 +84,13 @@ class Names:
             ProtocolError: it is not one that the library writes.
         """
         before = self.interner.overflowed
-        text = entry.text.decode(errors="backslashreplace")
         if entry.type == ENTRY_FILE:
-            self._learn_file(entry.number, text[:MAX_TEXT])
-        elif entry.type == ENTRY_STRING:
+            self._learn_file(entry.number, entry.text)
+            if self.interner.overflowed > before:
+                self._counters["definitions_dropped"] += self.interner.overflowed - before
+            return
+        text = entry.text.decode(errors="backslashreplace")
+        if entry.type == ENTRY_STRING:
             if self._has_room(text):
                 self._strings[entry.number] = text[:MAX_TEXT]
         elif entry.type == ENTRY_CALL:
@@ -113,11 +127,11 @@ class Names:
         files: npt.NDArray[np.uint32] = self._files[numbers if known.all() else np.where(known, numbers, 0)]
         return files
 
-    def _learn_file(self, number: int, path: str) -> None:
+    def _learn_file(self, number: int, text: bytes) -> None:
         if not 0 < number <= MOST_FILES:
             self._counters["definitions_dropped"] += 1
             return
-        plain = normalised(path)
+        plain, type_ = _spelled_once(text) if len(text) <= _REMEMBERED else _spelled(text)
         if number >= len(self._files):
             self._files = _grown(self._files, number)
         if number >= len(self._paths):
@@ -126,7 +140,6 @@ class Names:
         if known := self.interner.known_file(plain):
             self._files[number] = known
             return
-        type_ = FileType.DIRECTORY if path.endswith(("/", "/.", "/..")) else file_type_of(plain)
         self._files[number] = self.interner.file(plain, self._facts(plain, type_))
 
     def _learn_call(self, number: int, layer: int, text: str) -> None:
@@ -137,7 +150,7 @@ class Names:
             return
         if number >= len(self._calls):
             self._calls, self._layers = _grown(self._calls, number), _grown(self._layers, number)
-        if layer > max(Layer):
+        if layer > _LAST_LAYER:
             self._counters["definitions_malformed"] += 1
             layer = Layer.OTHER
         self._layers[number] = layer
@@ -184,6 +197,17 @@ def normalised(path: str) -> str:
     if not path.startswith("/") or not ("//" in path or "/." in path or path.endswith("/")):
         return path
     return "/" + os.path.normpath(path).lstrip("/")
+
+
+def _spelled(text: bytes) -> tuple[str, FileType]:
+    """Returns a path without what it can do without, and the type that its spelling tells."""
+    path = text.decode(errors="backslashreplace")[:MAX_TEXT]
+    plain = normalised(path)
+    return plain, FileType.DIRECTORY if path.endswith(("/", "/.", "/..")) else file_type_of(plain)
+
+
+_spelled_once = lru_cache(maxsize=16_384)(_spelled)
+"""Processes that follow one another name the same files: those of a compiler a hundred each."""
 
 
 def _grown(array: npt.NDArray[Any], index: int) -> npt.NDArray[Any]:

@@ -90,6 +90,7 @@ class TracedProcess:
 
     def learn(self, entries: bytes) -> None:
         """Takes in definitions."""
+        self._names.look()
         for entry in entries_of(entries):
             try:
                 if entry.type == ENTRY_UNSEEN:
