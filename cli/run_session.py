@@ -29,12 +29,13 @@ from ..collectors.sources.preload.relay import RelayedSource
 from ..collectors.traceable import obstacle_to_tracing
 from ..daemon.aggregator import clean_job
 from ..daemon.archives import ArchiveSettings
+from ..daemon.failures import AnalysisFailedError
 from ..daemon.server import Server
 from ..daemon.session import JobSession
 from ..daemon.settings import AggregatorSettings
 from ..events import UnavailableError
 from ..events.losses import loss_lines
-from ..events.models import RunSummary, UnseenProgram
+from ..events.models import RunSummary, SignalSeries, UnseenProgram
 from .aside import running_aside
 from .launch import SignalPassing, shell_status, start
 from .run_feed import Feed
@@ -113,7 +114,7 @@ def _observe(plan: RunPlan, gate: Path, loop: asyncio.AbstractEventLoop, server:
             child = start(plan.command, environment)
             passing.attach(child)
             view = open_view(sys.stderr, quiet=plan.quiet)
-            server.aggregator.on_prediction(view.predicted)
+            server.aggregator.on_prediction(view.predicted, "terminal")
             work = (_show(view, server, plan.job), feed.run(), server.run())
             tasks = [loop.create_task(each) for each in work]
             with running_aside(loop):
@@ -198,7 +199,7 @@ def _finish(
         with _complaint(f"cannot write the report to {plan.output}"):
             from ..clients.report import write_report  # when it is written: its templates take time to import
 
-            write_report(plan.output, summary, list(session.history), session.signal())
+            write_report(plan.output, summary, list(session.history), _signal_of(session))
             written = True
     if not plan.quiet:
         _print_summary(summary, report if written else None)
@@ -214,6 +215,8 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
     )
     if left := not_counted_text(job.not_counted):
         _say(f"{left} (--count files or everything counts it)")
+    for failure in job.failures:
+        _say(f"the analysis {failure.analysis} failed, and what it tells is missing: {failure.reason}")
     if summary.prediction is not None:
         _say(
             f"whole run: {prediction_line(summary.prediction.model_copy(update={'next_phase': None}), with_job=False)}"
@@ -317,12 +320,20 @@ async def _show(view: LiveView, server: Server, job: str) -> None:
         if session is None:
             view.tick(now, 0, 0.0, [])
         else:
-            recent = session.signal(_VIEW_WINDOW_S, until_s=now)
+            recent = _signal_of(session, _VIEW_WINDOW_S, until_s=now)
             bandwidth = [read + written for read, written in zip(recent.read, recent.written, strict=True)]
             latest = bandwidth[-max(round(_RATE_S / recent.bin_s), 1) :]
             rate = sum(latest) / max(len(latest), 1)
             view.tick(now, session.bytes_read + session.bytes_written, rate, bandwidth)
         await asyncio.sleep(_VIEW_S)
+
+
+def _signal_of(session: JobSession, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
+    """Returns the bandwidth over time; none where that analysis has failed."""
+    try:
+        return session.signal(last_s, until_s)
+    except AnalysisFailedError:
+        return SignalSeries(job=session.job, start_s=session.first_ns or 0, bin_s=1.0, read=[], written=[])
 
 
 async def _stop(task: asyncio.Task[None]) -> None:

@@ -96,7 +96,7 @@ async def _serve(server: Server, settings: AggregatorSettings) -> None:
                 f"publish {server.publish_endpoint or 'off'}" + (f", ftio {ftio}" if ftio else ""),
                 err=True,
             )
-            server.aggregator.on_job(lambda job: _log.info("job %s: %s", job.job, job.state))
+            server.aggregator.on_job(lambda job: _log.info("job %s: %s", job.job, job.state), "log")
             running = asyncio.create_task(server.run())
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, running.cancel)
@@ -143,7 +143,7 @@ async def taking_ftio(server: Server, settings: AggregatorSettings) -> AsyncIter
                 counters=server.aggregator.counters,
             )
             stack.callback(reply.close)
-            server.aggregator.on_prediction(reply.prediction)
+            server.aggregator.on_prediction(reply.prediction, "ftio")
         tasks = [asyncio.create_task(agent.run()), asyncio.create_task(_log_problems(source.problems))]
         try:
             yield source.endpoint

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import logging
+import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
 
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.losses import checked
 from ..events.models import JobSummary, Prediction
 from .agenda import Agenda
 from .collector_counts import CollectorCounts
+from .failures import AnalysisFailedError, Failures
 from .ingest_core import StreamForgottenError
 from .life import Happening, State, after
+from .listeners import Listeners
 from .session import JobSession
 from .settings import AggregatorSettings
 
-_log = logging.getLogger(__name__)
 _LONGEST_JOB: Final = 256
 _SLICE_S: Final = 0.01
 _ANALYSES: Final = ("graph", "layers", "interactions")
@@ -25,19 +26,19 @@ _ANALYSES: Final = ("graph", "layers", "interactions")
 
 PredictionListener: TypeAlias = Callable[[Prediction], None]
 JobListener: TypeAlias = Callable[[JobSummary], None]
-_News = TypeVar("_News", Prediction, JobSummary)
 
 
 class Aggregator:
     """Takes streams in (it is the ingest's sink) and publishes to listeners.
 
     ``clock`` is the time of day, for stamps. Jobs age, and predictions are due, by ``steady``, a clock that is never
-    set; so a correction of the time of day ends no job. A listener that raises is logged and counted; the others and
-    the job go on.
+    set; so a correction of the time of day ends no job. A listener that raises, and an analysis of a job, is logged and
+    counted; the others and the job go on.
 
     Attributes:
         jobs: the sessions by job id.
         counters: what happened, by name.
+        on_predictions, on_jobs: who is told of predictions and of jobs, by name.
         late_s: by how much the last prediction was late.
     """
 
@@ -55,21 +56,21 @@ class Aggregator:
         self._job_of: dict[str, str] = {}
         self._forgotten: set[str] = set()
         self._predicted_at: dict[str, float] = {}
-        self._on_prediction: list[PredictionListener] = []
-        self._on_job: list[JobListener] = []
+        self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
+        self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
         self._signal_dropped = {"late": 0.0, "ahead": 0.0}
         self._dropped: dict[str, Counter[str]] = {part: Counter() for part in _ANALYSES}
         self._collectors = CollectorCounts()
 
     # ---- listeners ----
 
-    def on_prediction(self, listener: PredictionListener) -> None:
-        """Has a function called with each prediction."""
-        self._on_prediction.append(listener)
+    def on_prediction(self, listener: PredictionListener, name: str = "listener") -> None:
+        """Has a function called with each prediction; the name is told should it raise."""
+        self.on_predictions.add(name, listener)
 
-    def on_job(self, listener: JobListener) -> None:
-        """Has a function called whenever a job appears or changes its state."""
-        self._on_job.append(listener)
+    def on_job(self, listener: JobListener, name: str = "listener") -> None:
+        """Has a function called whenever a job appears or changes its state, likewise."""
+        self.on_jobs.add(name, listener)
 
     # ---- the ingest's sink ----
 
@@ -82,7 +83,8 @@ class Aggregator:
             if len(self.jobs) >= self._settings.max_jobs:
                 self.counters["streams_refused:max_jobs"] += 1
                 return
-            session = self.jobs[job] = JobSession(job, self._settings, now)
+            failures = Failures(job, self._clock, self.counters)
+            session = self.jobs[job] = JobSession(job, self._settings, now, failures)
             self._tell_job(session)
         self._job_of[stream] = job
         session.open_stream(stream, info, now)
@@ -199,7 +201,8 @@ class Aggregator:
             if (session := self.jobs.get(job)) is not None and session.state is not State.ENDED:
                 self.late_s = self._steady() - due_s
                 self.counters["predictions_late"] += self.late_s > self._settings.prediction_interval_s
-                self._predict(session)
+                with self._guarded(session):
+                    self._predict(session)
             if self._steady() - begun > _SLICE_S:
                 return True
         return waiting
@@ -208,13 +211,22 @@ class Aggregator:
         """Moves jobs that are due through their lives; tells whether there was no time for all."""
         while (aged := self._ages.take(now)) is not None:
             if (session := self.jobs.get(aged[0])) is not None:
-                self._age(session, now)
+                with self._guarded(session):
+                    self._age(session, now)
                 if session.state is not State.REMOVED:
                     # later than now in any case: rounding must not bring it back at once
                     self._ages.put(session.job, max(self._next_age(session), now + _SLICE_S))
             if self._steady() > until:
                 return True
         return False
+
+    @contextlib.contextmanager
+    def _guarded(self, session: JobSession) -> Iterator[None]:
+        """Has whatever goes wrong with one job cost that job alone."""
+        try:
+            yield
+        except Exception as error:
+            session.failures.add("job", error, stopped=False)
 
     def end_job(self, job: str) -> None:
         """Ends a job now: its last prediction looks at the whole run."""
@@ -257,17 +269,15 @@ class Aggregator:
         self._due.drop(session.job)
         try:
             prediction = session.predict(now, whole=whole)
-        except Exception:  # a job that cannot be analysed costs its own predictions only
+        except AnalysisFailedError:  # which is told with the job
             self.counters["prediction_errors"] += 1
-            session.flushed = False
-            _log.exception("job %s cannot be predicted", session.job)
             return
         if prediction is None:
             return
         self.counters["predictions"] += 1
         if session.stale_at_s is not None and not whole:
             self._due.put(session.job, at + max(session.stale_at_s - now, self._settings.prediction_interval_s))
-        self._tell(self._on_prediction, lambda: prediction)
+        self.on_predictions.tell(session.job, lambda: prediction)
 
     def _move(self, session: JobSession, happening: Happening) -> None:
         before, session.state = session.state, after(session.state, happening)
@@ -299,15 +309,7 @@ class Aggregator:
         self.counters["events_dropped:clock_skew"] += session.losses.total["events_dropped:clock_skew"]
 
     def _tell_job(self, session: JobSession) -> None:
-        self._tell(self._on_job, lambda: session.summary(self._clock()))
-
-    def _tell(self, listeners: list[Callable[[_News], None]], make: Callable[[], _News]) -> None:
-        for listener in listeners:
-            try:
-                listener(make())
-            except Exception:
-                self.counters["listener_errors"] += 1
-                _log.exception("a listener raised")
+        self.on_jobs.tell(session.job, lambda: session.summary(self._clock()))
 
 
 def _add(total: dict[str, float], session: JobSession) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar, cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeVar
 
 from ..analyzers.totals import Totals
 from ..events import EventBatch, StreamInfo
+from .failures import Failures
 from .held import Held, Taken
 from .job_graph import JobGraph
 from .job_interactions import JobInteractions
@@ -20,77 +22,126 @@ _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few eve
 _MOST_CLOSING: Final = 256
 
 
-_P = TypeVar("_P")
+_P = TypeVar("_P", bound="Part")
 
 
-@dataclass(slots=True)
-class _Reader(Generic[_P]):
-    part: _P
-    seen: int = 0
-    """Of the events that are held."""
-    closed: int = 0
-    """Of the streams that have ended since."""
+class Part(Protocol):
+    """One analysis of a job."""
+
+    def update(self, taken: Taken) -> None:
+        """Takes in events."""
+        ...
+
+    def close_stream(self, stream: str) -> None:
+        """Takes in that a stream has ended."""
+        ...
+
+    def settle(self) -> None:
+        """Gives memory back that a silent job does not need."""
+        ...
+
+    def losses(self) -> dict[str, int]:
+        """Returns what is missing in what it tells, by reason."""
+        ...
 
 
-class _JobTotals:
+class JobTotals:
+    """Sums by call and by file."""
+
     def __init__(self, settings: AggregatorSettings, names: JobNames) -> None:
         self._names = names
         self.totals = Totals(max_files=settings.max_files, max_calls=settings.max_calls)
 
     def update(self, taken: Taken) -> None:
+        """Takes in events."""
         self.totals.update(taken.batch, self._names.left_out)
 
-    def close_stream(self, stream: str) -> None: ...
+    def close_stream(self, stream: str) -> None:
+        """Changes nothing."""
 
-    def settle(self) -> None: ...
+    def settle(self) -> None:
+        """Changes nothing."""
+
+    def losses(self) -> dict[str, int]:
+        """Returns nothing: what is beyond the bounds is summed as other."""
+        return {}
 
 
-_AnyReader = _Reader[_JobTotals] | _Reader[JobGraph] | _Reader[JobLayers] | _Reader[JobInteractions]
+def _graph(job: str, settings: AggregatorSettings, names: JobNames) -> Part | None:
+    return JobGraph(job, settings.dfg, names) if settings.dfg.enabled else None
+
+
+def _layers(job: str, settings: AggregatorSettings, names: JobNames) -> Part | None:
+    layers = settings.layers.with_paths(settings.detect.data_paths, settings.detect.system_paths)
+    return JobLayers(job, layers, names) if layers.enabled else None
+
+
+def _interactions(job: str, settings: AggregatorSettings, names: JobNames) -> Part | None:
+    return JobInteractions(job, settings.rank, names) if settings.rank.enabled else None
+
+
+PARTS: Final[Mapping[str, Callable[[str, AggregatorSettings, JobNames], Part | None]]] = {
+    "totals": lambda _, settings, names: JobTotals(settings, names),
+    "graph": _graph,
+    "layers": _layers,
+    "interactions": _interactions,
+}
+"""What makes each analysis of a job, by name; None where it is switched off."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    part: Part
+    seen: int = 0
+    """Of the events that are held."""
+    closed: int = 0
+    """Of the streams that have ended since."""
+    losses: dict[str, int] = field(default_factory=dict)
+    """As last told."""
 
 
 class Analyses:
     """Holds a job's events back until there are enough of them, or somebody asks: each look takes its time.
 
-    What is asked for takes in first what it has not seen yet, so nobody can tell that events were held back.
+    What is asked for takes in first what it has not seen yet, so nobody can tell that events were held back. A part
+    that breaks is stopped, which ``failures`` tells; the others go on.
 
     Attributes:
         events: how many came in.
     """
 
-    def __init__(self, job: str, settings: AggregatorSettings, names: JobNames) -> None:
+    def __init__(self, job: str, settings: AggregatorSettings, names: JobNames, failures: Failures) -> None:
         self.events = 0
-        self._job, self._settings, self._names = job, settings, names
-        self._totals = _Reader(_JobTotals(settings, names))
-        self._graph: _Reader[JobGraph] | None = None
-        self._layers: _Reader[JobLayers] | None = None
-        self._interactions: _Reader[JobInteractions] | None = None
+        self._job, self._settings, self._names, self._failures = job, settings, names, failures
+        self._readers: dict[str, _Reader] = {}
+        self._stopped: dict[str, dict[str, int]] = {}  # what each part lacked in the end
         self._held = Held()
         self._closing: dict[str, int] = {}
         self._pids: dict[str, int] = {}
 
     @property
     def totals(self) -> Totals:
-        """Sums by call and by file."""
-        self._catch_up(self._totals)
-        return self._totals.part.totals
+        """Sums by call and by file. Raises AnalysisFailedError, as all parts do that failed."""
+        part = self._up_to_date("totals", JobTotals)
+        return part.totals if part is not None else Totals()
 
     @property
     def graph(self) -> JobGraph | None:
         """The directly-follows graph; None before the first event, and where it is switched off."""
-        return self._up_to_date(self._graph)
+        return self._up_to_date("graph", JobGraph)
 
     @property
     def layers(self) -> JobLayers | None:
         """The layers; None likewise."""
-        return self._up_to_date(self._layers)
+        return self._up_to_date("layers", JobLayers)
 
     @property
     def interactions(self) -> JobInteractions | None:
         """Who interacts with whom; None likewise."""
-        return self._up_to_date(self._interactions)
+        return self._up_to_date("interactions", JobInteractions)
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
-        """Takes in events of a stream in the job's numbers; a part that they break raises, perhaps later."""
+        """Takes in events of a stream in the job's numbers."""
         if not self.events:
             self._make_parts()
         if self._closing and (stream in self._closing or (info.pid and info.pid in self._closing.values())):
@@ -111,56 +162,70 @@ class Analyses:
     def settle(self) -> None:
         """Gives memory back that a silent job does not need."""
         self._catch_all_up()
-        for reader in self._readers():
-            reader.part.settle()
+        for name, reader in list(self._readers.items()):
+            try:
+                reader.part.settle()
+            except Exception as error:
+                self._stop(name, error)
 
     def losses(self, part: str) -> dict[str, int]:
-        """Returns what ``graph``, ``layers`` or ``interactions`` lack so far, by reason."""
-        reader = {"graph": self._graph, "layers": self._layers, "interactions": self._interactions}[part]
-        return reader.part.losses() if reader is not None else {}
+        """Returns what a part lacks so far, by reason; of one that was stopped what it lacked until then."""
+        if (reader := self._readers.get(part)) is None:
+            return self._stopped.get(part, {})
+        try:
+            reader.losses = reader.part.losses()
+        except Exception as error:
+            self._failures.add(part, error, stopped=False)
+        return reader.losses
 
     def _make_parts(self) -> None:
-        job, settings, names = self._job, self._settings, self._names
-        if settings.dfg.enabled:
-            self._graph = _Reader(JobGraph(job, settings.dfg, names))
-        if settings.layers.enabled:
-            layers = settings.layers.with_paths(settings.detect.data_paths, settings.detect.system_paths)
-            self._layers = _Reader(JobLayers(job, layers, names))
-        if settings.rank.enabled:
-            self._interactions = _Reader(JobInteractions(job, settings.rank, names))
+        for name, make in PARTS.items():
+            try:
+                part = make(self._job, self._settings, self._names)
+            except Exception as error:
+                self._failures.add(name, error, stopped=True)
+                continue
+            if part is not None:
+                self._readers[name] = _Reader(part)
 
-    def _readers(self) -> list[_AnyReader]:
-        readers = (self._totals, self._graph, self._layers, self._interactions)
-        return [reader for reader in readers if reader is not None]
+    def _up_to_date(self, name: str, kind: type[_P]) -> _P | None:
+        if name in self._readers:
+            self._catch_up(name)
+            self._take_in_all(name)
+        self._failures.check(name)
+        reader = self._readers.get(name)
+        return reader.part if reader is not None and isinstance(reader.part, kind) else None
 
-    def _up_to_date(self, reader: _Reader[_P] | None) -> _P | None:
-        if reader is None:
-            return None
-        self._catch_up(cast(_AnyReader, reader))
-        return reader.part
+    def _catch_up(self, name: str) -> None:
+        reader = self._readers[name]
+        try:
+            first, reader.seen = reader.seen, len(self._held)
+            if first < len(self._held):
+                reader.part.update(self._held.since(first))
+            first, reader.closed = reader.closed, len(self._closing)
+            for stream in list(self._closing)[first:]:
+                reader.part.close_stream(stream)
+        except Exception as error:
+            self._stop(name, error)
 
-    def _catch_up(self, reader: _AnyReader) -> None:
-        first, reader.seen = reader.seen, len(self._held)
-        if first < len(self._held):
-            taken = self._held.since(first)
-            if isinstance(reader.part, JobInteractions):
-                for each in taken.parts():
-                    reader.part.update(*each)
-            else:
-                reader.part.update(taken)
-        first, reader.closed = reader.closed, len(self._closing)
-        for stream in list(self._closing)[first:]:
-            reader.part.close_stream(stream)
+    def _take_in_all(self, name: str) -> None:
+        """Has interactions take in what they hold back themselves: while they answer they could not be stopped."""
+        if (reader := self._readers.get(name)) is not None and isinstance(reader.part, JobInteractions):
+            try:
+                reader.part.settle()
+            except Exception as error:
+                self._stop(name, error)
 
     def _catch_all_up(self) -> None:
-        broken: Exception | None = None
-        for reader in self._readers():
-            try:
-                self._catch_up(reader)
-            except Exception as error:  # of one part costs the others nothing
-                broken = error
+        for name in list(self._readers):
+            self._catch_up(name)
+        for reader in self._readers.values():
             reader.seen = reader.closed = 0
         self._held.clear()
         self._closing.clear()
-        if broken is not None:
-            raise broken
+
+    def _stop(self, name: str, error: Exception) -> None:
+        """Lets go of a part that broke: it may have taken in a part of what it was given."""
+        self._failures.add(name, error, stopped=True)
+        self._stopped[name] = self.losses(name)
+        del self._readers[name]

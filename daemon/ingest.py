@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -14,8 +15,10 @@ import zmq.asyncio
 from ..events import ConfigError
 from ..events.endpoints import check_private, is_ipv6, private_files
 from ..events.wire import Frame
-from .ingest_core import IngestCore, IngestSettings, Sink
+from .ingest_core import IngestCore, IngestSettings, Reply, Sink
 
+_log = logging.getLogger(__name__)
+_MOST_LOGGED: Final = 20
 _MESSAGES_A_TURN: Final = 64
 _TICK_S: Final = 0.5
 
@@ -75,7 +78,16 @@ class Ingest:
                 return
             identity = parts[0].bytes
             frames: list[Frame] = [part.buffer for part in parts[1:]]
-            for peer, reply in self.core.receive(identity, frames, time.monotonic()):
+            for peer, reply in self._answers(identity, frames):
                 with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
                     await self._socket.send_multipart([peer, *reply], zmq.NOBLOCK)
         await asyncio.sleep(0)
+
+    def _answers(self, identity: bytes, frames: list[Frame]) -> list[Reply]:
+        try:
+            return self.core.receive(identity, frames, time.monotonic())
+        except Exception:  # one message that breaks something costs itself
+            self.core.stats.failed += 1
+            if self.core.stats.failed <= _MOST_LOGGED:
+                _log.exception("a message could not be taken in")
+            return []

@@ -16,6 +16,7 @@ from ..events.interaction import Ranking
 from ..events.kernel import COMM, text_about
 from ..events.programs import program_name
 from ..events.schema import UNKNOWN_RANK
+from .held import Taken
 from .numbering import JobNames
 
 _MOST_HOSTS = 65_536
@@ -39,8 +40,12 @@ class JobInteractions:
         self._held: dict[tuple[int, int], list[EventBatch]] = {}
         self._held_events = 0
 
-    def update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
-        """Takes in events of a stream in the job's numbers."""
+    def update(self, taken: Taken) -> None:
+        """Takes in events in the job's numbers."""
+        for batch, stream, info in taken.parts():
+            self._update(batch, stream, info)
+
+    def _update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         if stream not in self._streams:
             self._numbered += 1
             self._streams[stream] = self._numbered

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import math
 import time
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 import zmq
@@ -15,10 +16,11 @@ from .aggregator import Aggregator, clean_job
 from .archives import Archives
 from .ingest import Ingest
 from .ingest_core import IngestStats, Sink
+from .lasting import lasting
 from .settings import AggregatorSettings
 
 if TYPE_CHECKING:
-    from .publish.http import Pages
+    from .publish.http import HttpServer, Pages
 
 _LATE_TICKS = 10
 
@@ -36,6 +38,7 @@ class Server:
         archives: the calls of the jobs in files; None where that is switched off.
         sink: takes streams in.
         stats: what has come in.
+        http: answers requests, after ``start``; None where that is switched off.
         ingest_endpoint, publish_endpoint, http_url: where it really listens, after ``start``; None where switched off.
     """
 
@@ -46,6 +49,7 @@ class Server:
         self.http_url: str | None = None
         self._settings = settings
         self._pages = pages
+        self.http: HttpServer | None = None
         self._context = zmq.asyncio.Context()
         self.archives = self._archives(settings)
         self.sink: Sink = self.archives or self.aggregator
@@ -78,11 +82,25 @@ class Server:
             raise
 
     async def run(self) -> None:
-        """Takes in and predicts until cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            if self._ingest is not None:
-                tasks.create_task(self._ingest.run())
-            tasks.create_task(self._tick())
+        """Takes in and predicts until cancelled.
+
+        Raises:
+            ServerFailedError: a part of it failed over and over again.
+        """
+        work: dict[str, Callable[[], Awaitable[None]]] = {"jobs": self._tick}
+        if self._ingest is not None:
+            work["ingest"] = self._ingest.run
+        if self.http is not None:
+            work["http"] = self.http.run
+        tasks = [asyncio.create_task(lasting(name, each, self.aggregator.counters)) for name, each in work.items()]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
 
     async def stop(self) -> None:
         """Closes everything."""
@@ -106,7 +124,7 @@ class Server:
             self.aggregator.counters,
             on_missing=self.aggregator.not_archived,
         )
-        self.aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None)
+        self.aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None, "archive")
         return archives
 
     async def _tick(self) -> None:
@@ -122,8 +140,8 @@ class Server:
 
         publisher = Publisher(zmq.Context(self._context), endpoint, allow_remote=self._settings.allow_remote)
         self._stack.callback(publisher.close)
-        self.aggregator.on_prediction(publisher.prediction)
-        self.aggregator.on_job(publisher.job)
+        self.aggregator.on_prediction(publisher.prediction, "zeromq")
+        self.aggregator.on_job(publisher.job, "zeromq")
         self.publish_endpoint = publisher.endpoint
 
     async def _start_http(self, address: str) -> None:
@@ -137,4 +155,5 @@ class Server:
         server = HttpServer(app, address, allow_remote=self._settings.allow_remote)
         self._stack.push_async_callback(server.stop)
         await server.start()
+        self.http = server
         self.http_url = server.url

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Final
 
 import numpy as np
 
 from ..analyzers.completeness import Completeness
-from ..analyzers.file_groups import CHANNEL, SYSTEM
 from ..analyzers.online.predictor import Predictor
 from ..analyzers.totals import Totals
 from ..events import Definitions, EventBatch, Flag, StreamInfo
 from ..events.batch import occurring
 from ..events.losses import BYTES, EVENTS, bytes_of, events_of
-from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted, Prediction, SignalSeries
+from ..events.models import JobDetail, JobSummary, NotCounted, Prediction, SignalSeries
 from .analyses import Analyses
+from .failures import Failures
 from .history import History
 from .job_graph import JobGraph
 from .job_interactions import JobInteractions
 from .job_layers import JobLayers
 from .job_losses import JobLosses
+from .job_summary import detail_of, not_counted_of, summary_of
 from .life import State
 from .numbering import JobNames, StreamNames
 from .settings import AggregatorSettings
@@ -30,6 +31,8 @@ from .settings import AggregatorSettings
 _BANDWIDTH_S: Final = 10
 _SKEWED: Final = "clock_skew"
 _PASSED: Final = 0.51  # of a period after its told start a phase was skipped
+SIGNAL: Final = "signal"
+PREDICTION: Final = "prediction"
 _LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed
 
 
@@ -45,6 +48,8 @@ class JobSession:
     settings: AggregatorSettings
     created_at_s: float
     """By the steady clock."""
+    failed: InitVar[Failures | None] = None
+    """Takes the failures of the analyses; by default they are told with the job alone."""
     state: State = State.RUNNING
     ended_at_s: float = 0.0
     """By the steady clock."""
@@ -78,13 +83,15 @@ class JobSession:
     names: JobNames = field(init=False)
     predictor: Predictor = field(init=False)
     analyses: Analyses = field(init=False)
+    failures: Failures = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, failed: Failures | None) -> None:
+        self.failures = failed or Failures(self.job)
         self.heard_at_s = self.created_at_s
         self.history = History(self.settings.history)
         self.names = JobNames(self.settings.max_calls, self.settings.max_files, self.settings.detect.rule)
         self.predictor = Predictor(self.job, self.settings.detect)
-        self.analyses = Analyses(self.job, self.settings, self.names)
+        self.analyses = Analyses(self.job, self.settings, self.names, self.failures)
 
     def open_stream(self, stream: str, info: StreamInfo, at_s: float) -> None:
         """Takes in a stream."""
@@ -110,7 +117,9 @@ class JobSession:
         """Takes in what was lost since ``since_ns``; since the beginning of the job, where that is not known."""
         now_ns = (self.last_ns or 0) if self.own_clock else int(now_s * 1e9)
         start_ns = since_ns if since_ns is not None else self.first_ns if self.first_ns is not None else now_ns
-        self.completeness.lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
+        with self.failures.taking(SIGNAL) as goes_on:
+            if goes_on:
+                self.completeness.lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
 
     def lose_of_stream(self, stream: str, losses: Mapping[str, int], now_s: float) -> None:
         """Takes in what of an open stream was lost so far."""
@@ -131,7 +140,7 @@ class JobSession:
         self.lose(grown, at_s if now_s is None else now_s, self.heard_until_ns.pop(stream, None))
         if self.streams.pop(stream, None) is not None:
             self.flushed = True
-            self.predictor.flush()
+            self._flush()
             self.infos.pop(stream)
             self.analyses.close_stream(stream)
         if not self.streams:
@@ -170,8 +179,7 @@ class JobSession:
         batch = names.translate(batch)
         self._count(batch, last, now_s)
         self.heard_until_ns[stream] = max(last, self.heard_until_ns.get(stream, last))
-        self.completeness.seen(last, len(batch), batch.moved)
-        self.predictor.update(batch, self.names.left_out, None if self.own_clock else int(now_s * 1e9))
+        self._add_to_signal(batch, last, now_s)
         self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
         self.analyses.put(batch, stream, self.infos[stream])
 
@@ -181,15 +189,20 @@ class JobSession:
         Args:
             now_s: the time of day; a trace with a clock of its own is predicted from its last event.
             whole: look at all that is remembered instead of the adapted window: the last word on a job.
+
+        Raises:
+            AnalysisFailedError: the job cannot be predicted.
         """
         if self.last_ns is None:
             return None
-        now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
-        prediction = self._held_to_what_arrived(self.predictor.predict(now_ns, whole=whole))
         self.flushed = False
+        self.failures.check(SIGNAL)
+        now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
+        with self.failures.asking(PREDICTION):
+            prediction = self._held_to_what_arrived(self.predictor.predict(now_ns, whole=whole))
+            self.stale_at_s = None if self.own_clock else _stale_at(prediction, self.predictor.last_ns / 1e9)
+            self.history.append(prediction)
         self.predictions += 1
-        self.history.append(prediction)
-        self.stale_at_s = None if self.own_clock else _stale_at(prediction, self.predictor.last_ns / 1e9)
         return prediction
 
     def _held_to_what_arrived(self, prediction: Prediction) -> Prediction:
@@ -215,8 +228,8 @@ class JobSession:
 
     @property
     def prediction(self) -> Prediction | None:
-        """The last prediction."""
-        return self.history.last
+        """The last prediction; None before the first, and once there is no signal to predict from."""
+        return None if self.failures.stopped(SIGNAL) else self.history.last
 
     def settle(self) -> None:
         """Gives memory back that a silent job does not need."""
@@ -234,22 +247,16 @@ class JobSession:
 
     @property
     def not_counted(self) -> NotCounted:
-        """What does not count of the bytes that the program itself moved."""
-        moved = self.totals.not_counted(self.names.left_out, self.names.groups)
-        (system_read, system_written), (channel_read, channel_written) = (
-            moved.get(SYSTEM, (0, 0)),
-            moved.get(CHANNEL, (0, 0)),
-        )
-        return NotCounted(
-            system_read=system_read,
-            system_written=system_written,
-            channel_read=channel_read,
-            channel_written=channel_written,
-        )
+        """What does not count of the bytes that the program itself moved. Raises as ``totals`` does."""
+        return not_counted_of(self)
 
     @property
     def totals(self) -> Totals:
-        """Sums by call and by file."""
+        """Sums by call and by file.
+
+        Raises:
+            AnalysisFailedError: they were stopped as they broke; so do ``graph``, ``layers`` and ``interactions``.
+        """
         return self.analyses.totals
 
     @property
@@ -268,52 +275,49 @@ class JobSession:
         return self.analyses.interactions
 
     def signal(self, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
-        """Returns the bandwidth over the observation or its last seconds; it ends with the last event, or later."""
+        """Returns the bandwidth over the observation or its last seconds; it ends with the last event, or later.
+
+        Raises:
+            AnalysisFailedError: there is none, as it broke.
+        """
+        self.failures.check(SIGNAL)
         end = max(self.last_ns or 0, 0 if self.own_clock else int(until_s * 1e9))
         first = self.first_ns or 0
         start = first if last_s is None else max(first, end - int(min(last_s * 1e9, float(end))))
-        return self.predictor.series(start, end)
+        with self.failures.asking(SIGNAL):
+            return self.predictor.series(start, end)
 
     def summary(self, now_s: float) -> JobSummary:
         """Returns what the lists show."""
-        return JobSummary(**self._facts(now_s))
+        return summary_of(self, now_s)
 
     def detail(self, now_s: float, top: int = 20) -> JobDetail:
-        """Returns the summary with the ``top`` files and calls by bytes."""
-        return JobDetail(
-            **self._facts(now_s), files=self._files(top), calls=self._calls(top), not_counted=self.not_counted
-        )
-
-    def _facts(self, now_s: float) -> dict[str, object]:
-        return {
-            "job": self.job,
-            "state": "ended" if self.state in (State.ENDED, State.REMOVED) else self.state.value,
-            "user": self.user,
-            "command": self.command,
-            "hosts": sorted(self.hosts),
-            "streams": len(self.streams),
-            "ranks": max(self.communicator, len(self.ranks)),
-            "first_event_at_s": None if self.first_ns is None else self.first_ns / 1e9,
-            "last_event_at_s": None if self.last_ns is None else self.last_ns / 1e9,
-            "events": self.analyses.events,
-            "bytes_read": self.bytes_read,
-            "bytes_written": self.bytes_written,
-            "bandwidth": self.bandwidth(now_s),
-            "events_dropped": events_of(self.losses.total),
-            "bytes_dropped": bytes_of(self.losses.total),
-            "losses": self.losses.known,
-            "complete": not self.losses.known,
-            "predictions": self.predictions,
-        }
+        """Returns the summary with the ``top`` files and calls by bytes; none where the totals have failed."""
+        return detail_of(self, now_s, top)
 
     def bandwidth(self, now_s: float) -> float:
-        """Returns the mean bandwidth of the last ten seconds, bytes/s."""
-        if self.last_ns is None:
+        """Returns the mean bandwidth of the last ten seconds, bytes/s; 0 where the signal has failed."""
+        if self.last_ns is None or self.failures.stopped(SIGNAL):
             return 0.0
         now_ns = self.last_ns if self.own_clock else int(now_s * 1e9)
         start_ns = now_ns - _BANDWIDTH_S * 10**9
         signals = (self.predictor.reads, self.predictor.writes)
-        return sum(float(signal.read(start_ns, now_ns).volume.sum()) for signal in signals) / _BANDWIDTH_S
+        try:
+            return sum(float(signal.read(start_ns, now_ns).volume.sum()) for signal in signals) / _BANDWIDTH_S
+        except Exception as error:
+            self.failures.add(SIGNAL, error, stopped=False)
+            return 0.0
+
+    def _add_to_signal(self, batch: EventBatch, last: int, now_s: float) -> None:
+        with self.failures.taking(SIGNAL) as goes_on:
+            if goes_on:
+                self.completeness.seen(last, len(batch), batch.moved)
+                self.predictor.update(batch, self.names.left_out, None if self.own_clock else int(now_s * 1e9))
+
+    def _flush(self) -> None:
+        with self.failures.taking(SIGNAL) as goes_on:
+            if goes_on:
+                self.predictor.flush()
 
     def _count(self, batch: EventBatch, last: int, now_s: float) -> None:
         first = int(batch.start.min())
@@ -324,31 +328,6 @@ class JobSession:
         ranks = occurring(batch.rank)
         if ranks.max() >= 0:
             self.ranks.update(np.unique(ranks[ranks >= 0]).tolist())
-
-    def _files(self, top: int) -> list[FileTotal]:
-        return [
-            FileTotal(
-                path=self.names.files[row.number].path or "(other)",
-                calls=row.calls,
-                bytes_read=row.bytes_read,
-                bytes_written=row.bytes_written,
-                seconds=row.seconds,
-            )
-            for row in self.totals.files(top, self.names.left_out)
-        ]
-
-    def _calls(self, top: int) -> list[CallTotal]:
-        return [
-            CallTotal(
-                call=self.names.calls[row.number] or "(other)",
-                layer=row.layer.name,
-                calls=row.calls,
-                failed=row.failed,
-                bytes=row.bytes,
-                seconds=row.seconds,
-            )
-            for row in self.totals.calls(top)
-        ]
 
 
 def _stale_at(prediction: Prediction, last_s: float) -> float | None:

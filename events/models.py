@@ -137,6 +137,20 @@ class Prediction(Model):
         return self.period_s is not None and self.confidence > PERIODIC_FROM
 
 
+class AnalysisFailure(Model):
+    """An analysis of a job that broke; the job's other analyses, and other jobs, are as they would be without."""
+
+    analysis: str
+    """signal, prediction, totals, graph, layers or interactions; or job, for what is common to them."""
+    at_s: float
+    """When it first did."""
+    reason: str
+    """Of the first time."""
+    times: int = Field(1, ge=1)
+    stopped: bool = False
+    """It broke over events, and takes in no more; what it would tell is told no more."""
+
+
 class FileTotal(Model):
     """Traffic of one file, of which something counts."""
 
@@ -186,6 +200,8 @@ class JobSummary(Model):
     complete: bool = True
     """Nothing of it was lost, as far as can be known."""
     predictions: int
+    failures: list[AnalysisFailure] = []
+    """Analyses that broke over this job."""
 
 
 class NotCounted(Model):

@@ -27,9 +27,10 @@ from ...events.interaction import Culprits, Ranking
 from ...events.layers import Layers
 from ...events.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
-from ..culprits import frozen_culprits
+from ..culprits import frozen_culprits, shared_by
+from ..failures import AnalysisFailedError
 from ..job_interactions import rank_jobs
-from ..session import JobSession
+from ..session import PREDICTION, SIGNAL, JobSession
 
 _START_S: Final = 10.0
 
@@ -82,6 +83,10 @@ def make_application(
             detail = {"error": str(detail), "expected": "a path of /api/v1/openapi.json"}
         return JSONResponse(detail, error.status_code)
 
+    @app.exception_handler(AnalysisFailedError)
+    async def tell_failure(_: Request, error: AnalysisFailedError) -> JSONResponse:
+        return JSONResponse({"error": str(error), "expected": "a job whose analysis did not break"}, 503)
+
     @app.head("/metrics", include_in_schema=False)
     @app.get("/metrics", include_in_schema=False)
     async def metrics(request: Request) -> Response:
@@ -114,8 +119,11 @@ def make_application(
     @app.get("/api/v1/jobs/{job:path}/prediction")
     async def prediction(job: str) -> Prediction:
         """Returns a job's last prediction."""
-        last = session_of(job).prediction
+        session = session_of(job)
+        session.failures.check(SIGNAL)
+        last = session.prediction
         if last is None:
+            session.failures.check(PREDICTION, ever=True)
             raise HTTPException(404, {"error": f"job {job!r} has no prediction yet", "expected": "a job with events"})
         return last
 
@@ -126,55 +134,69 @@ def make_application(
 
     one_graph_at_a_time = asyncio.Lock()
 
-    async def in_thread(work: Callable[[], str]) -> str:
-        """Has a thread do what takes tens of milliseconds, so that batches are taken in meanwhile."""
+    async def in_thread(work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> str:
+        """Has a thread do what takes tens of milliseconds, so that batches are taken in meanwhile.
+
+        What it raises is the failure of the job's analysis that it is about.
+        """
         async with one_graph_at_a_time:
-            return await asyncio.to_thread(work)
+            with contextlib.nullcontext() if about is None else about[0].failures.asking(about[1]):
+                return await asyncio.to_thread(work)
 
     def graph_of(job: str) -> Callable[[], Graph]:
-        graph = session_of(job).graph
+        session = session_of(job)
+        graph = session.graph
         if graph is None:
             raise HTTPException(
                 404, {"error": f"job {job!r} has no graph", "expected": "a job with events, and dfg.enabled"}
             )
-        return graph.frozen()
+        with session.failures.asking("graph"):
+            return graph.frozen()
 
     @app.get("/api/v1/jobs/{job:path}/dfg", response_model=Graph | Comparison)
     async def dfg(job: str, versus: str | None = None) -> Response:
         """Returns a job's directly-follows graph of now, or what sets it apart from another job's."""
         green = graph_of(job)
         if versus is None:
-            text = await in_thread(lambda: green().model_dump_json())
+            text = await in_thread(lambda: green().model_dump_json(), (session_of(job), "graph"))
         else:
             red = graph_of(versus)
-            text = await in_thread(lambda: compare(green(), red(), job, versus).model_dump_json())
+            text = await in_thread(
+                lambda: compare(green(), red(), job, versus).model_dump_json(), (session_of(job), "graph")
+            )
         return Response(text, media_type="application/json")
 
     def layers_of(job: str) -> Callable[[Cut], Layers]:
-        layers = session_of(job).layers
+        session = session_of(job)
+        layers = session.layers
         if layers is None:
             raise HTTPException(
                 404, {"error": f"job {job!r} has no layers", "expected": "a job with events, and layers.enabled"}
             )
-        return layers.frozen()
+        with session.failures.asking("layers"):
+            return layers.frozen()
 
     @app.get("/api/v1/jobs/{job:path}/layers", response_model=Layers)
     async def layers(job: str, top: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Response:
         """Returns what each layer of a job does, now; of handles and files those with the most time."""
         report = layers_of(job)
-        text = await in_thread(lambda: report(Cut(handles=top, files=top)).model_dump_json())
+        cut = Cut(handles=top, files=top)
+        text = await in_thread(lambda: report(cut).model_dump_json(), (session_of(job), "layers"))
         return Response(text, media_type="application/json")
 
     @app.get("/api/v1/jobs/{job:path}/rank", response_model=Ranking)
     async def rank(job: str) -> Response:
         """Returns who interacts with whom in a job, and who matters, now."""
-        interactions = session_of(job).interactions
+        session = session_of(job)
+        interactions = session.interactions
         if interactions is None:
             raise HTTPException(
                 404, {"error": f"job {job!r} has no ranking", "expected": "a job with events, and rank.enabled"}
             )
-        frozen = interactions.frozen()
-        return Response(await in_thread(lambda: frozen().model_dump_json()), media_type="application/json")
+        with session.failures.asking("interactions"):
+            frozen = interactions.frozen()
+        text = await in_thread(lambda: frozen().model_dump_json(), (session, "interactions"))
+        return Response(text, media_type="application/json")
 
     @app.get("/api/v1/jobs/{job:path}/culprits", response_model=Culprits)
     async def culprits(
@@ -194,7 +216,7 @@ def make_application(
     async def rank_of_jobs(jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
         """Returns how the latest active jobs interact through the files that they share."""
         sessions = latest(jobs)
-        known = [session.interactions.shared() for session in sessions if session.interactions]
+        known = shared_by(sessions)
         settings = sessions[0].settings.rank if sessions else InteractionSettings()
         text = await in_thread(lambda: rank_jobs(known, settings).model_dump_json())
         return Response(text, media_type="application/json")
@@ -209,14 +231,14 @@ def make_application(
                 return known
             green = graph_of(job)
             if versus is None:
-                return await in_thread(lambda: pages.draw(name, green()))
+                return await in_thread(lambda: pages.draw(name, green()), (session_of(job), "graph"))
             red = graph_of(versus)
 
             def drawn() -> str:
                 one, other = green(), red()
                 return pages.draw(name, union_of(one, other), compare(one, other, job, versus))
 
-            return await in_thread(drawn)
+            return await in_thread(drawn, (session_of(job), "graph"))
 
         @app.get("/jobs/{job:path}/layers", response_class=HTMLResponse, include_in_schema=False)
         async def layers_page(job: str) -> str:
@@ -225,7 +247,7 @@ def make_application(
             if job in aggregator.jobs and (known := pages.current(name)) is not None:
                 return known
             report = layers_of(job)
-            return await in_thread(lambda: pages.draw_layers(name, report(Cut())))
+            return await in_thread(lambda: pages.draw_layers(name, report(Cut())), (session_of(job), "layers"))
 
     @app.get("/api/v1/jobs/{job:path}")
     async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:
@@ -270,21 +292,35 @@ class HttpServer:
             raise ConfigError(f"cannot listen on {address}: {error.strerror}") from None
         shown = f"[{host}]" if family == socket.AF_INET6 else host
         self.url = f"http://{shown}:{self._socket.getsockname()[1]}"
-        self._server = _Server(
-            uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2)
+        self._config = uvicorn.Config(
+            app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2
         )
+        self._server = _Server(self._config)
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begins to answer."""
-        self._task = asyncio.create_task(self._server.serve([self._socket]))
+        self._server = _Server(self._config)
+        self._task = asyncio.create_task(self._server.serve([self._socket.dup()]))  # which it closes at its end
         async with asyncio.timeout(_START_S):
             await self._server.ready.wait()
 
-    async def stop(self) -> None:
-        """Ends open answers and closes the socket."""
+    async def run(self) -> None:
+        """Answers until it fails or ends by itself; starts again if that was so before."""
+        if self._task is None or self._task.done():
+            await self.start()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+            self._task.result()
+
+    async def stop_answering(self) -> None:
+        """Ends open answers."""
         self._server.should_exit = True
         if self._task is not None:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+
+    async def stop(self) -> None:
+        """Ends open answers and closes the socket."""
+        await self.stop_answering()
         self._socket.close()

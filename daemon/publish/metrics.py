@@ -5,6 +5,7 @@ Names and meanings stand in ``FAMILIES`` alone; ``docs/metrics.md`` is held to i
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,10 +18,12 @@ from prometheus_client.registry import Collector
 
 from ... import __version__
 from ...events.losses import BYTES, EVENTS
+from .. import failures, lasting, listeners
 from ..aggregator import Aggregator
+from ..failures import AnalysisFailedError
 from ..ingest_core import IngestStats
 from ..life import State
-from ..session import JobSession
+from ..session import SIGNAL, JobSession
 
 
 class Family(NamedTuple):
@@ -149,9 +152,23 @@ FAMILIES: Final[dict[str, Family]] = {
         CounterMetricFamily, "Events that are in no archive though archives are kept, by reason.", ("reason",)
     ),
     "iotide_listener_errors_total": Family(CounterMetricFamily, "Publishers that raised and were left out."),
+    "iotide_publisher_errors_total": Family(
+        CounterMetricFamily, "Times that a publisher raised and was left out, by publisher.", ("publisher",)
+    ),
+    "iotide_analysis_failures_total": Family(
+        CounterMetricFamily, "Times that an analysis broke over a job, by analysis.", ("analysis",)
+    ),
+    "iotide_task_failures_total": Family(
+        CounterMetricFamily, "Times that a task of the aggregator failed and was started again, by task.", ("task",)
+    ),
     "iotide_ftio_replies_total": Family(
         CounterMetricFamily, "Replies to users of FTIO, by outcome: sent, or dropped as nobody took them.", ("outcome",)
     ),
+}
+_BY_NAME: Final = {
+    "iotide_analysis_failures_total": failures.COUNTED,
+    "iotide_publisher_errors_total": listeners.COUNTED,
+    "iotide_task_failures_total": lasting.COUNTED,
 }
 _DROPPED: Final = "events_dropped:"
 _MOST_REASONS: Final = 50
@@ -233,6 +250,10 @@ class AggregatorCollector(Collector):
         add("iotide_collectors_lost_total", self._aggregator.counters["collectors_lost"])
         self._add_archives(add)
         add("iotide_listener_errors_total", self._aggregator.counters["listener_errors"])
+        for family, counted in _BY_NAME.items():
+            for name, count in sorted(self._aggregator.counters.items()):
+                if name.startswith(counted):
+                    add(family, count, name.removeprefix(counted))
         for outcome, counter in (("sent", "replies"), ("dropped", "replies_dropped")):
             add("iotide_ftio_replies_total", self._aggregator.counters[counter], outcome)
 
@@ -276,14 +297,15 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     job = session.job
     add("iotide_job_read_bytes_total", session.bytes_read, job)
     add("iotide_job_written_bytes_total", session.bytes_written, job)
-    for name, moved in session.not_counted.model_dump().items():
-        group, direction = name.split("_")
-        add("iotide_job_uncounted_bytes_total", moved, job, group, direction)
-    add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
-    add("iotide_job_events_total", session.totals.events, job)
+    with contextlib.suppress(AnalysisFailedError):
+        _add_uncounted(session, add)
+    if not session.failures.stopped(SIGNAL):
+        add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
+    add("iotide_job_events_total", session.analyses.events, job)
     add("iotide_job_lag_seconds", session.lag_s, job)
     _add_job_losses(session, add)
-    _add_activities(session, add)
+    with contextlib.suppress(AnalysisFailedError):
+        _add_activities(session, add)
     prediction = session.prediction
     add("iotide_job_prediction_completeness_ratio", prediction.completeness if prediction else 1.0, job)
     add("iotide_job_prediction_confidence_ratio", prediction.confidence if prediction else 0.0, job)
@@ -297,6 +319,12 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
         add("iotide_job_next_phase_bytes", phase.volume_bytes.value, job)
 
 
+def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
+    for name, moved in session.not_counted.model_dump().items():
+        group, direction = name.split("_")
+        add("iotide_job_uncounted_bytes_total", moved, session.job, group, direction)
+
+
 def _add_job_losses(session: JobSession, add: Callable[..., None]) -> None:
     add("iotide_job_complete", not session.losses.known, session.job)
     for name, count in sorted(session.losses.total.items())[:_MOST_REASONS]:
@@ -307,10 +335,12 @@ def _add_job_losses(session: JobSession, add: Callable[..., None]) -> None:
 
 
 def _add_activities(session: JobSession, add: Callable[..., None]) -> None:
-    if session.graph is None:
+    if (graph := session.graph) is None:
         return
+    with session.failures.asking("graph"):
+        top = graph.top(session.settings.max_activity_series)
     shown: dict[str, list[float]] = {}
-    for name, row in session.graph.top(session.settings.max_activity_series):
+    for name, row in top:
         label = name if len(name) <= _LONGEST_ACTIVITY else f"{name[: _LONGEST_ACTIVITY - 3]}..."
         sums = shown.setdefault(label, [0, 0.0, 0])  # names that are cut may be alike
         sums[0] += row.events

@@ -272,7 +272,7 @@ async def test_subscriber_counts_what_it_does_not_know() -> None:
             async with feeding(server, source):
                 while not receiving.done():
                     source.periodic("s")
-                    for listener in server.aggregator._on_prediction:
+                    for _, listener in server.aggregator.on_predictions._listeners:
                         listener.__self__._socket.send_multipart([b"prediction.job", b"\xc1"])  # type: ignore[attr-defined]
                     await asyncio.wait([receiving], timeout=0.1)
             assert receiving.result().job == "job"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.layers.report import Cut
-from iotide.daemon.analyses import Analyses
+from iotide.analyzers.totals import Totals
+from iotide.daemon.analyses import PARTS, Analyses, Part
+from iotide.daemon.failures import AnalysisFailedError, Failures
+from iotide.daemon.job_graph import JobGraph
+from iotide.daemon.job_layers import JobLayers
 from iotide.daemon.numbering import JobNames
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
@@ -25,7 +30,7 @@ def fresh() -> Analyses:
         names.call(call)
     for path in ("/scratch/x", "/scratch/y"):
         names.file(FileInfo(path, FileType.REGULAR))
-    return Analyses("j", AggregatorSettings(), names)
+    return Analyses("j", AggregatorSettings(), names, Failures("j"))
 
 
 def calls(pid: int, count: int = EVENTS) -> EventBatch:
@@ -47,17 +52,17 @@ def calls(pid: int, count: int = EVENTS) -> EventBatch:
 
 
 def told(analyses: Analyses) -> dict[str, object]:
-    graph, layers, interactions = analyses.graph, analyses.layers, analyses.interactions
-    assert graph is not None
-    assert layers is not None
-    assert interactions is not None
-    return {
-        "calls": analyses.totals.calls(),
-        "files": analyses.totals.files(),
-        "graph": rounded(graph.graph().model_dump()),
-        "layers": layers.frozen()(_CUT),
-        "ranking": interactions.frozen()(),
-    }
+    return {name: part_of(analyses, name) for name in PARTS}
+
+
+def part_of(analyses: Analyses, name: str) -> object:
+    part = getattr(analyses, name)
+    assert part is not None
+    if isinstance(part, Totals):
+        return part.calls(), part.files()
+    if isinstance(part, JobGraph):
+        return rounded(part.graph().model_dump())
+    return part.frozen()(_CUT) if isinstance(part, JobLayers) else part.frozen()()
 
 
 def rounded(value: object) -> object:
@@ -100,19 +105,68 @@ def test_a_process_that_has_ended_is_not_the_one_that_has_its_number_next() -> N
     assert layers.frozen()(_CUT).processes == 2
 
 
-def test_a_part_that_breaks_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("method", ["update", "close_stream", "settle"])
+@pytest.mark.parametrize("name", sorted(PARTS))
+def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
+    monkeypatch: pytest.MonkeyPatch, name: str, method: str, asked: bool
+) -> None:
+    broken, whole = fresh(), fresh()
+    breaking(monkeypatch, name, method)
+    broken.put(calls(7), "a", STREAMS["a"])
+    monkeypatch.undo()
+    whole.put(calls(7), "a", STREAMS["a"])
+    for analyses in (broken, whole):
+        analyses.close_stream("a")
+        if asked:
+            with contextlib.suppress(AnalysisFailedError):
+                getattr(analyses, name)
+        analyses.settle()
+        analyses.put(calls(8), "b", STREAMS["b"])
+        analyses.settle()
+    expected = told(whole)
+    for other in PARTS:
+        if other == name:
+            with pytest.raises(AnalysisFailedError, match="ValueError: broken"):
+                getattr(broken, other)
+            assert broken.losses(other) == broken.losses(other)
+        else:
+            assert part_of(broken, other) == expected[other]
+    assert broken.events == 2 * EVENTS
+
+
+def breaking(monkeypatch: pytest.MonkeyPatch, name: str, method: str) -> None:
+    """Has the next part that is made raise when a method of it is called."""
+
     def broken(*_: object) -> None:
         raise ValueError("broken")
 
+    def made(job: str, settings: AggregatorSettings, names: JobNames) -> Part | None:
+        part = make(job, settings, names)
+        setattr(part, method, broken)
+        return part
+
+    make = PARTS[name]
+    monkeypatch.setitem(PARTS, name, made)  # type: ignore[arg-type]  # a dict, for all but its users
+
+
+def test_a_part_that_cannot_be_made_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> Part:
+        raise ValueError("broken")
+
+    for name in PARTS:
+        analyses = fresh()
+        monkeypatch.setitem(PARTS, name, broken)  # type: ignore[arg-type]
+        analyses.put(calls(7), "a", STREAMS["a"])
+        monkeypatch.undo()
+        with pytest.raises(AnalysisFailedError, match="broken"):
+            getattr(analyses, name)
+        assert all(part_of(analyses, other) for other in PARTS if other != name)
+
+
+def test_losses_that_cannot_be_told_are_those_told_last(monkeypatch: pytest.MonkeyPatch) -> None:
     analyses = fresh()
+    breaking(monkeypatch, "graph", "losses")
     analyses.put(calls(7), "a", STREAMS["a"])
-    monkeypatch.setattr("iotide.daemon.job_layers.JobLayers.update", broken)
-    with pytest.raises(ValueError, match="broken"):
-        analyses.settle()
-    monkeypatch.undo()
-    analyses.put(calls(8), "b", STREAMS["b"])
-    assert sum(row.calls for row in analyses.totals.calls()) == 2 * EVENTS
+    assert analyses.losses("graph") == {}
     assert analyses.graph is not None
-    assert analyses.graph.graph().events == 2 * EVENTS
-    analyses.settle()
-    assert analyses.layers is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from iotide.analyzers.interaction.settings import InteractionSettings
+from iotide.daemon.held import Taken
 from iotide.daemon.job_interactions import JobInteractions, rank_jobs
 from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
@@ -38,7 +39,7 @@ class Job:
             parent_pid=facts.get("of_parent", 0),
             rank=facts.get("of_rank", -1),
         )
-        self.interactions.update(self.batch(kind, path, length, **events), stream, info)
+        self.interactions.update(Taken.of(self.batch(kind, path, length, **events), stream, info))
         return self
 
     def batch(self, kind: Kind, path: str, length: int, **columns: int) -> EventBatch:

@@ -1,0 +1,64 @@
+"""Who is told of news: one that raises costs nobody else."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
+
+from ..events.models import JobSummary, Prediction
+
+_log = logging.getLogger(__name__)
+_MOST_LOGGED: Final = 20
+"""Errors of one listener that are logged; further ones are counted."""
+
+COUNTED: Final = "listener_errors:"
+"""Before the name of a listener, in the aggregator's counters."""
+
+_News = TypeVar("_News", Prediction, JobSummary)
+
+
+class Listeners(Generic[_News]):
+    """Functions that are called with news of jobs, each with a name.
+
+    Args:
+        counters: gets ``listener_errors``, and the same by name.
+    """
+
+    def __init__(self, counters: Counter[str]) -> None:
+        self._counters = counters
+        self._listeners: list[tuple[str, Callable[[_News], None]]] = []
+
+    def add(self, name: str, listener: Callable[[_News], None]) -> None:
+        """Has a function called from now on; several may have one name."""
+        self._listeners.append((name, listener))
+
+    def replace(self, name: str, listener: Callable[[_News], None]) -> None:
+        """Exchanges the functions of a name, if it has any."""
+        self._listeners = [(each, listener if each == name else old) for each, old in self._listeners]
+
+    def names(self) -> set[str]:
+        """Returns who listens."""
+        return {name for name, _ in self._listeners}
+
+    def tell(self, job: str, make: Callable[[], _News]) -> None:
+        """Calls all listeners with news of a job; the news are made if anybody listens."""
+        if not self._listeners:
+            return
+        try:
+            news = make()
+        except Exception:
+            self._note(job, "(none)")
+            return
+        for name, listener in self._listeners:
+            try:
+                listener(news)
+            except Exception:
+                self._note(job, name)
+
+    def _note(self, job: str, name: str) -> None:
+        self._counters["listener_errors"] += 1
+        self._counters[COUNTED + name] += 1
+        if self._counters[COUNTED + name] <= _MOST_LOGGED:
+            _log.exception("job %s: the publisher %s raised", job, name)
