@@ -165,7 +165,10 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
 def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
     """Ends the job, with a prediction from the whole run; a command that did nothing we saw gets an empty one."""
     server.aggregator.end_job(plan.job)
-    return server.aggregator.jobs.get(plan.job) or JobSession(plan.job, _settings_of(plan), started)
+    if (session := server.aggregator.jobs.get(plan.job)) is None:
+        session = JobSession(plan.job, _settings_of(plan), started)
+        server.aggregator.take_losses(session)
+    return session
 
 
 def _finish(

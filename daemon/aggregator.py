@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
@@ -21,6 +21,8 @@ from .settings import AggregatorSettings
 
 _LONGEST_JOB: Final = 256
 _SLICE_S: Final = 0.01
+_MOST_WITHOUT_STREAMS: Final = 1000
+"""Jobs of which nothing is known but what was lost."""
 _ANALYSES: Final = ("graph", "layers", "interactions")
 """Parts of a session that count what their bounds cost."""
 
@@ -61,6 +63,7 @@ class Aggregator:
         self._signal_dropped = {"late": 0.0, "ahead": 0.0}
         self._dropped: dict[str, Counter[str]] = {part: Counter() for part in _ANALYSES}
         self._collectors = CollectorCounts()
+        self._without_streams: OrderedDict[str, dict[str, Mapping[str, int]]] = OrderedDict()
 
     # ---- listeners ----
 
@@ -85,6 +88,7 @@ class Aggregator:
                 return
             failures = Failures(job, self._clock, self.counters)
             session = self.jobs[job] = JobSession(job, self._settings, now, failures)
+            self.take_losses(session)
             self._tell_job(session)
         self._job_of[stream] = job
         session.open_stream(stream, info, now)
@@ -127,8 +131,18 @@ class Aggregator:
 
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         """Takes in what a collector lost of a job so far and no stream tells of; it says so again at each heartbeat."""
-        if (session := self.jobs.get(clean_job(job))) is not None:
+        name = clean_job(job)
+        if (session := self.jobs.get(name)) is not None:
             session.lose(session.losses.of_collector(collector, losses), self._clock())
+        else:
+            self._without_streams.setdefault(name, {})[collector] = losses
+            while len(self._without_streams) > _MOST_WITHOUT_STREAMS:
+                self._without_streams.popitem(last=False)
+
+    def take_losses(self, session: JobSession) -> None:
+        """Has a new session take over what was lost of its job before any stream of it came."""
+        for collector, losses in self._without_streams.pop(session.job, {}).items():
+            session.losses.of_collector(collector, losses)
 
     def refused(self, info: StreamInfo, reason: str) -> None:
         """Takes in that a stream was refused; its job is told, where there is one."""

@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -175,4 +176,21 @@ int iotide_hand_over(const struct iotide_header *region, int fd) {
     }
     syscall(SYS_close, gate);
     return failure;
+}
+
+bool iotide_leave_word(int failure) {
+    struct iotide_word word = {.magic = IOTIDE_MAGIC, .layout = IOTIDE_LAYOUT, .failure = failure};
+    memcpy(word.job, job, sizeof word.job);
+    memcpy(word.command, command, sizeof word.command - 1);
+    /* Neither mount namespaces nor permissions apply to abstract addresses, which begin with a zero. */
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strnlen(collector.sun_path, sizeof address.sun_path - 1);
+    memcpy(address.sun_path + 1, collector.sun_path, length);
+    int ear = (int)syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (ear < 0)
+        return false;
+    size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + length;
+    long sent = syscall(SYS_sendto, ear, &word, sizeof word, MSG_NOSIGNAL | MSG_DONTWAIT, &address, size);
+    syscall(SYS_close, ear);
+    return sent == (long)sizeof word;
 }

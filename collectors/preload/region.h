@@ -22,4 +22,8 @@ struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, uint64
 /* Returns 0 when the collector has the region, else an errno. No descriptor stays open, and nothing waits. */
 int iotide_hand_over(const struct iotide_header *region, int fd);
 
+/* Tells the collector that this process goes untraced, past what hides its socket or forbids to use it; false: it does not
+ * hear that either. */
+bool iotide_leave_word(int failure);
+
 #endif

@@ -143,4 +143,13 @@ struct iotide_hello {
     uint64_t token;
 };
 
+/* What a process that cannot hand over its region says to the abstract address of the socket's path, as a datagram. */
+struct iotide_word {
+    uint64_t magic;
+    uint32_t layout;
+    int32_t failure; /* errno; 0: it could not even make a region */
+    char job[IOTIDE_JOB_BYTES];
+    char command[IOTIDE_JOB_BYTES];
+};
+
 #endif

@@ -102,7 +102,8 @@ static void release_slot(void *slot) {
 }
 
 /* Makes the process's first region and hands it over. */
-static struct iotide_header *handed_over(uint64_t lost_before, uint64_t lost_bytes, bool may_wait) {
+static struct iotide_header *handed_over(uint64_t lost_before, uint64_t lost_bytes, bool may_wait, int *failure) {
+    *failure = 0;
     if (iotide_restricted())
         return NULL;
     uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
@@ -111,8 +112,8 @@ static struct iotide_header *handed_over(uint64_t lost_before, uint64_t lost_byt
     if (!region)
         return NULL;
     region->lost_before_bytes = lost_bytes;
-    int failure = iotide_hand_over(region, fd);
-    bool kept = failure == 0 || (may_wait && failure == EAGAIN && keep_pending(fd));
+    *failure = iotide_hand_over(region, fd);
+    bool kept = *failure == 0 || (may_wait && *failure == EAGAIN && keep_pending(fd));
     syscall(SYS_close, fd);
     if (!kept) {
         syscall(SYS_munmap, region, region->region_bytes);
@@ -136,10 +137,16 @@ static void adopt(struct iotide_header *region) {
 /* In a forked child the parent's regions are let go first. */
 static bool begin(void) {
     uint32_t inherited = atomic_exchange(&region_count, 0);
+    struct iotide_header *parents = NULL; /* the page with the parent's counters */
     for (uint32_t i = 0; i < inherited && i < MAX_EXTENTS; i++) {
         struct iotide_header *old = atomic_exchange(&regions[i], NULL);
-        if (old && !iotide_self.storing) /* a fork in a signal handler may go on in the middle of a record */
-            syscall(SYS_munmap, old, old->region_bytes);
+        if (!old || iotide_self.storing) /* a fork in a signal handler may go on in the middle of a record */
+            continue;
+        uint64_t bytes = old->region_bytes;
+        if (i == 0 && syscall(SYS_munmap, (char *)old + IOTIDE_HEADER_BYTES, bytes - IOTIDE_HEADER_BYTES) == 0)
+            parents = old;
+        else
+            syscall(SYS_munmap, old, bytes);
     }
     int left = atomic_exchange(&pending_fd, -1);
     if (left >= 0 && is_pending(left))
@@ -155,9 +162,14 @@ static bool begin(void) {
     }
     left_behind = 0;
     own_pid = getpid();
-    struct iotide_header *region = handed_over(0, 0, true);
+    int failure;
+    struct iotide_header *region = handed_over(0, 0, true, &failure);
     if (region)
         adopt(region);
+    else if (!iotide_leave_word(failure) && parents)
+        atomic_fetch_add(&parents->children_unheard, 1);
+    if (parents)
+        syscall(SYS_munmap, parents, IOTIDE_HEADER_BYTES);
     return region != NULL;
 }
 
@@ -250,7 +262,8 @@ static void look_for_collector(int64_t now) {
         return;
     if (region == atomic_load(&iotide_region)) { /* else another thread has just done it */
         uint64_t bytes, calls = unread(&bytes);
-        struct iotide_header *fresh = handed_over(calls, bytes, false);
+        int failure;
+        struct iotide_header *fresh = handed_over(calls, bytes, false, &failure);
         if (fresh) {
             left_behind++;
             adopt(fresh);

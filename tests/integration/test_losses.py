@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from iotide.events.models import JobDetail, RunSummary
 from support.commands import iotide
+from support.programs import need
 
 MANY = 200_000
 
@@ -46,3 +49,47 @@ def test_calls_and_bytes_that_a_full_ring_drops_are_told_in_the_job(folders: tup
     archive = next(folders[1].glob("report*/*.iotide"))
     told = iotide("archive", "info", archive, cwd=folders[1]).stdout
     assert f"{many.events_dropped:,} calls dropped" in told
+
+
+UNREACHED = """
+import os, sys
+hidden = sys.argv[1]
+os.rename(hidden, hidden + ".away")
+pid = os.fork()
+if not pid:
+    open("out", "w").write("x")
+    os._exit(0)
+os.waitpid(pid, 0)
+{again}
+os.rename(hidden + ".away", hidden)
+"""
+
+
+@pytest.mark.parametrize(
+    ("again", "count"), [("", 1), ("import subprocess; subprocess.run(['cat', '/dev/null'], check=True)", 2)]
+)
+def test_processes_that_cannot_reach_the_socket_are_told(tmp_path: Path, again: str, count: int) -> None:
+    script = 'exec "$0" -c "$1" "$(dirname "$IOTIDE_SOCKET")/tracer.sock"'
+    done = iotide(
+        "run", "-o", "report", "--", "sh", "-c", script, sys.executable, UNREACHED.format(again=again), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    summary = RunSummary.model_validate_json(next(tmp_path.glob("report*/summary.json")).read_text())
+    assert summary.job.losses["processes_unheard"] == count
+    assert not summary.job.complete
+    assert f"lost: {count} processes that could not reach the collector" in done.stderr
+    assert sum(row.times for row in summary.unseen if "could not reach the collector" in row.reason) == count
+
+
+def test_programs_in_a_mount_namespace_of_their_own_are_told(tmp_path: Path) -> None:
+    need("unshare")
+    need("mount")
+    probe = subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True)
+    if probe.returncode:
+        pytest.skip("no mount namespace may be made here")
+    script = 'mount -t tmpfs none "$(dirname "$IOTIDE_SOCKET")" && cat /dev/null && exec cat /dev/null'
+    done = iotide("run", "-o", "report", "--", "unshare", "-m", "sh", "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = RunSummary.model_validate_json(next(tmp_path.glob("report*/summary.json")).read_text())
+    assert summary.job.losses["processes_unheard"] == 2
+    assert "cat /dev/null (2 times), which could not reach the collector (No such file or directory)" in done.stderr

@@ -177,6 +177,15 @@ def test_hostile_losses_are_bounded() -> None:
     assert list(aggregator.jobs) == ["job"]
 
 
+def test_losses_told_before_any_stream_of_the_job_come_with_its_first() -> None:
+    aggregator, core = aggregator_and_core()
+    core.receive(b"c", encode(Heartbeat(collector="c", losses={"job": {"processes_unheard": 2}})), 0.0)
+    assert not aggregator.jobs
+    core.receive(b"c", encode(Hello(collector="c", stream="s", info=INFO)), 0.0)
+    core.receive(b"c", encode(Heartbeat(collector="c", losses={"job": {"processes_unheard": 3}})), 0.0)
+    assert summary_of(aggregator).losses == {"processes_unheard": 3}
+
+
 @given(st.dictionaries(st.text(), st.integers()))
 def test_any_map_is_cut_to_losses(losses: dict[str, int]) -> None:
     taken = checked(losses)

@@ -54,6 +54,9 @@ class Written:
     def ended(self, token: int) -> None:
         self.said.append(("ended", token))
 
+    def unheard(self, job: str, command: str, failure: str) -> None:
+        raise AssertionError(command)
+
     def refused(self, counter: str, problem: str) -> None:
         self.said.append(("refused", counter, problem))
 

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from ....events import ProtocolError
 from ....events.losses import BYTES, EVENTS
+from .ear import Ear
 from .gate import Arrival, Gate
 from .lines import Lines
 from .region import Region
@@ -75,6 +76,10 @@ class Taker(Protocol):
 
     def refused(self, counter: str, problem: str) -> None:
         """Takes in that a process was not taken; ``counter`` counts that."""
+        ...
+
+    def unheard(self, job: str, command: str, failure: str) -> None:
+        """Takes in that a process was to be traced and could not reach the socket, and why."""
         ...
 
 
@@ -201,13 +206,15 @@ class Drain:
         self.events = select.epoll()
         try:
             self._gate = Gate(path, self.events)
+            self._ear = Ear(path, self.events)
         except BaseException:
             self.events.close()
             raise
 
     def descriptors(self) -> list[int]:
         """Returns the descriptors that the drain needs before a process has come."""
-        return [self.events.fileno(), self._gate.fileno()]
+        needed = [self.events.fileno(), self._gate.fileno(), self._ear.fileno()]
+        return [descriptor for descriptor in needed if descriptor >= 0]
 
     @property
     def in_use(self) -> bool:
@@ -241,6 +248,10 @@ class Drain:
                 self._take(arrival, taker)
             else:
                 self._refuse(arrival, taker)
+        if self._ear.fileno() in ready:
+            for word in self._ear.words():
+                news = True
+                taker.unheard(word.job, word.command, word.failure)
         for token, process in list(self._processes.items()):
             news = self._hand_on(token, process, taker, patience_s) or news
         while self._given_up:
@@ -257,6 +268,7 @@ class Drain:
         """Lets go of the descriptors; the process that we forked listens on."""
         self._closed = True
         self._gate.leave()
+        self._ear.leave()
         self.events.close()
 
     def close(self, taker: Taker) -> None:
@@ -271,6 +283,7 @@ class Drain:
         self._processes.clear()
         self._images.clear()
         self._gate.close()
+        self._ear.close()
         self.events.close()
 
     def _hand_on(self, token: int, process: _Process, taker: Taker, patience_s: float) -> bool:

@@ -13,6 +13,9 @@ HEADER_BYTES: Final = 4096
 HELLO: Final = struct.Struct("<QIIQQ")
 """magic, layout, extent, region_bytes, token."""
 
+WORD: Final = struct.Struct("<QIi128s128s")
+"""magic, layout, errno, job, command."""
+
 HEADER: Final = np.dtype(
     [
         ("magic", "<u8"), ("layout", "<u4"), ("extent", "<u4"), ("region_bytes", "<u8"), ("token", "<u8"),

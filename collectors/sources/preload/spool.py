@@ -40,7 +40,7 @@ _PAIR: Final = struct.Struct("<iI")
 _PROGRESS: Final = struct.Struct("<QQQ")
 """segment, bytes written, and whether it is complete."""
 _DONE: Final = struct.Struct("<Q")
-_BEGUN, _TOLD, _LINES, _LOG, _SETTLED, _MALFORMED, _ENDED, _REFUSED = range(1, 9)
+_BEGUN, _TOLD, _LINES, _LOG, _SETTLED, _MALFORMED, _ENDED, _REFUSED, _UNHEARD = range(1, 10)
 _TO_THE_END: Final = 2**64 - 1
 _PADDING: Final = [bytes(each) for each in range(8)]
 
@@ -123,6 +123,10 @@ class SpoolWriter:
     def refused(self, counter: str, problem: str) -> None:
         """Writes that a process was not taken."""
         self._write(_REFUSED, 0, msgspec.msgpack.encode((counter, problem)))
+
+    def unheard(self, job: str, command: str, failure: str) -> None:
+        """Writes that a process could not reach the socket."""
+        self._write(_UNHEARD, 0, msgspec.msgpack.encode((job, command, failure)))
 
     # ---- the channel ----
 
@@ -379,6 +383,8 @@ def _hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.ui
     elif kind == _REFUSED:
         counter, problem = msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str])
         taker.refused(counter, problem)
+    elif kind == _UNHEARD:
+        taker.unheard(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
 
 
 def _read(descriptor: int, size: int, at: int) -> npt.NDArray[np.uint8]:

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from ....events import InputError, StreamInfo, empty_batch
+from ....events.losses import UNHEARD
 from ...file_facts import NodeFiles
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from .lines import Lines
@@ -141,6 +142,12 @@ class Streams:
         """Counts a process that was not taken."""
         self._counters[counter] += 1
         self._problems.add(InputError(self._path, None, problem, "a traced process's region"))
+
+    def unheard(self, job: str, command: str, failure: str) -> None:
+        """Counts a process that could not reach the socket."""
+        self.unseen.learn_unheard(command, failure)
+        self._counters[UNHEARD] += 1
+        self._items.append(Lost(Counter({UNHEARD: 1}), job=job or self._origin.job))
 
     # ---- what a source gives ----
 

@@ -49,6 +49,10 @@ class Unseen:
             self._add(command, _BY_RINGS)
         return entry.text == _RINGS
 
+    def learn_unheard(self, command: str, failure: str) -> None:
+        """Takes in that a process could not reach the collector, and why."""
+        self._add(command, f"could not reach the collector ({failure}), and is not traced")
+
     def _add(self, program: str, reason: str) -> None:
         key = program, reason
         known = key in self._counts or len(self._counts) < _MOST
