@@ -12,6 +12,7 @@ from ..events import EventBatch, Flag, Kind, Layer
 from ..events.spread import busy_ns, calls_in, spread
 from .file_groups import READS, WRITES
 from .grouping import Grouping
+from .mapped_stores import mapped_stores
 from .signal.selection import ALL_COUNTS, LeftOut, is_left_out
 
 OTHER: Final = 0
@@ -54,6 +55,8 @@ class Totals:
         events: events so far.
         bytes_read: bytes read at depth 0, whether they count or not.
         bytes_written: bytes written likewise.
+        mapped: bytes of files that were mapped so that stores reach them; how much was stored is not known.
+        flushed: bytes of such mappings that ``msync`` was to write back.
         overflowed: events that went to "other" because their call's or file's id is beyond the bound.
     """
 
@@ -61,6 +64,8 @@ class Totals:
         self.events = 0
         self.bytes_read = 0
         self.bytes_written = 0
+        self.mapped = 0
+        self.flushed = 0
         self.overflowed = 0
         self._calls = _Table(max_calls, ("calls", "failed", "bytes", "ns"))
         self._files = _Table(max_files, ("calls", "read", "written", "ns"))
@@ -71,6 +76,8 @@ class Totals:
         if not len(batch):
             return
         self.events += len(batch)
+        mapped, flushed = mapped_stores(batch, left_out)
+        self.mapped, self.flushed = min(self.mapped + mapped, _MOST), min(self.flushed + flushed, _MOST)
         if spread(batch) is not None:
             self._add(batch.replace(duration=busy_ns(batch)), calls_in(batch), left_out)
             return

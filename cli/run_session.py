@@ -21,7 +21,7 @@ import click
 from ..analyzers.settings import DetectSettings
 from ..clients.lines import prediction_line
 from ..clients.live_view import LiveView, open_view
-from ..clients.units import byte_text, duration_text, not_counted_text
+from ..clients.units import byte_text, duration_text, mapped_text, not_counted_text
 from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
 from ..collectors.settings import SpoolSettings, TracerSettings
 from ..collectors.source import Origin
@@ -207,6 +207,8 @@ def _finish(
     if not plan.quiet:
         _print_summary(summary, report if written else None)
     _tell_losses(detail.losses)
+    if stores := mapped_text(detail.not_counted):
+        _say(stores)
 
 
 def _print_summary(summary: RunSummary, report: Path | None) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..analyzers.file_groups import CHANNEL, SYSTEM, CountRule
+from ..analyzers.mapped_stores import mapped_stores
 from ..analyzers.signal.clipping import clip
 from ..analyzers.signal.selection import ALL_COUNTS, counted
 from ..collectors.source import Chunk, Omissions, Opened, Origin, Problems
@@ -97,11 +98,14 @@ class Trace:
             for key in ((SYSTEM, Kind.READ), (SYSTEM, Kind.WRITE), (CHANNEL, Kind.READ), (CHANNEL, Kind.WRITE)):
                 chosen = rows[(of_file == key[0]) & (batch.kind[rows] == key[1])]
                 sums[key] += int(batch.bytes[chosen].sum())
+        stores = [mapped_stores(batch, left_out) for batch, left_out in self.batches()]
         return NotCounted(
             system_read=sums[SYSTEM, Kind.READ],
             system_written=sums[SYSTEM, Kind.WRITE],
             channel_read=sums[CHANNEL, Kind.READ],
             channel_written=sums[CHANNEL, Kind.WRITE],
+            mapped_for_writing=sum(mapped for mapped, _ in stores),
+            flushed_at_most=sum(flushed for _, flushed in stores),
         )
 
     def batches(self) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:

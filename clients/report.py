@@ -11,7 +11,7 @@ from ..events.models import Prediction, RunSummary, SignalSeries
 from .lines import incompleteness_text, other_text, prediction_line
 from .report_charts import history_chart, signal_chart
 from .templating import page_template
-from .units import clock_text, not_counted_text
+from .units import clock_text, mapped_text, not_counted_text
 
 REPORT_NAME = "report.html"
 
@@ -54,6 +54,7 @@ def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: di
         line=prediction_line,
         other=other_text,
         not_counted=not_counted_text,
+        mapped=mapped_text,
         losses=loss_lines,
         incompleteness=incompleteness_text,
     )

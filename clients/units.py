@@ -68,6 +68,20 @@ def not_counted_text(left: NotCounted) -> str:
     return f"not counted: {', '.join(told)}" if told else ""
 
 
+def mapped_text(left: NotCounted) -> str:
+    """Says what was mapped for stores, which are no calls; "" where nothing was.
+
+    >>> mapped_text(NotCounted(mapped_for_writing=64_000_000, flushed_at_most=64_000_000))
+    'not seen: stores to 64.0 MB of mapped files (msync wrote back at most 64.0 MB)'
+    >>> mapped_text(NotCounted(mapped_for_writing=8192)), mapped_text(NotCounted())
+    ('not seen: stores to 8.2 kB of mapped files', '')
+    """
+    if not left.mapped_for_writing:
+        return ""
+    flushed = f" (msync wrote back at most {byte_text(left.flushed_at_most)})" if left.flushed_at_most else ""
+    return f"not seen: stores to {byte_text(left.mapped_for_writing)} of mapped files{flushed}"
+
+
 def _scaled(number: float) -> str:
     if not math.isfinite(number):
         return "? "

@@ -50,6 +50,8 @@ def not_counted_of(session: JobSession) -> NotCounted:
         system_written=system_written,
         channel_read=channel_read,
         channel_written=channel_written,
+        mapped_for_writing=totals.mapped,
+        flushed_at_most=totals.flushed,
     )
 
 

@@ -213,6 +213,10 @@ class NotCounted(Model):
     channel_read: int = 0
     """From pipes, sockets, terminals and other devices."""
     channel_written: int = 0
+    mapped_for_writing: int = 0
+    """Length of mappings through which stores reach a file. Stores are no calls: how much was stored is not known."""
+    flushed_at_most: int = 0
+    """Length of such mappings that ``msync`` was to write back."""
 
 
 class JobDetail(JobSummary):

@@ -13,7 +13,7 @@ from ...events.analysis import Analysis, AutocorrelationAnswer, DetectionReport,
 from ...events.models import Estimate, ModeName, Prediction
 from ..lines import other_text
 from ..tables import print_table, shown, shown_files, table_of
-from ..units import byte_text, duration_text, not_counted_text, rate_text
+from ..units import byte_text, duration_text, mapped_text, not_counted_text, rate_text
 from .wavelet_text import power_map
 
 _MOST_STRETCHES: Final = 4
@@ -44,6 +44,8 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     )
     if left := not_counted_text(report.not_counted):
         console.print(f"{left} (--count files or everything counts it)", soft_wrap=True)
+    if stores := mapped_text(report.not_counted):
+        console.print(stores, soft_wrap=True)
     analysis = report.analysis
     counted = {"read": report.bytes_read, "write": report.bytes_written}
     moved = counted.get(report.prediction.mode, sum(counted.values()))
