@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..events.models import Estimate, OtherRhythm, Prediction
+from ..events.models import Estimate, ModeName, OtherRhythm, Prediction
 from .units import byte_text, clock_text, duration_text
 
+_OF_MODE: Final[dict[ModeName, str]] = {"read": " of what is read", "write": " of what is written", "both": ""}
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
@@ -24,8 +25,9 @@ def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
         seen = prediction.window.end_s - prediction.window.start_s
         parts.append(f"no rhythm ({duration_text(seen)} seen)")
         return "  ".join(parts)
+    of = _OF_MODE[prediction.mode]
     word = "period" if prediction.periodic else "perhaps a period of"
-    parts.append(f"{word} {duration_text(prediction.period_s.value)}{interval_text(prediction.period_s)}")
+    parts.append(f"{word} {duration_text(prediction.period_s.value)}{interval_text(prediction.period_s)}{of}")
     parts.append(f"confidence {prediction.confidence:.0%}")
     if upcoming := next_phase_text(prediction, prediction.made_at_s):
         parts.append(upcoming)

@@ -15,7 +15,7 @@ from ...events.models import ModeName, Prediction
 from ..settings import DetectSettings
 from . import autocorrelation
 from .reconstruction import reconstruct
-from .trace import examine
+from .trace import examine, examine_mode
 from .wavelet import validity_of, wavelet_view
 
 Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]
@@ -62,8 +62,8 @@ def analyse(batches: Batches, settings: DetectSettings, job: str, wanted: Wanted
     if wanted.all_modes:
         modes = [
             prediction
-            if mode == settings.mode
-            else examine(batches, settings.model_copy(update={"mode": mode}), job)[0]
+            if mode == prediction.mode
+            else examine_mode(batches, settings.model_copy(update={"mode": mode}), job)[0]
             for mode in _MODES
         ]
     period = None if prediction.period_s is None else prediction.period_s.value

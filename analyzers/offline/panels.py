@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind
 from ...events.errors import ConfigError
-from ...events.models import Prediction
+from ...events.models import ModeName, Prediction
 from ...events.panels import Panels, PhaseColumns, SpectrumColumns, TraceSignal
 from ...events.replay import Replay
 from ..rhythm.spectrum import find_candidates, spectrum_of
@@ -86,6 +86,7 @@ def replay_of(
         phases = phases_of(signal_of(batches, settings, prediction), prediction)
     period_s = None if prediction.period_s is None else prediction.period_s.value
     bin_s = 1 / prediction.sampling_frequency_hz
+    settings = settings.model_copy(update={"mode": prediction.mode})  # so that both look at the same
     return replay(batches, settings, prediction.job, phases=phases, period_s=period_s, bin_s=bin_s, every_s=every_s)
 
 
@@ -96,7 +97,7 @@ def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction
     parts = []
     for kind in (Kind.READ, Kind.WRITE):
         signal = BandwidthSignal(bin_ns, settings.trace_bins)
-        columns = [_moved(batch, left_out, settings, kind) for batch, left_out in batches if len(batch)]
+        columns = [_moved(batch, left_out, prediction.mode, kind) for batch, left_out in batches if len(batch)]
         if columns:
             start, end, volume = (np.concatenate(rows) for rows in zip(*columns, strict=True))
             signal.add(start, end, volume)
@@ -138,7 +139,7 @@ def spectrum_columns(signal: TraceSignal, settings: DetectSettings) -> SpectrumC
 
 
 def _moved(
-    batch: EventBatch, left_out: npt.NDArray[np.uint8], settings: DetectSettings, kind: Kind
+    batch: EventBatch, left_out: npt.NDArray[np.uint8], mode: ModeName, kind: Kind
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    rows = counted(batch, left_out, settings.mode) & (batch.kind == kind)
+    rows = counted(batch, left_out, mode) & (batch.kind == kind)
     return batch.start[rows].astype(np.int64), batch.end[rows], batch.bytes[rows].astype(np.int64)

@@ -12,10 +12,11 @@ import numpy as np
 
 from ...events import EventBatch
 from ...events.errors import ConfigError
-from ...events.models import Prediction
+from ...events.models import PERIODIC_FROM, ModeName, Prediction
 from ..rhythm import reference
 from ..rhythm.aliasing import is_alias
 from ..rhythm.answer import ESTIMATORS, prediction_of
+from ..rhythm.outburst import without_bursts
 from ..rhythm.several import ended_rhythm, other_rhythms
 from ..rhythm.view import Rhythm, View
 from ..settings import FINEST_NS, USUAL_HZ, DetectSettings
@@ -23,6 +24,7 @@ from ..signal.bandwidth import FACTOR, BandwidthSignal
 from ..signal.ring import Ring
 from ..signal.selection import LeftOut, Times, counted_columns
 
+_WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
 _OVERVIEW: Final = 2048  # bins; the first look at a trace
 _ESTIMATED: Final = 2**20  # most bins that an estimate is made of, the newest
 _SEARCHED: Final = 2**18  # most bins that are searched for further rhythms
@@ -41,6 +43,20 @@ def detect(batches: Sequence[tuple[EventBatch, LeftOut]], settings: DetectSettin
 
 
 def examine(
+    batches: Sequence[tuple[EventBatch, LeftOut]], settings: DetectSettings, job: str
+) -> tuple[Prediction, View]:
+    """Finds the rhythm of a finished trace, or where reads and writes together have none to trust, of one of the two.
+
+    The mode of the prediction says which. Else this is ``examine_mode``.
+    """
+    found = examine_mode(batches, settings, job)
+    if settings.mode != "both" or settings.method != "tide" or found[0].periodic or settings.sampling != "volume":
+        return found
+    ways = (examine_mode(batches, settings.model_copy(update={"mode": mode}), job) for mode in _WAYS)
+    return max((way for way in ways if way[0].periodic), key=lambda way: way[0].confidence, default=found)
+
+
+def examine_mode(
     batches: Sequence[tuple[EventBatch, LeftOut]], settings: DetectSettings, job: str
 ) -> tuple[Prediction, View]:
     """Finds the rhythm of a finished trace: the window is the trace, and the prediction is made at its end.
@@ -72,7 +88,7 @@ def examine(
         rhythm = ESTIMATORS[settings.method](view, settings)
     elif settings.fixed_hz is not None:
         view = _trace_view(_signal(start, end, volume, settings.bin_ns, settings), events, settings)
-        rhythm = _estimated(view, settings, (start, end, volume))
+        view, rhythm = _estimated(view, settings, (start, end, volume))
     else:
         bin_ns = _finest((int(end.max()) - int(start.min())) if len(start) else last_ns - first_ns, settings)
         finest = _trace_view(_signal(start, end, volume, bin_ns, settings), events, settings)
@@ -86,7 +102,18 @@ def examine(
     return prediction_of(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error), view
 
 
-def _estimated(view: View, settings: DetectSettings, requests: tuple[Times, Times, Times]) -> Rhythm:
+def _estimated(view: View, settings: DetectSettings, requests: tuple[Times, Times, Times]) -> tuple[View, Rhythm]:
+    """Returns the rhythm, and the view that has it: without bursts that happened once where these hide it."""
+    rhythm = _rhythm(view, settings, requests)
+    if settings.method == "tide" and rhythm.confidence < PERIODIC_FROM:
+        for shorter in without_bursts(view):
+            found = _rhythm(shorter, settings, requests)
+            if found.confidence > max(rhythm.confidence, PERIODIC_FROM):
+                return shorter, found
+    return view, rhythm
+
+
+def _rhythm(view: View, settings: DetectSettings, requests: tuple[Times, Times, Times]) -> Rhythm:
     """Asks the estimator; an answer of ours that only the bins gave rise to is none."""
     rhythm = ESTIMATORS[settings.method](view, settings)
     if settings.method == "reference" or rhythm.period_s is None:
@@ -124,7 +151,7 @@ def _finest(span_ns: int, settings: DetectSettings) -> int:
     return bin_ns
 
 
-def _best(finest: View, look: Callable[[View], Rhythm]) -> tuple[View, Rhythm]:
+def _best(finest: View, look: Callable[[View], tuple[View, Rhythm]]) -> tuple[View, Rhythm]:
     """Looks at a trace in few bins first, and in finer ones until its rhythm is clear and fine enough.
 
     Of answers that agree, the one with 32 bins a period or more counts that has the fewest; else the surest, and the
@@ -133,9 +160,9 @@ def _best(finest: View, look: Callable[[View], Rhythm]) -> tuple[View, Rhythm]:
     views = [finest]
     while len(views[-1].bandwidth) > _OVERVIEW:
         views.append(_coarser(views[-1]))
-    best_view, best = views[-1], look(views[-1])
-    for view in map(_newest, reversed(views)):
-        rhythm = best if view is views[-1] else look(view)
+    best_view, best = look(views[-1])
+    for at in map(_newest, reversed(views)):
+        view, rhythm = (best_view, best) if at is views[-1] else look(at)
         if rhythm.period_s is None:
             continue
         finer = best.period_s is not None and abs(math.log(rhythm.period_s.value / best.period_s.value)) < _SAME

@@ -189,10 +189,10 @@ class Lookout:
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self._observed.first_ns(end_ns)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
-        best_view, best = self._observed.estimate(level, now_ns, start_ns)
+        best_view, best = self._observed.estimate(level, now_ns, start_ns, ended=True)
         for finer in range(level - 1, -1, -1):
             if best.confidence < TRUSTED:
-                view, rhythm = self._observed.estimate(finer, now_ns, start_ns)
+                view, rhythm = self._observed.estimate(finer, now_ns, start_ns, ended=True)
                 if _surer(rhythm, best) and lasting(view, _period_s(rhythm)) >= _LASTING:
                     best_view, best = view, rhythm
         if best.confidence < TRUSTED and self._known is not None:

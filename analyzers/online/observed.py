@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 
 from ...events import EventBatch
-from ...events.models import SignalSeries
+from ...events.models import PERIODIC_FROM, SignalSeries
 from ..rhythm.aliasing import is_stream
 from ..rhythm.answer import ESTIMATORS
+from ..rhythm.outburst import without_bursts
 from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
@@ -21,7 +22,7 @@ from ..totals import added
 _STREAM_PERIODS: Final = 8  # that tell an even stream of requests
 
 
-class Observed:
+class Seen:
     """The signal of one job's reads and writes, in rings of bounded length; nothing is read or summed twice.
 
     Attributes:
@@ -39,7 +40,6 @@ class Observed:
         self.from_ns: int | None = None
         self.bytes_read = 0
         self.bytes_written = 0
-        self._settings = settings
 
     def add(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None) -> tuple[int, int] | None:
         """Takes in events, and returns where those that count begin and end; None: none counts."""
@@ -68,6 +68,20 @@ class Observed:
         self.bytes_written = added(self.bytes_written, volume)
         self.writes.add(start, end, volume, now_ns)
 
+
+class Observed:
+    """What was seen of a job in the directions that the settings say: views of it, and what rhythm these have.
+
+    Args:
+        settings: method, limits and mode.
+        seen: the job's signals.
+    """
+
+    def __init__(self, settings: DetectSettings, seen: Seen) -> None:
+        self.seen = seen
+        self.resolutions = seen.resolutions
+        self._settings = settings
+
     @property
     def last_ns(self) -> int:
         """End of the newest bin of the signal that is looked at; 0 for an empty one."""
@@ -75,7 +89,7 @@ class Observed:
 
     def first_ns(self, end_ns: int) -> int:
         """Start of the observation, at most ``end_ns``."""
-        return end_ns if self.from_ns is None else min(self.from_ns, end_ns)
+        return end_ns if self.seen.from_ns is None else min(self.seen.from_ns, end_ns)
 
     def series(self, job: str, from_ns: int, to_ns: int) -> SignalSeries:
         """Returns reads and writes over time, in the finest bins of which there are enough."""
@@ -88,8 +102,8 @@ class Observed:
             job=job,
             start_s=low * bin_ns / 1e9,
             bin_s=bin_ns / 1e9,
-            read=(self.reads.bins(level, low, high) * rate).tolist(),
-            written=(self.writes.bins(level, low, high) * rate).tolist(),
+            read=(self.seen.reads.bins(level, low, high) * rate).tolist(),
+            written=(self.seen.writes.bins(level, low, high) * rate).tolist(),
         )
 
     def estimate(
@@ -100,14 +114,37 @@ class Observed:
         window_ns: int | None = None,
         expected_s: float = 0.0,
         thorough: bool = True,
+        ended: bool = False,
     ) -> tuple[View, Rhythm]:
-        """Returns a level's view since ``from_ns`` and its rhythm; ``window_ns``: where the window within it begins."""
+        """Returns a level's view and its rhythm, without bursts that happened once where these hide it.
+
+        Args:
+            level: of the resolutions.
+            now_ns: the present.
+            from_ns: where the view begins.
+            window_ns: where the window within it begins.
+            expected_s: the period found last; 0 where there is none.
+            thorough: whether other hypotheses are to be tried.
+            ended: whether no more will come, so that a burst at the end is no phase either.
+        """
         view = self.view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
         view = replace(view, thorough=thorough)
-        rhythm = ESTIMATORS[self._settings.method](view, self._settings)
-        if rhythm.period_s is not None and thorough and self._is_stream(level, view, rhythm.period_s.value):
-            return view, Rhythm()
+        rhythm = self._rhythm(level, view)
+        if rhythm.confidence >= PERIODIC_FROM or self._settings.method != "tide":
+            return view, rhythm
+        for shorter in without_bursts(view):
+            if not ended and shorter.end_s < view.end_s:
+                break
+            found = self._rhythm(level, shorter)
+            if found.confidence > max(rhythm.confidence, PERIODIC_FROM):
+                return shorter, found
         return view, rhythm
+
+    def _rhythm(self, level: int, view: View) -> Rhythm:
+        rhythm = ESTIMATORS[self._settings.method](view, self._settings)
+        if rhythm.period_s is not None and view.thorough and self._is_stream(level, view, rhythm.period_s.value):
+            return Rhythm()
+        return rhythm
 
     def _is_stream(self, level: int, view: View, period_s: float) -> bool:
         """Tells whether the rhythm comes from bins that hold now one request more and now one less."""
@@ -135,7 +172,7 @@ class Observed:
             now_s=max(now_ns, end_ns) / 1e9,
             begin=min(max(window_ns // bin_ns - low, 0), high - low),
             expected_s=expected_s,
-            cut=self.from_ns is not None and low * bin_ns > self.from_ns,
+            cut=self.seen.from_ns is not None and low * bin_ns > self.seen.from_ns,
         )
 
     def _bins(self, level: int, from_ns: int, to_ns: int) -> tuple[int, int]:
@@ -146,5 +183,6 @@ class Observed:
         return min(max(low, reach, high - most), high), high
 
     def _signals(self) -> list[BandwidthSignal]:
-        chosen = {"read": [self.reads], "write": [self.writes], "both": [self.reads, self.writes]}
+        reads, writes = self.seen.reads, self.seen.writes
+        chosen = {"read": [reads], "write": [writes], "both": [reads, writes]}
         return chosen[self._settings.mode]

@@ -3,32 +3,51 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ...events import EventBatch, Flag
 from ...events.batch import occurring
 from ...events.errors import ConfigError
-from ...events.models import OtherRhythm, Prediction, SignalSeries
+from ...events.models import ModeName, OtherRhythm, Prediction, SignalSeries
 from ..rhythm.answer import prediction_of
 from ..rhythm.several import other_rhythms
-from ..rhythm.view import Rhythm
+from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import LeftOut
 from .lookout import SAME, SETTLED, TRUSTED, Lookout
-from .observed import Observed
+from .observed import Observed, Seen
 
+_WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
 _LOOKS_PER_PERIOD: Final = 8  # at a rhythm that is sure
 _PAUSES_PER_PERIOD: Final = 8  # what comes after so long a pause may be a phase
 _OTHERS_EVERY: Final = 16  # predictions, of which one looks for further rhythms
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """A job's signal in the directions that the settings say, and where in it to look."""
+
+    settings: DetectSettings
+    observed: Observed
+    lookout: Lookout
+
+    @classmethod
+    def of(cls, settings: DetectSettings, seen: Seen) -> _Side:
+        observed = Observed(settings, seen)
+        return cls(settings, observed, Lookout(observed, settings))
+
+    def look(self, now_ns: int, data_until_ns: int, whole: bool) -> tuple[View, Rhythm]:
+        return self.lookout.whole(now_ns) if whole else self.lookout.look(now_ns, data_until_ns)
 
 
 class Predictor:
     """Follows the I/O of one job: events come in as batches, predictions come out when asked for.
 
     Memory is bounded by the rings, and so is the work of a prediction. The state is plain data and can be pickled.
-    ``observed.Observed`` keeps the signal, ``lookout.Lookout`` chooses where to look for the rhythm.
+    ``observed.Seen`` keeps the signal, ``lookout.Lookout`` chooses where to look for the rhythm. Where reads and writes
+    together have none to trust, one of the two may have one: the prediction's mode says which.
 
     Attributes:
         version: grows whenever bytes were counted.
@@ -42,8 +61,15 @@ class Predictor:
             raise ConfigError("sampling at points needs a finished trace; online, sampling must be 'volume'")
         self.version = 0
         self.changed = False
-        self._observed = Observed(self.settings)
-        self._lookout = Lookout(self._observed, self.settings)
+        self._seen = Seen(self.settings)
+        self._all = _Side.of(self.settings, self._seen)
+        self._ways = tuple(
+            _Side.of(self.settings.model_copy(update={"mode": mode}), self._seen)
+            for mode in _WAYS
+            if self.settings.mode == "both" and self.settings.method == "tide"
+        )
+        self._told = self._all
+        self._turn = 0
         self._last: Prediction | None = None
         self._estimated_ns = 0
         self._data_until_ns = 0
@@ -55,27 +81,27 @@ class Predictor:
     @property
     def reads(self) -> BandwidthSignal:
         """The signal of reads, in bytes."""
-        return self._observed.reads
+        return self._seen.reads
 
     @property
     def writes(self) -> BandwidthSignal:
         """The signal of writes, in bytes."""
-        return self._observed.writes
+        return self._seen.writes
 
     @property
     def bytes_read(self) -> int:
         """What counts, as ``CountRule`` says, and at depth 0."""
-        return self._observed.bytes_read
+        return self._seen.bytes_read
 
     @property
     def bytes_written(self) -> int:
         """Likewise."""
-        return self._observed.bytes_written
+        return self._seen.bytes_written
 
     @property
     def last_ns(self) -> int:
         """End of the newest bin of the signal that is looked at; 0 for an empty one."""
-        return self._observed.last_ns
+        return self._all.observed.last_ns
 
     def update(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None = None) -> None:
         """Takes in events of one stream, in any order.
@@ -85,25 +111,26 @@ class Predictor:
             left_out: what does not count, by the stream's file numbers.
             now_ns: the present, if the events' stamps are of the same clock: tells a pause from a clock that jumped.
         """
-        if not len(batch) or (span := self._observed.add(batch, left_out, now_ns)) is None:
+        if not len(batch) or (span := self._seen.add(batch, left_out, now_ns)) is None:
             return
         start_ns, end_ns = span
-        pause_ns = (self._lookout.known_period_s or 0.0) * 1e9 / _PAUSES_PER_PERIOD
+        pause_ns = (self._told.lookout.known_period_s or 0.0) * 1e9 / _PAUSES_PER_PERIOD
         after_pause = start_ns - self._data_until_ns > pause_ns
         late = start_ns < self._estimated_ns - pause_ns
         self._resumed = self._resumed or after_pause or late
         self._data_until_ns = max(self._data_until_ns, end_ns)
         if (occurring(batch.flags) & int(Flag.AGGREGATE)).any():
-            self._lookout.windows.flush(start_ns, end_ns)
+            for side in (self._all, *self._ways):
+                side.lookout.windows.flush(start_ns, end_ns)
         self.changed = True
         self.version += 1
 
     def flush(self) -> None:
         """Takes in that a stream has ended: what came since the last flush is one more."""
-        windows = self._lookout.windows
-        first_ns, last_ns = windows.flushed_ns or self._observed.from_ns, self.last_ns
-        if first_ns is not None and last_ns > first_ns:
-            windows.flush(first_ns, last_ns)
+        for windows in (side.lookout.windows for side in (self._all, *self._ways)):
+            first_ns, last_ns = windows.flushed_ns or self._seen.from_ns, self.last_ns
+            if first_ns is not None and last_ns > first_ns:
+                windows.flush(first_ns, last_ns)
 
     def predict(self, now_ns: int, *, whole: bool = False) -> Prediction:
         """Says what is known of the job's rhythm.
@@ -115,21 +142,40 @@ class Predictor:
         """
         self.changed = False
         if whole:
-            view, rhythm = self._lookout.whole(now_ns)
+            view, rhythm = self._look(now_ns, whole=True)
             rhythm = replace(rhythm, others=self._look_for_others(rhythm, now_ns))
-            return prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=False)
+            return prediction_of(self.job, self._told.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=False)
         if (repeated := self._repeated(now_ns)) is not None:
             return repeated
-        adapted = self._lookout.adapted
-        view, rhythm = self._lookout.look(now_ns, self._data_until_ns)
+        were_adapted = {id(side): side.lookout.adapted for side in (self._all, *self._ways)}
+        view, rhythm = self._look(now_ns)
+        adapted = were_adapted[id(self._told)]
         rhythm = replace(rhythm, others=self._known_others(rhythm, now_ns))
-        self._last = prediction_of(self.job, self.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
+        self._last = prediction_of(self.job, self._told.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
         self._estimated_ns, self._resumed = now_ns, False
         return self._last
 
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
         """Returns reads and writes over time, in the finest bins of which there are enough."""
-        return self._observed.series(self.job, from_ns, to_ns)
+        return self._all.observed.series(self.job, from_ns, to_ns)
+
+    def _look(self, now_ns: int, *, whole: bool = False) -> tuple[View, Rhythm]:
+        """Looks for a rhythm of reads and writes together, and where there is none to trust, of one of the two.
+
+        While neither has one they are looked at in turn.
+        """
+        view, rhythm = self._all.look(now_ns, self._data_until_ns, whole)
+        told, self._told = self._told, self._all
+        if rhythm.confidence > TRUSTED or not all(side.observed.last_ns for side in self._ways):
+            return view, rhythm
+        self._turn += 1
+        turn = told if told in self._ways else self._ways[self._turn % len(self._ways)] if self._ways else None
+        for side in self._ways:
+            if whole or side is turn:
+                other_view, other = side.look(now_ns, self._data_until_ns, whole)
+                if other.confidence > max(rhythm.confidence, TRUSTED):
+                    view, rhythm, self._told = other_view, other, side
+        return view, rhythm
 
     def _repeated(self, now_ns: int) -> Prediction | None:
         """Returns the last prediction again while nothing can have changed it.
@@ -166,16 +212,17 @@ class Predictor:
         if rhythm.period_s is None or self.settings.method != "tide":
             return []
         period_s, end_ns = rhythm.period_s.value, max(now_ns, self.last_ns)
-        start_ns = self._observed.first_ns(end_ns)
-        level = self._observed.resolutions.of_period(period_s)
+        observed = self._told.observed
+        start_ns = observed.first_ns(end_ns)
+        level = observed.resolutions.of_period(period_s)
 
         def at(level: int) -> list[OtherRhythm]:
-            return other_rhythms(self._observed.view(level, now_ns, start_ns, start_ns, 0.0), period_s)
+            return other_rhythms(observed.view(level, now_ns, start_ns, start_ns, 0.0), period_s)
 
         found = at(level)
         if level > 0 and all(each.relation != "within" for each in found):
             found += [each for each in at(max(level - 2, 0)) if each.relation == "within"]
-        whole = self._observed.resolutions.of_span(end_ns - start_ns)
+        whole = observed.resolutions.of_span(end_ns - start_ns)
         if whole > level and all(each.relation != "earlier" for each in found):
             found += [each for each in at(whole) if each.relation == "earlier"]
         return found

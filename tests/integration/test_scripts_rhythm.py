@@ -1,0 +1,84 @@
+"""Scripts that do little I/O after much reading at their start: their rhythm is told, whoever watches."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import IOTIDE, iotide, plain_environment
+from support.phased_scripts import KINDS, Phases, command_of, period_of
+from support.programs import need
+
+NEAR = 0.02
+
+
+def traced(command: list[str], folder: Path) -> tuple[str, dict[str, Any]]:
+    """Runs a command under iotide; returns what it printed, and the summary."""
+    done = subprocess.run(
+        [*IOTIDE, "run", "-q", "-o", "report", "--json", "summary.json", "--", *command],
+        cwd=folder, env=plain_environment(), capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return done.stdout, json.loads((folder / "summary.json").read_text())
+
+
+def detection(folder: Path, *arguments: str | Path) -> dict[str, Any]:
+    done = iotide("detect", "--json", *arguments, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def assert_period(prediction: dict[str, Any], printed: str) -> None:
+    assert prediction["period_s"] is not None
+    assert prediction["period_s"]["value"] == pytest.approx(period_of(printed), rel=NEAR)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_script_of_small_phases_has_its_period_live_and_from_the_archive(tmp_path: Path, kind: str) -> None:
+    phases = Phases()
+    printed, summary = traced(command_of(kind, phases, tmp_path), tmp_path)
+    assert_period(summary["prediction"], printed)
+    report = detection(tmp_path, summary["archive"])
+    assert_period(report["prediction"], printed)
+    job = summary["job"]
+    written = {row["path"]: row["bytes_written"] for row in job["files"]}
+    assert written[str((tmp_path / "phases").resolve())] == phases.count * phases.size
+    if kind != "sh":  # a shell's programs are in the machine's folders, and are not read
+        assert job["not_counted"]["system_read"] > 0
+    assert report["not_counted"] == job["not_counted"]
+    assert not any(row["path"].startswith(("/usr/", "/lib/", "/etc/", "pipe:")) for row in job["files"])
+
+
+@pytest.mark.parametrize("kind", ["python-imports", "perl"])
+def test_strace_of_such_a_script_has_the_same_period(tmp_path: Path, kind: str) -> None:
+    command = command_of(kind, Phases(way="read"), tmp_path)
+    traced = [need("strace"), "-f", "-ttt", "-T", "-y", "-s", "0", "-o", "calls.st", *command]
+    done = subprocess.run(traced, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=True)
+    report = detection(tmp_path, "calls.st")
+    assert_period(report["prediction"], done.stdout)
+    assert report["not_counted"]["system_read"] > 0
+    everything = detection(tmp_path, "--count", "everything", "calls.st")
+    counted, left = report["bytes_read"] + report["bytes_written"], report["not_counted"]
+    assert everything["bytes_read"] + everything["bytes_written"] == counted + sum(left.values())
+    assert sum(everything["not_counted"].values()) == 0
+
+
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_input_that_is_read_once_hides_no_rhythm(tmp_path: Path, way: str) -> None:
+    printed, summary = traced(command_of("python", Phases(way=way, burst=100_000_000), tmp_path), tmp_path)
+    assert_period(summary["prediction"], printed)
+    assert_period(detection(tmp_path, summary["archive"])["prediction"], printed)
+
+
+def test_what_counts_is_said_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "lib" / "python3.11").mkdir(parents=True)
+    (tmp_path / "lib" / "python3.11" / "set.bin").write_bytes(bytes(70_000))
+    command = ["cat", "lib/python3.11/set.bin"]
+    for options, read in (((), 0), (("--data", str(tmp_path.resolve())), 70_000), (("--count", "files"), 70_000)):
+        done = iotide("run", *options, "--json", "s.json", "--no-report", "--", *command, cwd=tmp_path)
+        job = json.loads((tmp_path / "s.json").read_text())["job"]
+        assert [row["bytes_read"] for row in job["files"] if row["path"].endswith("set.bin")] == [read] * bool(read)
+        assert ("70.0 kB of imports and system files" in done.stderr) == (not read)
