@@ -126,12 +126,10 @@ def _observe(plan: RunPlan, gate: Path, loop: asyncio.AbstractEventLoop, server:
             loop.run_until_complete(_stop(showing))
             loop.run_until_complete(_catch_up(plan, source, feed, feeding))
             view.close()
-            archive = server.archives.path_of(plan.job) if server.archives is not None else None
-            if server.aggregator.counters["archives_failed"]:
-                _say(f"the archive of all calls could not be written to {plan.output}")
-            lasted = started, ended
+            session = _last_word(plan, server, started)
+            archive = server.archives.finish(plan.job) if server.archives is not None else None
             unseen = list(source.unseen)
-            _finish(plan, _last_word(plan, server, started), lasted, returncode, archive, unseen)
+            _finish(plan, session, (started, ended), returncode, archive, unseen)
             _tell_unseen(unseen)
         except Exception as error:
             _say(f"the run could not be summed up: {error!r}")

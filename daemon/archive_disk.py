@@ -3,149 +3,168 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 _SUFFIX: Final = ".iotide"
 _MOST_ALIKE: Final = 1000
 """Jobs of one name that begin in one second."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._@-]+")
+_CANNOT_SAVE: Final = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
+"""What file systems say that have no fsync."""
+
+
+class Written(NamedTuple):
+    """What became of an attempt to append."""
+
+    pieces: int
+    """How many of the pieces are wholly in the file."""
+    error: OSError | None
+    is_unsaved: bool = False
+    """Whether the error is that the disk did not take what the file already has: nobody knows what of it is there."""
 
 
 class ArchiveFile:
-    """A file that is only ever appended to; what takes long is for the disk's thread.
+    """A file that is only ever appended to, and ends with a whole piece; made when there is something to write.
 
-    Raises:
-        OSError: it cannot be made, or there is one of that name.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb", 0)
-        self._written = 0
-        self._is_broken = False
-
-    def append(self, data: bytes) -> int:
-        """Appends whole blocks; after an error nothing is appended any more, so that what is there can be read.
-
-        Returns:
-            Bytes that were appended.
-        """
-        if self._is_broken:
-            return 0
-        rest = memoryview(data)
-        try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
-        except OSError:
-            self._is_broken = True
-            raise
-        self._written += len(data)
-        return len(data)
-
-    def save(self) -> None:
-        """Has the disk take what was appended."""
-        try:
-            if not self._is_broken:
-                os.fsync(self._file.fileno())
-        except OSError:
-            self._is_broken = True
-            raise
-
-    def close(self) -> None:
-        """Closes the file; one that took nothing goes."""
-        self._is_broken = True
-        with contextlib.suppress(OSError):
-            self._file.close()
-        if not self._written:
-            with contextlib.suppress(OSError):
-                self.path.unlink()
-
-
-def new_file(folder: Path, job: str, begun_s: float, writing: set[Path]) -> ArchiveFile | None:
-    """Makes an archive's file, named after the job and when it began; None: it cannot be made.
+    Named after the job and when it began. ``append`` and ``close`` are for the disk's thread.
 
     Args:
         folder: made where it is missing.
         job: any text.
         begun_s: Unix time.
-        writing: is given the path, before the file is there: so nobody takes it for a finished one.
+        writing: has the path as long as the file is written, from before it is there: so nobody takes it for a
+            finished one.
     """
-    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(begun_s))
-    fit = _UNFIT.sub("_", job)[:100].lstrip(".") or "job"
-    with contextlib.suppress(OSError):  # opening the file tells
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for attempt in range(_MOST_ALIKE):
-        path = folder / f"{fit}-{stamp}{f'-{attempt}' if attempt else ''}{_SUFFIX}"
-        if path in writing:
-            continue
-        writing.add(path)
+
+    def __init__(self, folder: Path, job: str, begun_s: float, writing: set[Path]) -> None:
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(begun_s))
+        self._stem = f"{_UNFIT.sub('_', job)[:100].lstrip('.') or 'job'}-{stamp}"
+        self.folder = folder
+        self._writing = writing
+        self._descriptor = -1
+        self._size = 0
+        self._is_torn = False
+        self.path: Path | None = None
+        """Where it is; None while there is no file."""
+
+    def append(self, pieces: Sequence[bytes], *, save: bool) -> Written:
+        """Appends as many of the pieces as there is room for; ``save``: has the disk take what the file has."""
+        done = 0
         try:
-            return ArchiveFile(path)
-        except FileExistsError:
-            writing.discard(path)
+            if self._descriptor < 0 and pieces:
+                self._open()
+            for piece in pieces:
+                self._append(piece)
+                done += 1
+        except OSError as error:
+            return Written(done, error)
+        if save and self._descriptor >= 0:
+            try:
+                os.fsync(self._descriptor)
+            except OSError as error:
+                if error.errno not in _CANNOT_SAVE:
+                    return Written(done, error, is_unsaved=True)
+        return Written(done, None)
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._descriptor >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor = -1
+
+    def let_go(self) -> None:
+        """Says that it is written no more; after ``close``."""
+        if self.path is not None:
+            self._writing.discard(self.path)
+
+    def _open(self) -> None:
+        with contextlib.suppress(OSError):  # opening the file tells
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for attempt in range(_MOST_ALIKE):
+            path = self.folder / f"{self._stem}{f'-{attempt}' if attempt else ''}{_SUFFIX}"
+            if path in self._writing:
+                continue
+            self._writing.add(path)
+            try:
+                self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            except FileExistsError:
+                self._writing.discard(path)
+            except OSError:
+                self._writing.discard(path)
+                raise
+            else:
+                self.path = path
+                return
+        raise FileExistsError(errno.EEXIST, f"there are {_MOST_ALIKE} archives of that name and second")
+
+    def _append(self, piece: bytes) -> None:
+        if self._is_torn:
+            raise OSError(errno.EIO, "a piece that was cut off could not be taken back")
+        rest = memoryview(piece)
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
         except OSError:
-            writing.discard(path)
-            break
-    return None
+            self._take_back()
+            raise
+        self._size += len(piece)
+
+    def _take_back(self) -> None:
+        """Has the file end with the last whole piece; one that has none goes."""
+        try:
+            os.ftruncate(self._descriptor, self._size)
+            os.lseek(self._descriptor, self._size, os.SEEK_SET)
+        except OSError:
+            self._is_torn = True
+        if not self._size and self.path is not None:
+            self.close()
+            with contextlib.suppress(OSError):
+                self.path.unlink()
+            self.let_go()
+            self.path, self._is_torn = None, False
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
     future: Future[Any]
-    size: int
     then: Callable[[Any], None]
-    failed: Callable[[OSError], None]
 
 
 class Disk:
-    """Takes work and says later, when asked, how it went.
-
-    Attributes:
-        waiting_bytes: what has yet to be written.
-    """
+    """Takes work and says later, when asked, how it went."""
 
     def __init__(self) -> None:
-        self.waiting_bytes = 0
         self._pool = ThreadPoolExecutor(1, "archives")
         self._tasks: deque[_Task] = deque()
 
-    def do(
-        self,
-        work: Callable[[], Any],
-        then: Callable[[Any], None] = lambda done: None,
-        failed: Callable[[OSError], None] = lambda error: None,
-        size: int = 0,
-    ) -> None:
+    def do(self, work: Callable[[], Any], then: Callable[[Any], None] = lambda done: None) -> None:
         """Has something done after all that was asked for before.
 
         Args:
             work: runs in the disk's thread.
-            then: is given what it returned, by ``settle``.
-            failed: is given its error, by ``settle``.
-            size: bytes that it holds.
+            then: is given what it returned, by ``settle``; not called when it raised an OSError.
         """
-        self.waiting_bytes += size
-        self._tasks.append(_Task(self._pool.submit(work), size, then, failed))
+        self._tasks.append(_Task(self._pool.submit(work), then))
 
     def settle(self, *, wait: bool = False) -> None:
         """Hands out the results of what is done; ``wait``: of all."""
         while self._tasks and (wait or self._tasks[0].future.done()):
             task = self._tasks.popleft()
-            self.waiting_bytes -= task.size
             try:
                 result = task.future.result()
-            except OSError as error:
-                task.failed(error)
-            else:
-                task.then(result)
+            except OSError:
+                continue
+            task.then(result)
 
     def close(self) -> None:
         """Waits for all that was asked for."""

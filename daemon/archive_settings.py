@@ -14,7 +14,10 @@ class ArchiveSettings(BaseModel):
 
     folder: Path | None = Field(None, description="Folder for an archive of each job; none switches them off.")
     checkpoint_s: float = Field(
-        60.0, gt=0, description="Seconds after which what came in stands in the file, whatever happens then."
+        60.0,
+        gt=0,
+        description="Seconds after which what came in stands in the file, whatever happens then; a job's first second "
+        "stands there after that second, and each further stretch is twice as long, up to this.",
     )
     quota_bytes: int = Field(
         10 * 2**30, ge=0, description="Bytes that the folder's archives may take; the oldest finished ones go first."

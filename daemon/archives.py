@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import heapq
+import math
 import time
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from ..events import ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
-from ..events.archive.writer import ArchiveWriter
-from .archive_disk import ArchiveFile, Disk, make_room, new_file
+from .archive_disk import ArchiveFile, Disk, make_room
+from .archive_job import ArchivedJob, MissingListener, WaitingBytes
 from .archive_settings import ArchiveSettings
 from .ingest_core import Sink
 
@@ -25,23 +24,10 @@ _MOST_WAITING: Final = 1 << 26
 """Bytes that may wait for the disk."""
 _LARGEST: Final = 32
 """Streams whose sections are closed at a time when memory runs short."""
-
-
-@dataclass(slots=True)
-class _Job:
-    file: ArchiveFile
-    writer: ArchiveWriter = field(default_factory=ArchiveWriter)
-    streams: set[str] = field(default_factory=set)
-    written: int = 0
-    saved_at_s: float = 0.0
-    unsaved: deque[str] = field(default_factory=deque)
-    """Streams that the checkpoint in progress has yet to come to."""
-    missing: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """Events of each open stream that were taken in and not archived, by counter."""
-    lost: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    """What of each open stream was lost before it came to us, by counter."""
-    full: bool = False
-    given_up: bool = False
+_MOST_STUCK: Final = 1 << 26
+"""Bytes that may wait for files that take nothing."""
+_FIRST_CHECKPOINT_S: Final = 1.0
+"""From a job's first news to its first checkpoint; each further one comes twice as late, up to what is chosen."""
 
 
 class Archives:
@@ -53,7 +39,8 @@ class Archives:
     Attributes:
         counters: ``archives``, ``archive_bytes``, ``archives_failed``, ``archives_removed``,
             ``archive_streams_failed``, ``archive_sections_early`` (memory ran short), ``archive_checkpoints_late`` (the
-            one before was not done) and ``events_not_archived:REASON``; cumulative.
+            one before was not done), ``archive_writes_failed`` and ``events_not_archived:REASON``; cumulative.
+            ``archives_waiting``: those whose files take nothing now.
     """
 
     def __init__(
@@ -64,7 +51,7 @@ class Archives:
         counters: Counter[str] | None = None,
         steady: Callable[[], float] = time.monotonic,
         clock: Callable[[], float] = time.time,
-        on_missing: Callable[[str, str, int], None] = lambda job, reason, events: None,
+        on_missing: MissingListener = lambda job, reason, events: None,
     ) -> None:
         if settings.folder is None:
             raise ConfigError("archives need a folder")
@@ -76,7 +63,10 @@ class Archives:
         self._on_missing = on_missing
         self._folder = settings.folder
         self._disk = Disk()
-        self._jobs: dict[str, _Job] = {}
+        self._waiting = WaitingBytes()
+        self._jobs: dict[str, ArchivedJob] = {}
+        self._ending: list[ArchivedJob] = []
+        self._is_closed = False
         self._paths: set[Path] = set()
         self._job_of_stream: dict[str, str] = {}
         self._held: dict[str, int] = {}
@@ -96,62 +86,65 @@ class Archives:
         self._make_room()
         self._disk.settle(wait=True)
 
-    def path_of(self, job: str) -> Path | None:
-        """Returns the file of a job that is being archived."""
-        known = self._jobs.get(job)
-        return known.file.path if known is not None else None
+    def finish(self, job: str) -> Path | None:
+        """Completes all archives; what the disk does not take now is counted, as after that nothing is archived.
+
+        Returns:
+            The file of a job, as far as it could be written.
+        """
+        known = [each for each in (*self._ending, *self._jobs.values()) if each.name == job]
+        self.close()
+        return known[-1].file.path if known else None
 
     # ---- the sink ----
 
     def opened(self, stream: str, info: StreamInfo) -> None:
         """Takes in a stream."""
         self._next.opened(stream, info)
+        if self._is_closed:
+            return
         name = self._job_of(info)
-        job = self._jobs.get(name) or self._begin(name)
-        if job is not None:
-            self._job_of_stream[stream] = name
-            job.streams.add(stream)
-            self._write(name, job, stream, lambda: job.writer.opened(stream, info))
+        job = self._jobs.get(name)
+        if job is None or job.is_given_up:
+            job = self._begin(name)
+        self._job_of_stream[stream] = name
+        job.opened(stream, info)
+        self._has_news(job)
 
     def changed(self, stream: str, info: StreamInfo) -> None:
         """Takes in what a stream says of itself from now on."""
         self._next.changed(stream, info)
-        if (found := self._find(stream)) is not None:
-            self._write(*found, stream, lambda: found[1].writer.opened(stream, info))
+        if (job := self._find(stream)) is not None:
+            job.opened(stream, info)
+            self._has_news(job)
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         """Takes in events; those that the next sink refuses are not archived."""
         self._next.batch(stream, batch, definitions)
-        found = self._find(stream)
-        if found is None:
-            self.counters["events_not_archived:failed"] += len(batch)
-            if (name_of := self._job_of_stream.get(stream)) is not None:
-                self._on_missing(name_of, "failed", len(batch))
+        job = self._find(stream)
+        if job is None:
+            if len(batch):
+                self.counters["events_not_archived:failed"] += len(batch)
+                if (name := self._job_of_stream.get(stream)) is not None:
+                    self._on_missing(name, "failed", len(batch))
             return
-        name, job = found
-        if job.full:
-            self._leave_out(name, job, stream, "job_bytes", len(batch))
+        if job.written >= self._settings.job_bytes:
+            job.leave_out(stream, "job_bytes", len(batch))
             return
-        if self._disk.waiting_bytes > _MOST_WAITING:
-            self._disk.settle()
-        kept = batch if self._disk.waiting_bytes <= _MOST_WAITING else empty_batch()
-        self._leave_out(name, job, stream, "disk", len(batch) - len(kept))
-        if not self._write(name, job, stream, lambda: job.writer.batch(stream, kept, definitions)):
-            self.counters["events_not_archived:failed"] += len(kept)
-            self._on_missing(name, "failed", len(kept))
-        self._hold(stream, job.writer.held_bytes(stream))
+        reason = self._no_room_for(job)
+        job.leave_out(stream, reason, len(batch) if reason else 0)
+        job.batch(stream, empty_batch() if reason else batch, definitions)
+        self._has_news(job)
+        self._hold(stream, job.held_bytes(stream))
         if self._held_bytes > self._settings.memory_bytes:
             self._relieve(time.perf_counter() + _SLICE_S)
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         """Takes in that a stream has ended; its archive says what of it is missing."""
         self._next.closed(stream, losses)
-        if (found := self._find(stream)) is not None:
-            name, job = found
-            missing = Counter(losses) + job.missing.pop(stream, Counter())
-            job.lost.pop(stream, None)
-            self._write(name, job, stream, lambda: job.writer.closed(stream, missing))
-            job.streams.discard(stream)
+        if (job := self._find(stream)) is not None:
+            job.closed(stream, losses)
+            self._has_news(job)
         self._job_of_stream.pop(stream, None)
         self._hold(stream, 0)
 
@@ -159,7 +152,7 @@ class Archives:
         """Hands on; an archive that is completed before the stream ends says it, too."""
         self._next.lossy(stream, losses)
         if (found := self._find(stream)) is not None:
-            found[1].lost[stream] = losses
+            found.lost[stream] = losses
 
     def silent(self, stream: str, is_silent: bool) -> None:
         """Hands on."""
@@ -189,13 +182,18 @@ class Archives:
         Returns:
             Whether there is more to save: to be called again once ingest had its turn.
         """
+        if self._is_closed:
+            return False
         self._disk.settle()
         now = self._steady()
         for job in self._jobs.values():
-            if now - job.saved_at_s >= self._settings.checkpoint_s:
-                job.saved_at_s = now
+            if now >= job.due_at_s:
                 self.counters["archive_checkpoints_late"] += bool(job.unsaved)
-                job.unsaved.extend(() if job.unsaved else job.writer.open_streams() or [""])
+                job.unsaved.extend(() if job.unsaved else job.open_streams() or [""])
+                job.due_at_s = math.inf
+            if job.problem:
+                job.pump(now)
+        self._let_go(now)
         if now - self._checked_at_s >= self._settings.checkpoint_s:
             self._checked_at_s = now
             self._make_room()
@@ -205,21 +203,30 @@ class Archives:
         """Waits until the disk has done all that it was asked for."""
         self._disk.settle(wait=True)
 
+    def _has_news(self, job: ArchivedJob) -> None:
+        """Has what came in saved: soon where little was lost otherwise, later where many checkpoints would cost."""
+        now = self._steady()
+        if job.due_at_s == math.inf:
+            job.due_at_s = now + job.interval_s
+        job.pump(now)
+
     def _save_unsaved(self, until: float) -> bool:
         """Saves one stream after the other, at least one, until ``until`` of ``time.perf_counter``."""
-        for name, job in list(self._jobs.items()):
+        for job in list(self._jobs.values()):
             while job.unsaved:
-                self._save_stream(name, job, job.unsaved.popleft())
+                self._save_stream(job, job.unsaved.popleft())
                 if not job.unsaved:
-                    self._append(name, job, job.writer.flush())
-                    self._save(name, job)
+                    # The first checkpoints are for a process that is killed, which costs no file what it was given.
+                    job.flush(save=job.interval_s >= self._settings.checkpoint_s)
+                    job.interval_s = min(2 * job.interval_s, self._settings.checkpoint_s)
+                    job.pump(self._steady())
                 if time.perf_counter() >= until:
                     return any(job.unsaved for job in self._jobs.values())
         return False
 
-    def _save_stream(self, name: str, job: _Job, stream: str) -> None:
-        self._write(name, job, stream, lambda: job.writer.checkpoint_of(stream))
-        self._hold(stream, job.writer.held_bytes(stream))
+    def _save_stream(self, job: ArchivedJob, stream: str) -> None:
+        job.save_stream(stream)
+        self._hold(stream, job.held_bytes(stream))
 
     def _hold(self, stream: str, held: int) -> None:
         self._held_bytes += held - self._held.pop(stream, 0)
@@ -229,13 +236,15 @@ class Archives:
     def _relieve(self, until: float) -> None:
         """Closes the sections of the streams that take most memory."""
         for stream in heapq.nlargest(_LARGEST, self._held, key=self._held.__getitem__):
-            if (found := self._find(stream)) is None:
+            if (job := self._find(stream)) is None:
                 self._hold(stream, 0)
             else:
-                self._save_stream(*found, stream)
+                self._save_stream(job, stream)
                 self.counters["archive_sections_early"] += 1
             if self._held_bytes <= self._settings.memory_bytes or time.perf_counter() >= until:
                 break
+
+    # ---- ends ----
 
     def end_job(self, name: str) -> None:
         """Completes the archive of a job that has ended; one whose streams are still open is saved, and goes on."""
@@ -243,92 +252,75 @@ class Archives:
         if job is None:
             return
         if job.streams:
-            job.saved_at_s = self._steady()
-            job.unsaved = deque(job.writer.open_streams())
+            job.due_at_s = math.inf
+            job.unsaved = deque(job.open_streams())
         else:
-            self._complete(name, job)
+            self._complete(job)
 
     def close(self) -> None:
-        """Completes all archives, and waits for the disk."""
-        for name, job in list(self._jobs.items()):
-            self._complete(name, job)
+        """Completes all archives, and waits for the disk; what it does not take now is counted. Safe to call twice."""
+        self._is_closed = True
+        for job in list(self._jobs.values()):
+            self._complete(job)
         self._job_of_stream.clear()
+        self._disk.settle(wait=True)
+        for last in (False, True):
+            for job in self._ending:
+                if last:
+                    job.give_up("no_room")
+                job.pump(self._steady(), at_once=True)
+            self._disk.settle(wait=True)
+        self._ending.clear()
         self._disk.close()
 
-    # ---- files ----
-
-    def _save(self, name: str, job: _Job) -> None:
-        self._disk.do(job.file.save, failed=lambda _: self._give_up(name, job))
-
-    def _complete(self, name: str, job: _Job) -> None:
-        for stream in job.writer.open_streams():
+    def _complete(self, job: ArchivedJob) -> None:
+        for stream in job.open_streams():
             self._hold(stream, 0)
-            missing = Counter(job.lost.pop(stream, {})) + job.missing.pop(stream, Counter())
-            if missing:
-                self._write(name, job, stream, partial(job.writer.closed, stream, missing))
-        self._append(name, job, job.writer.end())
-        self._save(name, job)
-        self._let_go(name, job)
+        job.end()
+        job.pump(self._steady())
+        self._end(job)
 
-    def _let_go(self, name: str, job: _Job) -> None:
-        if self._jobs.get(name) is job:
-            del self._jobs[name]
-            self._disk.do(job.file.close, then=lambda _: self._paths.discard(job.file.path))
+    def _end(self, job: ArchivedJob) -> None:
+        if self._jobs.get(job.name) is job:
+            del self._jobs[job.name]
+        self._ending.append(job)
 
-    def _find(self, stream: str) -> tuple[str, _Job] | None:
-        name = self._job_of_stream.get(stream)
-        job = self._jobs.get(name) if name is not None else None
-        # A file that was given up may have been followed by another, which knows nothing of the stream.
-        return (name, job) if name is not None and job is not None and stream in job.streams else None
+    def _let_go(self, now_s: float) -> None:
+        """Goes on with what has ended and is not written, and forgets what is."""
+        for job in [job for job in self._jobs.values() if job.is_given_up]:
+            self._end(job)
+        for job in self._ending:
+            if self._waiting.stuck > _MOST_STUCK and job.problem:
+                job.give_up("no_room")
+            job.pump(now_s)
+        self._ending = [job for job in self._ending if not job.is_done]
 
-    def _write(self, name: str, job: _Job, stream: str, work: Callable[[], bytes]) -> bool:
-        """Appends what the writer makes of something; False: it cannot, and the stream is archived no further."""
-        try:
-            data = work()
-        except Exception:  # the next sink has taken it: whatever is wrong is the archive's alone
-            self.counters["archive_streams_failed"] += 1
-            job.streams.discard(stream)
-            job.writer.discard(stream)
-            return False
-        self._append(name, job, data)
-        return True
+    def _no_room_for(self, job: ArchivedJob) -> str:
+        """Returns why events of a job cannot be taken now, or ""."""
+        if job.problem:
+            if self._waiting.stuck > 2 * _MOST_STUCK:  # definitions alone
+                job.give_up("no_room")
+                return "no_room"
+            return "no_room" if self._waiting.stuck > _MOST_STUCK else ""
+        if self._waiting.moving > _MOST_WAITING:
+            self._disk.settle()
+        return "disk" if self._waiting.moving > _MOST_WAITING else ""
 
-    def _leave_out(self, name: str, job: _Job, stream: str, reason: str, events: int) -> None:
-        if events:
-            self._on_missing(name, reason, events)
-            self.counters[f"events_not_archived:{reason}"] += events
-            job.missing[stream][f"events_not_archived:{reason}"] += events
+    def _find(self, stream: str) -> ArchivedJob | None:
+        job = self._jobs.get(self._job_of_stream.get(stream, ""))
+        # An archive that was given up may have been followed by another, which knows nothing of the stream.
+        return job if job is not None and stream in job.streams else None
 
-    def _begin(self, name: str) -> _Job | None:
-        file = new_file(self._folder, name, self._clock(), self._paths)
-        if file is not None:
-            job = self._jobs[name] = _Job(file, saved_at_s=self._steady())
-            self.counters["archives"] += 1
-            self._append(name, job, job.writer.begin({"job": name, "begun_s": self._clock()}))
-            return job
-        self.counters["archives_failed"] += 1
-        return None
-
-    def _append(self, name: str, job: _Job, data: bytes) -> None:
-        """Has whole blocks appended; a file that takes no more is left as it is, which can be read."""
-        if not data:
-            return
-
-        def count(written: int) -> None:
-            self.counters["archive_bytes"] += written
-
-        self._disk.do(lambda: job.file.append(data), count, lambda _: self._give_up(name, job), len(data))
-        job.written += len(data)
-        job.full = job.full or job.written >= self._settings.job_bytes
-
-    def _give_up(self, name: str, job: _Job) -> None:
-        if job.given_up:
-            return
-        job.given_up = True
-        self.counters["archives_failed"] += 1
-        for stream in job.streams:
-            self._hold(stream, 0)
-        self._let_go(name, job)
+    def _begin(self, name: str) -> ArchivedJob:
+        if (old := self._jobs.get(name)) is not None:
+            self._end(old)
+        file = ArchiveFile(self._folder, name, self._clock(), self._paths)
+        job = ArchivedJob(name, file, self._disk, self._waiting, self.counters, self._on_missing)
+        job.interval_s = min(_FIRST_CHECKPOINT_S, self._settings.checkpoint_s)
+        self._jobs[name] = job
+        self.counters["archives"] += 1
+        job.begin({"job": name, "begun_s": self._clock()})
+        return job
 
     def _make_room(self) -> None:
         folder, oldest_s = self._folder, self._clock() - self._settings.retain_s

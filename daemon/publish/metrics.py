@@ -141,6 +141,10 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_archives_total": Family(CounterMetricFamily, "Archives of jobs begun."),
     "iotide_archive_bytes_total": Family(CounterMetricFamily, "Bytes written to archives."),
     "iotide_archives_failed_total": Family(CounterMetricFamily, "Archives that could not be made or written on."),
+    "iotide_archives_waiting": Family(
+        GaugeMetricFamily, "Archives whose files take nothing now, as on a disk without room; they are tried again."
+    ),
+    "iotide_archive_failed_writes_total": Family(CounterMetricFamily, "Attempts to write archives that failed."),
     "iotide_archives_removed_total": Family(CounterMetricFamily, "Archives removed for their age or for room."),
     "iotide_archive_early_sections_total": Family(
         CounterMetricFamily, "Streams saved before time as archive.memory_bytes was reached."
@@ -262,6 +266,8 @@ class AggregatorCollector(Collector):
         add("iotide_archives_total", counters["archives"])
         add("iotide_archive_bytes_total", counters["archive_bytes"])
         add("iotide_archives_failed_total", counters["archives_failed"])
+        add("iotide_archives_waiting", counters["archives_waiting"])
+        add("iotide_archive_failed_writes_total", counters["archive_writes_failed"])
         add("iotide_archives_removed_total", counters["archives_removed"])
         add("iotide_archive_early_sections_total", counters["archive_sections_early"])
         add("iotide_archive_late_checkpoints_total", counters["archive_checkpoints_late"])

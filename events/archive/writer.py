@@ -40,6 +40,10 @@ class _Open:
     names: Definitions = field(default_factory=Definitions)
     """Not handed on yet."""
     parts: Counter[PartKind] = field(default_factory=Counter)
+    taken: int = 0
+    """Events that came in."""
+    closed: int = 0
+    """Those of them in closed sections."""
 
 
 class ArchiveWriter:
@@ -52,9 +56,17 @@ class ArchiveWriter:
     Args:
         times: False: leave out when calls were, which is what takes the room.
         tick_ns: keep times to so many ns; 1: exactly.
+
+    Attributes:
+        taken: events that came in.
+        handed_out: events that are in the bytes handed out.
+        discarded: events of streams that were discarded before they were in a closed section.
     """
 
     def __init__(self, times: bool = True, tick_ns: int = 1) -> None:
+        self.taken, self.handed_out, self.discarded = 0, 0, 0
+        self._unmerged = 0
+        """Events of closed sections that wait to be merged."""
         self._streams: dict[str, _Open] = {}
         self._tick_ns = tick_ns
         self._keeps_times = times
@@ -85,6 +97,8 @@ class ArchiveWriter:
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> bytes:
         """Takes in events of an open stream."""
         known = self._streams[stream]
+        known.taken += len(batch)
+        self.taken += len(batch)
         known.table.apply(definitions)
         known.names.files.extend(definitions.files)
         known.names.handles.extend(definitions.handles)
@@ -117,19 +131,21 @@ class ArchiveWriter:
 
     def flush(self) -> bytes:
         """Returns what waits of closed sections, merged over the streams; that of one stream stays in order."""
-        self._merger.flush()
+        self._flush()
         return self._take_ready()
 
     def closed(self, stream: str, losses: dict[str, int] | None = None) -> bytes:
         """Takes in that a stream has ended."""
-        known = self._streams.pop(stream)
+        known = self._streams[stream]
         self._close_section(known)
         self._part(known, PartKind.CLOSED, text_part(losses or {}))
+        del self._streams[stream]
         return self._take_ready()
 
     def discard(self, stream: str) -> None:
-        """Forgets a stream, whether it is open or not, and what of it is in no section yet."""
-        self._streams.pop(stream, None)
+        """Forgets a stream, whether it is open or not, and what of it is in no closed section."""
+        if (known := self._streams.pop(stream, None)) is not None:
+            self.discarded += known.taken - known.closed
 
     def end(self) -> bytes:
         """Ends the archive, and with it the streams that are still open."""
@@ -150,7 +166,7 @@ class ArchiveWriter:
             times = Times(section.first_ns, section.last_ns, section.stamps)
             ordinal = known.parts[PartKind.SECTION]
             self._write(BlockKind.TIMES, encode_times(*self._member(known), ordinal, times))
-        self._part(known, PartKind.SECTION, section_part(section))
+        self._part(known, PartKind.SECTION, section_part(section), section.calls)
 
     def _introduce(self, known: _Open) -> None:
         """Hands on what the stream says of itself, and its files and handles, where that is new."""
@@ -163,11 +179,18 @@ class ArchiveWriter:
             for text in _name_parts(Definitions([], names.files[part], names.handles[part])):
                 self._part(known, PartKind.NAMES, text)
 
-    def _part(self, known: _Open, kind: PartKind, part: Part) -> None:
+    def _part(self, known: _Open, kind: PartKind, part: Part, events: int = 0) -> None:
         self._merger.add(kind, known.parts[kind], *self._member(known), part)
         known.parts[kind] += 1
+        known.closed += events
+        self._unmerged += events
         if self._merger.is_due:
-            self._merger.flush()
+            self._flush()
+
+    def _flush(self) -> None:
+        self._merger.flush()
+        self.handed_out += self._unmerged
+        self._unmerged = 0
 
     def _member(self, known: _Open) -> tuple[int, int]:
         if known.member is None:

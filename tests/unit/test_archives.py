@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import math
 import os
 import threading
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
+from iotide.daemon.archive_job import WaitingBytes
 from iotide.daemon.archives import Archives, ArchiveSettings
 from iotide.events import ConfigError, Definitions, EventBatch, ProtocolError, StreamInfo, make_batch
 from iotide.events.archive.reader import ArchiveReader
+from iotide.events.archive.stream import StreamCompressor
+from iotide.events.archive.writer import ArchiveWriter
 from support.sinks import RememberingSink
 
 
@@ -163,56 +172,201 @@ def test_archive_that_is_full_takes_no_more_and_counts_it(tmp_path: Path) -> Non
     assert calls_of(files(tmp_path)[0]) == 1000
 
 
-def fill_disk(archives: Archives, job: str) -> None:
-    """Has the job's file be one that takes no more."""
-    file = archives._jobs[job].file
-    archives.settle()
-    file._file.close()
-    file._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115  (given up, which closes it)
+class Full:
+    """Has every disk be full while it is entered: writes take a part of what they are given, and then nothing."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int = 0) -> None:
+        self.room = room
+        self.is_full = False
+        monkeypatch.setattr(os, "write", partial(self._write, os.write))
+
+    def __enter__(self) -> Full:
+        self.is_full = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_full = False
+
+    def _write(self, write: Callable[[int, memoryview], int], descriptor: int, data: memoryview) -> int:
+        if not self.is_full:
+            return write(descriptor, data)
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = write(descriptor, data[: self.room])
+        self.room -= written
+        return written
 
 
-def test_disk_that_takes_no_more_costs_the_archive_alone(tmp_path: Path) -> None:
-    archives = made(tmp_path, Clock())
-    archives.opened("s", info())
-    fill_disk(archives, "job")
-    archives.end_job("job")
+class Missing(Counter[tuple[str, str]]):
+    """What is told to be missing, by job and reason."""
+
+    def __call__(self, job: str, reason: str, events: int) -> None:
+        self[job, reason] += events
+
+
+def told(folder: Path, clock: Clock, **settings: float) -> tuple[Archives, Missing]:
+    missing = Missing()
+    chosen = ArchiveSettings.model_validate({"folder": folder, **settings})
+    archives = Archives(RememberingSink(), chosen, lambda info: info.job, None, clock, clock, missing)
+    return archives, missing
+
+
+def test_disk_without_room_is_told_at_once_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    archives, missing = told(tmp_path, clock)
+    with Full(monkeypatch):
+        archives.opened("s", info())
+        archives.batch("s", *writes(100))
+        clock.now += 2
+        saved(archives)
+        assert archives.counters["archives_waiting"] == 1
+        assert archives.counters["archive_writes_failed"] >= 1
+        assert [record.levelname for record in caplog.records] == ["ERROR"]
+        assert "No space left" in caplog.text
+        assert not files(tmp_path)  # none of 0 bytes
+    archives.batch("s", *writes(11))
+    clock.now += 60
     saved(archives)
+    assert archives.counters["archives_waiting"] == 0
+    archives.closed("s", {})
+    archives.end_job("job")
+    archives.close()
+    assert calls_of(files(tmp_path)[0]) == 111
+    assert not missing
+
+
+@pytest.mark.parametrize("room", [0, 1, 100, 1000, 2000, 4000, 10**6])
+def test_every_event_is_stored_or_counted_wherever_the_room_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    clock = Clock()
+    archives, missing = told(tmp_path, clock)
+    with Full(monkeypatch, room):
+        for stream in ("s", "t"):
+            archives.opened(stream, info())
+        for turn in range(10):
+            for stream in ("s", "t"):
+                archives.batch(stream, *writes(70, turn))
+            clock.now += 5
+            saved(archives)
+        archives.closed("s", {})
+        archives.close()
+    stored = sum(map(calls_of, files(tmp_path)))
+    assert stored + missing["job", "no_room"] == 1400
+    assert archives.counters["events_not_archived:no_room"] == missing["job", "no_room"]
+    assert archives.counters["archives_waiting"] == 0
+    assert archives._waiting == WaitingBytes()
+    assert all(path.stat().st_size for path in files(tmp_path))
+
+
+def test_what_waits_for_room_is_bounded_and_what_is_left_out_is_told_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("iotide.daemon.archives._MOST_STUCK", 20_000)
+    clock = Clock()
+    archives, missing = told(tmp_path, clock)
+    archives.opened("s", info())
+    with Full(monkeypatch):
+        for turn in range(50):
+            archives.batch("s", writes(1000, turn)[0], Definitions([(1, "pwrite64")] if not turn else []))
+            clock.now += 60
+            saved(archives)
+        assert archives._waiting.stuck < 40_000
+    clock.now += 60
+    saved(archives)
+    archives.batch("s", writes(10)[0], Definitions([]))
+    archives.closed("s", {})
+    archives.close()
+    (path,) = files(tmp_path)
+    left_out = missing["job", "no_room"]
+    assert 0 < left_out < 50_000
+    assert calls_of(path) + left_out == 50_010
+    with path.open("rb") as file:
+        (stream,) = ArchiveReader(file, path.name).streams.values()
+    assert stream.losses == {"events_not_archived:no_room": left_out}
+
+
+def test_jobs_without_room_do_not_keep_others_from_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("iotide.daemon.archives._MOST_STUCK", 100)
+    clock = Clock()
+    archives, missing = told(tmp_path, clock)
+    archives.opened("s", info("stuck"))
+    with Full(monkeypatch):
+        for turn in range(5):
+            archives.batch("s", *writes(100, turn))
+            clock.now += 60
+            saved(archives)
     archives.opened("t", info("other"))
     archives.batch("t", *writes(3))
-    archives.batch("s", *writes(3))
-    assert archives.counters["archives_failed"] == 1
-    assert archives.counters["events_not_archived:failed"] == 3
     archives.close()
+    assert missing["stuck", "no_room"] > 0
+    assert missing["other", "no_room"] == 0
+    assert sum(map(calls_of, files(tmp_path))) + missing.total() == 503
 
 
-def test_disk_that_cannot_save_costs_the_archive_alone(tmp_path: Path) -> None:
+def test_disk_that_cannot_save_costs_the_archive_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
     clock = Clock()
-    archives = made(tmp_path, clock, checkpoint_s=60)
+    archives, missing = told(tmp_path, clock, checkpoint_s=1)
     archives.opened("s", info())
-    archives.settle()
-    file = archives._jobs["job"].file
-    file._file.close()
-    reading, writing = os.pipe()  # takes what is written, and cannot be saved
-    try:
-        file._file = os.fdopen(writing, "wb", buffering=0)
-        clock.now += 61
-        saved(archives)
-        archives.batch("s", *writes(3))
-        archives.close()
-    finally:
-        os.close(reading)
-    assert archives.counters["archives_failed"] == 1
-    assert archives.counters["events_not_archived:failed"] == 3
-    assert file.append(b"more") == 0
-
-
-def test_stream_of_an_archive_that_was_given_up_does_not_meet_the_next_one(tmp_path: Path) -> None:
-    sink = RememberingSink()
-    archives = made(tmp_path, Clock(), sink)
-    archives.opened("s", info())
-    fill_disk(archives, "job")
-    archives.end_job("job")
+    archives.batch("s", *writes(4))
+    monkeypatch.setattr(os, "fsync", fails)
+    clock.now += 2
     saved(archives)
+    archives.batch("s", *writes(3))
+    archives.close()
+    assert archives.counters["archives_failed"] == 1
+    assert missing == {("job", "failed"): 7}
+
+
+def broken(*_: object) -> NoReturn:
+    raise RuntimeError("broken")
+
+
+@pytest.mark.parametrize("name", ["begin", "flush", "end", "opened", "closed", "update", "checkpoint_of", "_part"])
+def test_writer_that_breaks_costs_its_own_archive_alone_and_that_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    clock = Clock()
+    archives, missing = told(tmp_path, clock)
+    sink = archives._next
+    assert isinstance(sink, RememberingSink)
+    archives.opened("t", info("other"))
+    archives.batch("t", *writes(9))
+    with monkeypatch.context() as patch:
+        patch.setattr(StreamCompressor if name == "update" else ArchiveWriter, name, broken)
+        archives.opened("s", info())
+        archives.batch("s", *writes(5))
+        archives.changed("s", info())
+        clock.now += 61
+        archives._jobs["other"].due_at_s = math.inf
+        saved(archives)
+        archives.batch("s", *writes(6))
+        archives.closed("s", {})
+        archives.end_job("job")
+        saved(archives)
+    archives.opened("u", info("third"))
+    archives.batch("u", *writes(7))
+    archives.close()
+    calls = {path.name.split("-")[0]: calls_of(path) for path in files(tmp_path)}
+    assert calls.pop("other") == 9
+    assert calls.pop("third") == 7
+    assert calls.pop("job", 0) + missing["job", "failed"] == 11
+    assert missing["job", "failed"] == archives.counters["events_not_archived:failed"] > 0 or name == "end"
+    assert archives.counters["archives_failed"] + archives.counters["archive_streams_failed"] >= 1
+    assert len(sink.starts["s"]) == 11
+
+
+def test_stream_of_an_archive_that_was_given_up_does_not_meet_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archives, missing = told(tmp_path, Clock())
+    archives.opened("s", info())
+    archives._jobs["job"].give_up("failed")
     archives.opened("t", info())
     archives.batch("s", *writes(3))
     archives.batch("t", *writes(4))
@@ -220,9 +374,43 @@ def test_stream_of_an_archive_that_was_given_up_does_not_meet_the_next_one(tmp_p
     archives.closed("s", {})
     archives.close()
     assert archives.counters["archives_failed"] == 1
-    assert archives.counters["events_not_archived:failed"] == 3
+    assert missing == {("job", "failed"): 3}
     assert sorted(map(calls_of, files(tmp_path))) == [0, 4]
-    assert len(sink.starts["s"]) == 3
+
+
+def test_first_checkpoint_comes_soon_and_the_next_ones_ever_later(tmp_path: Path) -> None:
+    clock = Clock()
+    archives = made(tmp_path, clock, checkpoint_s=8)
+    archives.opened("s", info())
+    at, counts = [], [0]
+    for tick in range(120):
+        archives.batch("s", *writes(1, tick))
+        saved(archives)
+        clock.now += 0.25
+        (path,) = files(tmp_path)
+        if (calls := calls_of(path)) != counts[-1]:
+            at.append(tick / 4)
+            counts.append(calls)
+    archives.close()
+    assert at[0] <= 1.5
+    gaps = np.diff(at)
+    assert gaps.max() <= 8.5
+    assert list(gaps[:4]) == sorted(gaps[:4])
+
+
+def test_job_without_news_is_not_saved_again(tmp_path: Path) -> None:
+    clock = Clock()
+    archives = made(tmp_path, clock, checkpoint_s=1)
+    archives.opened("s", info())
+    archives.batch("s", *writes(5))
+    clock.now += 2
+    saved(archives)
+    size = files(tmp_path)[0].stat().st_size
+    for _ in range(5):
+        clock.now += 2
+        saved(archives)
+    assert files(tmp_path)[0].stat().st_size == size
+    archives.close()
 
 
 def test_disk_that_does_not_keep_up_costs_events_and_keeps_nobody_waiting(
@@ -231,8 +419,12 @@ def test_disk_that_does_not_keep_up_costs_events_and_keeps_nobody_waiting(
     sink, disk = RememberingSink(), threading.Event()
     archives = made(tmp_path, Clock(), sink)
     archives.opened("s", info())
-    monkeypatch.setattr("iotide.daemon.archives._MOST_WAITING", 1000)
-    archives._disk.do(disk.wait, size=1001)
+    monkeypatch.setattr("iotide.daemon.archives._MOST_WAITING", 10)
+    archives.settle()
+    archives._disk.do(disk.wait)
+    archives.changed("s", info())
+    archives._jobs["job"].save_stream("s")
+    archives._jobs["job"].flush(save=True)
     try:
         archives.batch("s", *writes(3))
         archives.batch("s", writes(4)[0], Definitions([(2, "fsync")]))
@@ -272,9 +464,11 @@ def test_checkpoint_that_is_not_done_when_the_next_is_due_is_counted(
     archives = made(tmp_path, clock, checkpoint_s=60)
     for number in range(3):
         archives.opened(str(number), info())
-    for _ in range(2):
-        clock.now += 61
-        assert archives.tick()
+    clock.now += 61
+    assert archives.tick()
+    archives.batch("0", *writes(1))
+    clock.now += 61
+    assert archives.tick()
     assert archives.counters["archive_checkpoints_late"] == 1
     archives.close()
 
@@ -294,7 +488,7 @@ def test_what_the_archive_alone_cannot_take_costs_its_stream_alone(tmp_path: Pat
     archives.batch("t", *writes(6))
     archives.close()
     assert archives.counters["archive_streams_failed"] == 1
-    assert archives.counters["events_not_archived:failed"] == 4
+    assert archives.counters["events_not_archived:failed"] == 9
     assert calls_of(files(tmp_path)[0]) == 11
     assert len(sink.starts["s"]) == 9
 
@@ -336,7 +530,9 @@ def test_folder_that_cannot_be_made_costs_running_jobs_their_archives_alone(tmp_
     archives.opened("s", info())
     archives.batch("s", *writes(3))
     assert len(sink.starts["s"]) == 3
+    archives.close()
     assert archives.counters["archives_failed"] == 1
+    assert archives.counters["events_not_archived:no_room"] == 3
 
 
 def test_archive_says_what_of_a_stream_was_lost_before_it_and_by_it(tmp_path: Path) -> None:
