@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import resource
 import socket
 import time
@@ -9,9 +11,14 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.launch import traced_environment
+from iotide.collectors.sources.preload.mapping import mapped
 from iotide.events import ConfigError
 from support.regions import MadeRegion, connected
 from support.tracing import Tracing
+
+
+def descriptors() -> list[int]:
+    return [int(path.name) for path in Path("/proc/self/fd").iterdir()]
 
 
 def test_peer_that_is_slow_to_speak_is_taken_and_nobody_waits_for_it(tracing: Tracing, made: MadeRegion) -> None:
@@ -135,3 +142,62 @@ def test_environment_names_the_socket_wherever_the_program_goes(
     assert (preloaded[0], preloaded[-1]) == (str(library), "first.so")
     with pytest.raises(ConfigError):
         traced_environment(base, tmp_path / ("long" * 40), "job")
+
+
+def test_processes_beyond_the_descriptors_are_followed_to_their_ends(tmp_path: Path) -> None:
+    now = [0.0]
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Tracing(tmp_path, clock=lambda: now[0]) as tracing:
+        with contextlib.ExitStack() as running:
+            regions = [running.enter_context(MadeRegion()) for _ in range(12)]
+            for number, region in enumerate(regions):
+                region.set(token=100 + number)
+                region.hand_over_from_another_process(tracing.socket)
+                region.put(1)
+            highest = max(descriptors())
+            resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 3, limits[1]))
+            try:
+                for _ in range(5):
+                    tracing.poll()
+                now[0] += 1.0
+                tracing.poll()
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+            assert len(tracing.info) == 12
+            assert (tracing.source.counters["processes_refused"], tracing.source.counters["accepts_failed"]) == (0, 0)
+            assert not tracing.closed
+            for region in regions:
+                region.put(1)
+        now[0] += 1.0
+        for _ in range(3):
+            tracing.poll()
+        assert len(tracing.closed) == 12
+        assert [len(batch) for batch in tracing.events().values()] == [2] * 12
+
+
+def test_regions_keep_no_descriptor(tracing: Tracing) -> None:
+    with contextlib.ExitStack() as running:
+        made = [running.enter_context(MadeRegion()) for _ in range(8)]
+        for number, region in enumerate(made):
+            region.set(token=100 + number)
+            region.hand_over(tracing.socket)
+            tracing.poll()
+            if not number:
+                before = len(descriptors())
+        # They are of one process, whose last image is watched.
+        assert len(descriptors()) == before
+        assert len(tracing.info) == 8
+
+
+def test_memory_is_unmapped_with_its_last_view(tmp_path: Path) -> None:
+    path = tmp_path / "shared"
+    path.write_bytes(bytes(4096))
+    descriptor = os.open(path, os.O_RDWR)
+    memory = mapped(descriptor, 4096)
+    os.close(descriptor)
+    view = memory[100:200]
+    del memory
+    view[:3] = b"abc"
+    assert path.read_bytes()[100:103] == b"abc"
+    del view
+    assert str(path) not in Path("/proc/self/maps").read_text()

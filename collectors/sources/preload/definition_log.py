@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -34,7 +33,7 @@ class DefinitionLog:
         size: bytes of the log.
     """
 
-    def __init__(self, memory: mmap.mmap, header: npt.NDArray[Any], offset: int, size: int) -> None:
+    def __init__(self, memory: memoryview, header: npt.NDArray[Any], offset: int, size: int) -> None:
         self._memory = memory
         self._head = header["log_head"]
         self._shown_tail = header["log_tail"]
@@ -71,7 +70,7 @@ class DefinitionLog:
             raise ProtocolError(f"the log's head moved to {head}, from {self._tail}")
         begin = self._offset + self._tail % self._size
         room = min(head - self._tail, self._offset + self._size - begin, _BYTES_A_LOOK)
-        taken = self._memory[begin : begin + room]
+        taken = bytes(self._memory[begin : begin + room])
         end = _end_of_entries(taken, self._offset + self._size - begin)
         if end < 0:
             self._broken = True
@@ -83,7 +82,7 @@ class DefinitionLog:
 
     def close(self) -> None:
         """Lets go of the memory."""
-        del self._head, self._shown_tail
+        del self._head, self._shown_tail, self._memory
         self._broken = True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import time
@@ -15,6 +16,7 @@ from .ear import Ear
 from .gate import Arrival, Gate
 from .lines import Lines
 from .region import Region
+from .watching import GONE, UNWATCHED, Life
 
 LINES_A_POLL: Final = 65_536
 HOLD_S: Final = 0.1
@@ -27,6 +29,8 @@ _LATE_FOR_S: Final = 10.0
 """How long after such a pause the new region may come."""
 _OVERLAP_S: Final = 1.0
 """How long threads may still write into a region that another has replaced."""
+_LOOK_S: Final = 0.5
+"""How often processes are looked for that no descriptor could be had for."""
 _COUNT_S: Final = 1.0
 """How often the counters of a process that records nothing are read."""
 
@@ -91,7 +95,8 @@ class _Process:
         self.first = region
         self.regions = [region]
         self.watch = watch
-        """pidfd; -1 once the process has ended."""
+        """pidfd, ``UNWATCHED``, or ``GONE`` once the process has ended."""
+        self.life = Life(pid) if watch == UNWATCHED else None
         self.until_s = 0.0
         """An image that another has replaced is read until then at least."""
         self.drained_s: float | None = None
@@ -201,6 +206,7 @@ class Drain:
         self._watched: dict[int, int] = {}  # pidfd -> token
         self._polled_s = clock()
         self._late_until_s: float | None = None
+        self._looked_s: float | None = None
         self._given_up: set[int] = set()
         self._closed = False
         self.events = select.epoll()
@@ -213,7 +219,7 @@ class Drain:
 
     def descriptors(self) -> list[int]:
         """Returns the descriptors that the drain needs before a process has come."""
-        needed = [self.events.fileno(), self._gate.fileno(), self._ear.fileno()]
+        needed = [self.events.fileno(), *self._gate.descriptors(), self._ear.fileno()]
         return [descriptor for descriptor in needed if descriptor >= 0]
 
     @property
@@ -241,6 +247,7 @@ class Drain:
         # Before arrivals: an exec seen there closes pidfds, whose numbers may then be used again.
         for descriptor in self._watched.keys() & set(ready):
             self._unwatch(self._processes[self._watched[descriptor]])
+        self._look_after_unwatched(now_s)
         news = False
         for arrival in self._gate.arrivals(ready):
             news = True
@@ -287,7 +294,7 @@ class Drain:
         self.events.close()
 
     def _hand_on(self, token: int, process: _Process, taker: Taker, patience_s: float) -> bool:
-        ended, now_s = process.watch < 0, self._polled_s
+        ended, now_s = process.watch == GONE, self._polled_s
         news = False
         if process.ranks_changed():  # what is drained from here on was done with that rank
             process.tell(token, taker, now_s)
@@ -307,6 +314,17 @@ class Drain:
             taker.ended(token)
             news = True
         return news
+
+    def _look_after_unwatched(self, now_s: float) -> None:
+        """Notices the end of processes for which there was no pidfd."""
+        if self._looked_s is not None and now_s - self._looked_s < _LOOK_S:
+            return
+        self._looked_s = now_s
+        for process in self._processes.values():
+            if process.watch == UNWATCHED and process.life is not None:
+                with self._gate.spare_descriptor():
+                    if not process.life.lasts():
+                        process.watch = GONE
 
     def _refuse(self, error: Exception, taker: Taker) -> None:
         taker.refused("processes_refused" if isinstance(error, ProtocolError) else "accepts_failed", str(error))
@@ -331,7 +349,8 @@ class Drain:
 
     def _begin(self, arrival: Arrival, taker: Taker) -> None:
         region, pid = arrival.region, arrival.pid
-        process = _Process(pid, region, arrival.watch)
+        with self._gate.spare_descriptor() if arrival.watch == UNWATCHED else contextlib.nullcontext():
+            process = _Process(pid, region, arrival.watch)
         earlier = self._images.setdefault(pid, set())
         for token in earlier:
             self._replace(self._processes[token])
@@ -345,7 +364,7 @@ class Drain:
 
     def _replace(self, old: _Process) -> None:
         """Ends a process image that has called exec, or a region that its process has given up as we were late."""
-        if old.watch >= 0 and self._late_until_s is not None and self._polled_s < self._late_until_s:
+        if old.watch != GONE and self._late_until_s is not None and self._polled_s < self._late_until_s:
             old.until_s = self._polled_s + _OVERLAP_S
         self._unwatch(old)
 
@@ -362,7 +381,7 @@ class Drain:
             self.events.unregister(process.watch)
             del self._watched[process.watch]
             os.close(process.watch)
-            process.watch = -1
+        process.watch = GONE
 
     def _release(self, process: _Process) -> None:
         self._unwatch(process)

@@ -18,13 +18,12 @@ from typing import Final
 from ....events import InputError, ProtocolError
 from .region import Region
 from .ring_layout import HELLO, LAYOUT, MAGIC
+from .watching import UNWATCHED, Spares, watch_of
 
 _BACKLOG: Final = 4096
 _ACCEPTS_A_POLL: Final = 256
 _MOST_SILENT: Final = 256
 _CREDENTIALS: Final = struct.Struct("3i")
-_SO_PEERPIDFD: Final = 77
-"""Since Linux 6.5; a pid alone may have been given to another process meanwhile."""
 
 
 @dataclass(slots=True)
@@ -35,7 +34,7 @@ class Arrival:
     token: int
     region: Region
     watch: int
-    """pidfd; -1 when the process was gone before we looked."""
+    """pidfd, ``GONE`` or ``UNWATCHED``."""
 
 
 class Gate:
@@ -53,6 +52,7 @@ class Gate:
         self._events = events
         self._socket = _listen(path)
         self._silent: dict[int, socket.socket] = {}
+        self._spares = Spares()
         events.register(self._socket, select.EPOLLIN)
 
     def arrivals(self, ready: Collection[int]) -> Iterator[Arrival | Exception]:
@@ -66,13 +66,23 @@ class Gate:
         if self._socket.fileno() in ready:
             yield from self._accept()
 
-    def fileno(self) -> int:
-        """Returns the listening socket's descriptor."""
-        return self._socket.fileno()
+    def descriptors(self) -> list[int]:
+        """Returns what it needs before a peer has come."""
+        return [self._socket.fileno(), *self._spares.descriptors()]
+
+    @contextlib.contextmanager
+    def spare_descriptor(self) -> Iterator[None]:
+        """Has a descriptor be free inside."""
+        self._spares.release(1)
+        try:
+            yield
+        finally:
+            self._spares.restore()
 
     def leave(self) -> None:
         """Closes the socket, which another process has as well."""
         self._socket.close()
+        self._spares.release()
 
     def close(self) -> None:
         """Stops listening and removes the socket."""
@@ -80,13 +90,14 @@ class Gate:
             peer.close()
         self._silent.clear()
         self._socket.close()
+        self._spares.release()
         with contextlib.suppress(OSError):
             self._path.unlink()
 
     def _accept(self) -> Iterator[Arrival | Exception]:
         for _ in range(_ACCEPTS_A_POLL):
             try:
-                peer, _ = self._socket.accept()
+                peer = self._next_peer()
             except BlockingIOError:
                 return
             except OSError as error:  # out of descriptors, or the peer is gone again
@@ -99,25 +110,47 @@ class Gate:
             if len(self._silent) >= _MOST_SILENT:
                 self._forget(next(iter(self._silent))).close()
                 yield ProtocolError("a peer connected and said nothing")
+            if not self._spares.restore():
+                peer.close()
+                self._spares.restore()
+                yield ProtocolError("no descriptor is left for a peer that connected and said nothing yet")
+                continue
             self._silent[peer.fileno()] = peer
             self._events.register(peer, select.EPOLLIN)
+
+    def _next_peer(self) -> socket.socket:
+        try:
+            return self._socket.accept()[0]
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+        self._spares.release()
+        try:
+            return self._socket.accept()[0]
+        except OSError:
+            self._spares.restore()
+            raise
 
     def _forget(self, descriptor: int) -> socket.socket:
         self._events.unregister(descriptor)
         return self._silent.pop(descriptor)
 
     def _take(self, peer: socket.socket) -> Iterator[Arrival | Exception]:
+        self._spares.release(1)  # for the descriptor that comes
         with peer:
             try:
                 arrival = _received(peer)
             except (ProtocolError, OSError, ValueError) as error:
-                yield ProtocolError(str(error))
-            else:
-                if arrival is not None:
-                    yield arrival
+                arrival = ProtocolError(str(error))
+        if not self._spares.restore() and isinstance(arrival, Arrival) and arrival.watch >= 0:
+            os.close(arrival.watch)
+            arrival.watch = UNWATCHED
+            self._spares.restore()
+        if arrival is not None:
+            yield arrival
 
 
-def _received(peer: socket.socket) -> Arrival | None:
+def _received(peer: socket.socket) -> Arrival | ProtocolError | None:
     """Takes what a peer sent; None: it only asked who listens, and went."""
     pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     message, descriptors = _receive(peer)
@@ -138,28 +171,10 @@ def _received(peer: socket.socket) -> Arrival | None:
     try:
         if region.token != token:
             raise ProtocolError(f"process {pid} sent a region that is not the one it names")
-        return Arrival(pid, token, region, _pidfd(peer, pid))
+        return Arrival(pid, token, region, watch_of(peer, pid))
     except BaseException:
         region.close()
         raise
-
-
-def _pidfd(peer: socket.socket, pid: int) -> int:
-    try:
-        return peer.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
-    except OSError as error:
-        if error.errno != errno.ENOPROTOOPT:
-            return _gone_or_raise(error)
-    try:
-        return os.pidfd_open(pid)
-    except OSError as error:
-        return _gone_or_raise(error)
-
-
-def _gone_or_raise(error: OSError) -> int:
-    if error.errno in (errno.ESRCH, errno.EINVAL, errno.ENODATA):  # kernels differ in how they say it
-        return -1
-    raise error
 
 
 def _receive(peer: socket.socket) -> tuple[bytes, list[int]]:

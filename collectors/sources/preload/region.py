@@ -7,12 +7,10 @@ Everything read from the region may have been written by a hostile process: each
 from __future__ import annotations
 
 import fcntl
-import mmap
 import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +18,7 @@ import numpy as np
 from ....events import ProtocolError
 from .definition_log import DefinitionLog
 from .lines import Lines, marks
+from .mapping import mapped
 from .ring_layout import (
     ENTRY,
     HEADER,
@@ -54,7 +53,7 @@ class Region:
         size = os.fstat(descriptor).st_size
         if size < HEADER_BYTES or not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK:
             raise ProtocolError("a region is a memfd sealed against shrinking, with a header")
-        self._memory = mmap.mmap(descriptor, size, mmap.MAP_SHARED)
+        self._memory = mapped(descriptor, size)
         self._header = np.frombuffer(self._memory, HEADER, count=1)
         facts = self._header[0].copy()
         _check(facts, size)
@@ -171,8 +170,7 @@ class Region:
         for name in views:
             if hasattr(self, name):
                 delattr(self, name)
-        with suppress(BufferError):  # who still has lines keeps the memory
-            self._memory.close()
+        del self._memory  # who still has lines keeps the memory
 
     def _view(self, slot: int, tail: int, head: int) -> Lines:
         base, first = slot * self._lines, tail & (self._lines - 1)

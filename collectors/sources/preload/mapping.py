@@ -1,0 +1,29 @@
+"""Memory shared with another process, mapped without a descriptor that stays open: ``mmap`` keeps one."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import weakref
+from typing import Final
+
+_FAILED: Final = ctypes.c_void_p(-1).value
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+
+def mapped(descriptor: int, size: int) -> memoryview:
+    """Maps the first ``size`` bytes of a file, to be read and written; unmapped when nobody has a view of it any more.
+
+    Raises:
+        OSError: it cannot be mapped.
+    """
+    address = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, descriptor, 0)
+    if address == _FAILED:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    memory = (ctypes.c_ubyte * size).from_address(address)
+    weakref.finalize(memory, _libc.munmap, address, size).atexit = False  # views may outlive the interpreter's end
+    return memoryview(memory).cast("B")
