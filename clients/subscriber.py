@@ -1,8 +1,11 @@
-"""Subscribe to an aggregator's predictions, blocking or with asyncio.
+"""Subscribe to an aggregator's predictions, or to the lives of its jobs, blocking or with asyncio.
 
 >>> with Subscriber("tcp://127.0.0.1:9789") as predictions:     # doctest: +SKIP
 ...     for prediction in predictions:
 ...         print(prediction.job, prediction.period_s)
+>>> with JobSubscriber("tcp://127.0.0.1:9789") as jobs:         # doctest: +SKIP
+...     for job in jobs:
+...         print(job.job, job.state, job.last_word)
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 import msgspec
 import zmq
@@ -19,24 +22,29 @@ from pydantic import ValidationError
 
 from ..events.endpoints import check_endpoint, is_ipv6
 from ..events.errors import ConfigError, IotideError, ProtocolError
-from ..events.models import Prediction
+from ..events.models import JobSummary, Prediction
 
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:9789"
-_TOPIC = "prediction."
+_PREDICTION: Final = "prediction."
+_JOB: Final = "job."
 _Socket = TypeVar("_Socket", bound=zmq.Socket[Any])
+_News = TypeVar("_News", Prediction, JobSummary)
 
 
 class SubscriptionTimeoutError(IotideError):
-    """No prediction came within the time allowed."""
+    """Nothing came within the time allowed."""
 
 
-class _Subscription:
-    """What both subscribers share: which jobs are wanted, how long to wait, what was not understood."""
+class _Subscription(Generic[_News]):
+    """What all subscribers share: which jobs are wanted, how long to wait, what was not understood."""
+
+    _topic: ClassVar[str]
+    _model: type[_News]
 
     def __init__(self, endpoint: str, jobs: Iterable[str] | None, timeout_s: float | None) -> None:
         check_endpoint(endpoint, connects=True)
         self.malformed = 0
-        """Messages that are no predictions of a version that we know; they are skipped."""
+        """Messages that are not of a version that we know; they are skipped."""
         self._wanted = None if jobs is None else frozenset(jobs)
         self._timeout_s = timeout_s
 
@@ -44,25 +52,25 @@ class _Subscription:
         return None if self._timeout_s is None else time.monotonic() + self._timeout_s
 
     def _late(self) -> SubscriptionTimeoutError:
-        return SubscriptionTimeoutError(f"no prediction within {self._timeout_s} s")
+        return SubscriptionTimeoutError(f"no {self._topic.rstrip('.')} within {self._timeout_s} s")
 
-    def _accept(self, frames: Sequence[bytes]) -> Prediction | None:
+    def _accept(self, frames: Sequence[bytes]) -> _News | None:
         try:
-            prediction = prediction_of(frames)
+            news = _decoded(frames, self._topic, self._model)
         except ProtocolError:
             self.malformed += 1
             return None
         # ZeroMQ subscribes to prefixes: job 47 would also get what job 4711 does.
-        return prediction if self._wanted is None or prediction.job in self._wanted else None
+        return news if self._wanted is None or news.job in self._wanted else None
 
 
-class Subscriber(_Subscription):
-    """Receives predictions in any one thread; reconnects by itself. A context manager, and iterable.
+class _Blocking(_Subscription[_News]):
+    """Receives news in any one thread; reconnects by itself. A context manager, and iterable.
 
     Args:
         endpoint: where the aggregator publishes.
         jobs: only these; None for all.
-        timeout_s: longest wait for one prediction; None for ever.
+        timeout_s: longest wait for one message; None for ever.
 
     Raises:
         ConfigError: the endpoint is malformed.
@@ -73,18 +81,18 @@ class Subscriber(_Subscription):
     ) -> None:
         super().__init__(endpoint, jobs, timeout_s)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._wanted)
+        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted)
 
-    def receive(self) -> Prediction:
-        """Returns the next prediction.
+    def receive(self) -> _News:
+        """Returns the next message.
 
         Raises:
             SubscriptionTimeoutError: none came in time.
         """
         deadline = self._deadline()
         while self._socket.poll(_left_ms(deadline)):
-            if (prediction := self._accept(self._socket.recv_multipart())) is not None:
-                return prediction
+            if (news := self._accept(self._socket.recv_multipart())) is not None:
+                return news
             if deadline is not None and time.monotonic() >= deadline:
                 break
         raise self._late()
@@ -94,7 +102,7 @@ class Subscriber(_Subscription):
         self._socket.close(0)
         self._context.term()
 
-    def __iter__(self) -> Iterator[Prediction]:
+    def __iter__(self) -> Iterator[_News]:
         while True:
             yield self.receive()
 
@@ -105,7 +113,21 @@ class Subscriber(_Subscription):
         self.close()
 
 
-class AsyncSubscriber(_Subscription):
+class Subscriber(_Blocking[Prediction]):
+    """Receives predictions."""
+
+    _topic = _PREDICTION
+    _model = Prediction
+
+
+class JobSubscriber(_Blocking[JobSummary]):
+    """Receives jobs as they appear or change their state; one that has ended with its last word."""
+
+    _topic = _JOB
+    _model = JobSummary
+
+
+class _Async(_Subscription[_News]):
     """The same for asyncio: ``async with`` and ``async for``."""
 
     def __init__(
@@ -113,18 +135,18 @@ class AsyncSubscriber(_Subscription):
     ) -> None:
         super().__init__(endpoint, jobs, timeout_s)
         self._context = zmq.asyncio.Context()
-        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._wanted)
+        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted)
 
-    async def receive(self) -> Prediction:
-        """Returns the next prediction.
+    async def receive(self) -> _News:
+        """Returns the next message.
 
         Raises:
             SubscriptionTimeoutError: none came in time.
         """
         deadline = self._deadline()
         while await self._socket.poll(_left_ms(deadline)):
-            if (prediction := self._accept(await self._socket.recv_multipart())) is not None:
-                return prediction
+            if (news := self._accept(await self._socket.recv_multipart())) is not None:
+                return news
             if deadline is not None and time.monotonic() >= deadline:
                 break
         raise self._late()
@@ -134,7 +156,7 @@ class AsyncSubscriber(_Subscription):
         self._socket.close(0)
         self._context.term()
 
-    async def __aiter__(self) -> AsyncIterator[Prediction]:
+    async def __aiter__(self) -> AsyncIterator[_News]:
         while True:
             yield await self.receive()
 
@@ -145,29 +167,52 @@ class AsyncSubscriber(_Subscription):
         self.close()
 
 
+class AsyncSubscriber(_Async[Prediction]):
+    """Receives predictions."""
+
+    _topic = _PREDICTION
+    _model = Prediction
+
+
+class AsyncJobSubscriber(_Async[JobSummary]):
+    """Receives jobs as ``JobSubscriber`` does."""
+
+    _topic = _JOB
+    _model = JobSummary
+
+
 def prediction_of(frames: Sequence[bytes]) -> Prediction:
+    """Decodes one published prediction.
+
+    Raises:
+        ProtocolError: it is not one.
+    """
+    return _decoded(frames, _PREDICTION, Prediction)
+
+
+def _decoded(frames: Sequence[bytes], topic: str, model: type[_News]) -> _News:
     """Decodes one published message.
 
     Raises:
-        ProtocolError: it is not a prediction.
+        ProtocolError: it is of another topic, or not of a version that we know.
     """
-    if len(frames) != 2 or not frames[0].startswith(_TOPIC.encode()):
-        raise ProtocolError("a prediction is two frames, a topic 'prediction.<job>' and a map")
+    if len(frames) != 2 or not frames[0].startswith(topic.encode()):
+        raise ProtocolError(f"a message is two frames, a topic '{topic}<job>' and a map")
     try:
-        return Prediction.model_validate(msgspec.msgpack.decode(frames[1]))
+        return model.model_validate(msgspec.msgpack.decode(frames[1]))
     except (msgspec.DecodeError, ValidationError, UnicodeDecodeError) as error:
-        raise ProtocolError(f"not a prediction that this version knows: {error}") from None
+        raise ProtocolError(f"not a {topic.rstrip('.')} that this version knows: {error}") from None
 
 
 def _left_ms(deadline: float | None) -> int | None:
     return None if deadline is None else max(0, math.ceil((deadline - time.monotonic()) * 1000))
 
 
-def _subscribed(socket: _Socket, endpoint: str, jobs: frozenset[str] | None) -> _Socket:
+def _subscribed(socket: _Socket, endpoint: str, topic: str, jobs: frozenset[str] | None) -> _Socket:
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
-    for topic in [_TOPIC] if jobs is None else [f"{_TOPIC}{job}" for job in sorted(jobs)]:
-        socket.setsockopt(zmq.SUBSCRIBE, topic.encode())
+    for wanted in [topic] if jobs is None else [f"{topic}{job}" for job in sorted(jobs)]:
+        socket.setsockopt(zmq.SUBSCRIBE, wanted.encode())
     try:
         socket.connect(endpoint)
     except zmq.ZMQError as error:

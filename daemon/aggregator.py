@@ -161,7 +161,8 @@ class Aggregator:
             session = self.jobs[job]
             session.close_stream(stream, self._steady(), checked(losses), self._clock())
             self._ages.put(job, self._next_age(session))
-            self._plan(session)
+            if session.streams:
+                self._plan(session)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
         """Takes in a collector's counters."""
@@ -216,7 +217,8 @@ class Aggregator:
                 self.late_s = self._steady() - due_s
                 self.counters["predictions_late"] += self.late_s > self._settings.prediction_interval_s
                 with self._guarded(session):
-                    self._predict(session)
+                    if session.streams:  # else nothing comes next; it will have its last word
+                        self._predict(session)
             if self._steady() - begun > _SLICE_S:
                 return True
         return waiting
@@ -323,7 +325,7 @@ class Aggregator:
         self.counters["events_dropped:clock_skew"] += session.losses.total["events_dropped:clock_skew"]
 
     def _tell_job(self, session: JobSession) -> None:
-        self.on_jobs.tell(session.job, lambda: session.summary(self._clock()))
+        self.on_jobs.tell(session.job, lambda: session.news(self._clock()))
 
 
 def _add(total: dict[str, float], session: JobSession) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..analyzers.file_groups import CHANNEL, SYSTEM
 from ..analyzers.totals import Totals
 from ..events.losses import bytes_of, events_of
-from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted
+from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted, Prediction
 from .failures import AnalysisFailedError
 from .life import State
 from .numbering import JobNames
@@ -21,6 +21,11 @@ def summary_of(session: JobSession, now_s: float) -> JobSummary:
     return JobSummary(**_facts(session, now_s))
 
 
+def news_of(session: JobSession, now_s: float) -> JobSummary:
+    """Returns what is published of a job; of one that has ended with the last word."""
+    return JobSummary(**_facts(session, now_s), last_word=last_word_of(session))
+
+
 def detail_of(session: JobSession, now_s: float, top: int) -> JobDetail:
     """Returns the summary with the ``top`` files and calls by bytes; none where the totals have failed."""
     try:
@@ -29,7 +34,9 @@ def detail_of(session: JobSession, now_s: float, top: int) -> JobDetail:
             files, calls = _files(totals, session.names, top), _calls(totals, session.names, top)
     except AnalysisFailedError:
         files, calls, left_out = [], [], NotCounted()
-    return JobDetail(**_facts(session, now_s), files=files, calls=calls, not_counted=left_out)
+    return JobDetail(
+        **_facts(session, now_s), files=files, calls=calls, not_counted=left_out, last_word=last_word_of(session)
+    )
 
 
 def not_counted_of(session: JobSession) -> NotCounted:
@@ -78,6 +85,11 @@ def _facts(session: JobSession, now_s: float) -> dict[str, object]:
         "predictions": session.predictions,
         "failures": session.failures.told(),
     }
+
+
+def last_word_of(session: JobSession) -> Prediction | None:
+    """Returns the prediction from the whole run of a job that has ended; None before, and where there is none."""
+    return session.prediction if session.state in (State.ENDED, State.REMOVED) else None
 
 
 def _files(totals: Totals, names: JobNames, top: int) -> list[FileTotal]:

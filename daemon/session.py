@@ -18,12 +18,13 @@ from ..events.losses import BYTES, EVENTS, bytes_of, events_of
 from ..events.models import JobDetail, JobSummary, NotCounted, Prediction, SignalSeries
 from .analyses import Analyses
 from .failures import Failures
+from .file_systems import FileSystems
 from .history import History
 from .job_graph import JobGraph
 from .job_interactions import JobInteractions
 from .job_layers import JobLayers
 from .job_losses import JobLosses
-from .job_summary import detail_of, not_counted_of, summary_of
+from .job_summary import detail_of, news_of, not_counted_of, summary_of
 from .life import State
 from .numbering import JobNames, StreamNames
 from .settings import AggregatorSettings
@@ -31,6 +32,7 @@ from .settings import AggregatorSettings
 _BANDWIDTH_S: Final = 10
 _SKEWED: Final = "clock_skew"
 _PASSED: Final = 0.51  # of a period after its told start a phase was skipped
+_MOST_HOSTS: Final = 64  # told with a prediction
 SIGNAL: Final = "signal"
 PREDICTION: Final = "prediction"
 _LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed
@@ -82,6 +84,7 @@ class JobSession:
     """The trace's zero is unknown, so its stamps cannot be compared with the time of day."""
     names: JobNames = field(init=False)
     predictor: Predictor = field(init=False)
+    file_systems: FileSystems = field(init=False)
     analyses: Analyses = field(init=False)
     failures: Failures = field(init=False)
 
@@ -90,6 +93,7 @@ class JobSession:
         self.heard_at_s = self.created_at_s
         self.history = History(self.settings.history)
         self.names = JobNames(self.settings.max_calls, self.settings.max_files, self.settings.detect.rule)
+        self.file_systems = FileSystems(self.names)
         self.predictor = Predictor(self.job, self.settings.detect)
         self.analyses = Analyses(self.job, self.settings, self.names, self.failures)
 
@@ -188,7 +192,8 @@ class JobSession:
 
         Args:
             now_s: the time of day; a trace with a clock of its own is predicted from its last event.
-            whole: look at all that is remembered instead of the adapted window: the last word on a job.
+            whole: look at all that is remembered up to the last I/O, instead of the adapted window: the last word on a
+                job, after which no phase comes.
 
         Raises:
             AnalysisFailedError: the job cannot be predicted.
@@ -199,8 +204,20 @@ class JobSession:
         self.failures.check(SIGNAL)
         now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
         with self.failures.asking(PREDICTION):
-            prediction = self._held_to_what_arrived(self.predictor.predict(now_ns, whole=whole))
-            self.stale_at_s = None if self.own_clock else _stale_at(prediction, self.predictor.last_ns / 1e9)
+            # a run ends with its last I/O: the silence until it counted as ended is none of its rhythm
+            at_ns = (self.predictor.last_ns or now_ns) if whole else now_ns
+            prediction = self._held_to_what_arrived(self.predictor.predict(at_ns, whole=whole))
+            where: dict[str, object] = {
+                "made_at_s": now_ns / 1e9,
+                "nodes": len(self.hosts),
+                "hosts": sorted(self.hosts)[:_MOST_HOSTS],
+                "file_systems": self.file_systems.used[:],
+            }
+            if whole:
+                where["next_phase"] = None
+            prediction = prediction.model_copy(update=where)
+            never = self.own_clock or whole
+            self.stale_at_s = None if never else _stale_at(prediction, self.predictor.last_ns / 1e9)
             self.history.append(prediction)
         self.predictions += 1
         return prediction
@@ -228,8 +245,14 @@ class JobSession:
 
     @property
     def prediction(self) -> Prediction | None:
-        """The last prediction; None before the first, and once there is no signal to predict from."""
-        return None if self.failures.stopped(SIGNAL) else self.history.last
+        """The last prediction; None before the first, and once there is no signal to predict from.
+
+        While the job has no streams nothing of it is expected next.
+        """
+        last = None if self.failures.stopped(SIGNAL) else self.history.last
+        if last is None or last.next_phase is None or self.streams:
+            return last
+        return last.model_copy(update={"next_phase": None})
 
     def settle(self) -> None:
         """Gives memory back that a silent job does not need."""
@@ -291,6 +314,10 @@ class JobSession:
         """Returns what the lists show."""
         return summary_of(self, now_s)
 
+    def news(self, now_s: float) -> JobSummary:
+        """Returns what is published when the job's state changes: with the last word, where it has ended."""
+        return news_of(self, now_s)
+
     def detail(self, now_s: float, top: int = 20) -> JobDetail:
         """Returns the summary with the ``top`` files and calls by bytes; none where the totals have failed."""
         return detail_of(self, now_s, top)
@@ -312,6 +339,7 @@ class JobSession:
         with self.failures.taking(SIGNAL) as goes_on:
             if goes_on:
                 self.completeness.seen(last, len(batch), batch.moved)
+                self.file_systems.add(batch)
                 self.predictor.update(batch, self.names.left_out, None if self.own_clock else int(now_s * 1e9))
 
     def _flush(self) -> None:

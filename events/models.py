@@ -100,6 +100,16 @@ class OtherRhythm(Model):
     """How many phases of it were seen."""
 
 
+class FileSystem(Model):
+    """A file system that a job reads or writes."""
+
+    mount_point: str
+    type: str
+    """As mount(8) calls it: lustre, nfs4, ext4 ..."""
+    shared: bool | None = None
+    """True: other nodes have it too; None: not known."""
+
+
 class Prediction(Model):
     """What iotide knows of one job's I/O rhythm at one moment."""
 
@@ -125,6 +135,13 @@ class Prediction(Model):
     completeness: float = Field(1.0, ge=0, le=1)
     """Share of the window's calls, or of their bytes where that is less, that was not lost on the way; below 0.99 no
     period is claimed."""
+
+    nodes: int = Field(0, ge=0)
+    """How many nodes the job is on."""
+    hosts: list[str] = []
+    """Their names; at most the first 64 of them."""
+    file_systems: list[FileSystem] = []
+    """Where the files lie that the signal has bytes of; at most sixteen."""
 
     @property
     def incomplete(self) -> bool:
@@ -202,6 +219,8 @@ class JobSummary(Model):
     predictions: int
     failures: list[AnalysisFailure] = []
     """Analyses that broke over this job."""
+    last_word: Prediction | None = None
+    """The prediction from the whole run; in the message that a job has ended, and in the details of an ended one."""
 
 
 class NotCounted(Model):

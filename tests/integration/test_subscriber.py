@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import select
 import subprocess
 import sys
@@ -12,10 +14,18 @@ from pathlib import Path
 
 import pytest
 import zmq
-from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionTimeoutError, prediction_of
+from iotide.clients.subscriber import (
+    AsyncJobSubscriber,
+    AsyncSubscriber,
+    JobSubscriber,
+    Subscriber,
+    SubscriptionTimeoutError,
+    prediction_of,
+)
 from iotide.daemon.publish.pubsub import Publisher
 from iotide.events import ProtocolError
 from iotide.events.models import Estimate, JobSummary, NextPhase, Prediction, Window
+from support.serving import Fed, feeding, serving
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/subscriber.py"
 
@@ -151,3 +161,40 @@ def test_example_of_the_documentation_runs(tmp_path: Path) -> None:
             finally:
                 running.terminate()
     assert line == "4711 writes 2 MB in 1999999.0 s\n"
+
+
+async def test_end_of_a_job_comes_with_its_last_word() -> None:
+    source = Fed()
+
+    async def ended(jobs: AsyncJobSubscriber) -> JobSummary:
+        async for job in jobs:
+            if job.state == "ended":
+                return job
+        raise AssertionError
+
+    async with (
+        serving(linger_s=0.1) as server,
+        AsyncJobSubscriber(server.publish_endpoint or "", timeout_s=20) as jobs,
+        feeding(server, source),
+    ):
+        receiving = asyncio.create_task(ended(jobs))
+        for number in itertools.count():  # a subscription takes a moment to reach the publisher
+            source.open(f"s{number}", f"job{number}")
+            source.periodic(f"s{number}")
+            source.end(f"s{number}")
+            if (await asyncio.wait([receiving], timeout=0.3))[0]:
+                break
+        job = receiving.result()
+    assert job.events == 120
+    assert job.last_word is not None
+    assert job.last_word.period_s is not None
+    assert job.last_word.next_phase is None
+    assert jobs.malformed == 0
+
+
+def test_blocking_subscriber_of_jobs_says_that_nothing_came() -> None:
+    with (
+        JobSubscriber("tcp://127.0.0.1:1", timeout_s=0.05) as jobs,
+        pytest.raises(SubscriptionTimeoutError, match="no job within"),
+    ):
+        jobs.receive()

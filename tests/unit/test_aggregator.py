@@ -319,7 +319,7 @@ def test_job_that_cannot_be_summed_up_costs_the_listener_its_news_only(monkeypat
     def broken(*_: object) -> JobSummary:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("iotide.daemon.session.JobSession.summary", broken)
+    monkeypatch.setattr("iotide.daemon.session.JobSession.news", broken)
     feed(aggregator)
     assert aggregator.jobs["job"].totals.events == 120
     assert aggregator.counters["listener_errors"] == 1
