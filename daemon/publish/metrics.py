@@ -327,8 +327,9 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
 
 def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
     for name, moved in session.not_counted.model_dump().items():
-        group, direction = name.split("_")
-        add("iotide_job_uncounted_bytes_total", moved, session.job, group, direction)
+        group, _, direction = name.partition("_")
+        if direction in ("read", "written"):  # what was mapped has lengths, not bytes moved
+            add("iotide_job_uncounted_bytes_total", moved, session.job, group, direction)
 
 
 def _add_job_losses(session: JobSession, add: Callable[..., None]) -> None:
