@@ -13,6 +13,8 @@ _MOST_TICKS: Final = 8
 _LETTER: Final = 7.2
 """About the width of a letter of the legend."""
 _STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+_LEAST_STEP: Final = 1e-300
+"""Far from where floats lose their digits."""
 
 
 def round_ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]:
@@ -21,7 +23,7 @@ def round_ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]
     >>> round_ticks(0, 1.3), round_ticks(0, 7)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
     """
-    if not (math.isfinite(low) and math.isfinite(high) and high > low):
+    if not (math.isfinite(low) and math.isfinite(high) and (high - low) / most >= _LEAST_STEP):
         return [low] if math.isfinite(low) else []
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(

@@ -1,12 +1,17 @@
-"""What tests share: how generated ones take a busy machine, and what those of traced programs need."""
+"""What tests share: how generated ones take a busy machine, what those of traced programs need, who is to blame."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+import sys
+import traceback
+import warnings
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.programs import left_out
 from support.regions import MadeRegion
 from support.tracing import Tracing
 
@@ -27,3 +32,47 @@ def made() -> Iterator[MadeRegion]:
     """A region as a traced process makes it; ``hand_over`` gives it to a collector."""
     with MadeRegion() as region:
         yield region
+
+
+@pytest.fixture(autouse=True)
+def _garbage() -> Iterator[None]:
+    """Frees what a test left behind while the test itself is blamed for what it did not close."""
+    yield
+    gc.collect()
+    gc.freeze()  # what stays, such as modules, is not looked through again: a look takes a tenth of a second
+
+
+def pytest_sessionfinish() -> None:
+    """Has what has become garbage since then found after all."""
+    gc.unfreeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Lets go of what a failed test had open: its frames would be freed, and blamed, during the next test."""
+    report = yield
+    if report.failed and call.excinfo is not None and not item.config.getoption("usepdb"):
+        with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+            _clear(call.excinfo.value)
+            sys.last_traceback = sys.last_value = sys.last_exc = None
+            gc.collect()
+    return report
+
+
+def _clear(error: BaseException | None) -> None:
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            frame.f_locals  # noqa: B018  (before Python 3.13, what this gave before holds the values until it is asked anew)
+        for each in getattr(error, "exceptions", ()):
+            _clear(each)
+        error = error.__cause__ or error.__context__
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says in one line what was left out for want of a program, and the command that brings it."""
+    reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ()) if report.longrepr]
+    if line := left_out(reasons):
+        terminalreporter.write_line(line, yellow=True)

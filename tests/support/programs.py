@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import pytest
+
+_REASON: Final = "{} is not installed (make system-deps installs it)"
+_ABSENT: Final = re.compile(r"(?:Skipped: )?(.*) is not installed \(make system-deps installs it\)")
+_MOST_NAMED: Final = 8
 
 
 def need(program: str) -> str:
@@ -41,8 +47,26 @@ def need_module(python: str, module: str, script: str) -> str:
     return done.stdout
 
 
+def left_out(reasons: Iterable[str]) -> str:
+    """Says how many tests were skipped for want of what Debian has, of which, and what installs it; "" for none.
+
+    >>> left_out(["Skipped: " + _REASON.format("fio"), "Skipped: no GPU"])
+    "1 test was left out, as fio is not installed; `make system-deps` installs what the tests need"
+    """
+    absent = [found[1] for reason in reasons if (found := _ABSENT.search(reason))]
+    if not absent:
+        return ""
+    names = sorted(set(absent), key=absent.count, reverse=True)
+    shown = ", ".join(names[:_MOST_NAMED]) + (
+        f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    )
+    tests, are = ("test was", "is") if len(absent) == 1 else ("tests were", "is" if len(names) == 1 else "are")
+    end = "`make system-deps` installs what the tests need"
+    return f"{len(absent)} {tests} left out, as {shown} {are} not installed; {end}"
+
+
 def _absent(what: str) -> NoReturn:
-    reason = f"{what} is not installed (make system-deps installs it)"
+    reason = _REASON.format(what)
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)

@@ -7,7 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from iotide.clients.report_charts import history_chart, signal_chart
 from iotide.clients.svg_chart import Chart, round_ticks
@@ -36,6 +36,7 @@ def test_ticks_of_limits_that_are_none_are_none() -> None:
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), max_size=50), st.floats(1e-3, 1e3))
+@example([(0.0, 5e-324)], 1.0)
 def test_any_signal_is_drawn_as_xml_with_finite_numbers(rows: list[tuple[float, float]], bin_s: float) -> None:
     signal = SignalSeries(
         job="job", start_s=1.7e9, bin_s=bin_s, read=[row[0] for row in rows], written=[row[1] for row in rows]
