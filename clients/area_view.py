@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from ..events.models import Prediction
-from .lines import incompleteness_text, next_phase_text, sparkline
+from .headline import headline_of
+from .lines import next_phase_text, sparkline
 from .live_view import HEIGHT
 from .status_area import StatusArea
-from .units import byte_text, duration_text, rate_text
+from .units import byte_text, rate_text
 
 
 class AreaView:
@@ -49,17 +50,15 @@ class AreaView:
         prediction = self._prediction
         if prediction is None:
             return Text(" waiting for I/O", style="dim")
-        if prediction.incomplete:
-            return Text(f" no period claimed: {incompleteness_text(prediction)}", style="yellow")
-        if prediction.period_s is None:
-            seen = prediction.window.end_s - prediction.window.start_s
-            return Text(f" no rhythm ({duration_text(seen)} seen)", style="dim")
-        period = prediction.period_s
+        told = headline_of(prediction)
+        notes = f" ({', '.join(told.notes)})" if told.notes else ""
+        if not told.found:
+            return Text(f" {told.period}{notes}", style="yellow" if prediction.incomplete else "dim")
         return Text.assemble(
             " period " if prediction.periodic else " perhaps a period of ",
-            (duration_text(period.value), "bold"),
-            f" ({duration_text(period.low)} to {duration_text(period.high)})   confidence ",
-            (f"{prediction.confidence:.0%}", "bold"),
+            (told.period, "bold"),
+            f"{notes}   confidence ",
+            (told.confidence, "bold"),
         )
 
     def _upcoming(self, now_s: float) -> Text:

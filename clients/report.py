@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ..events.losses import loss_lines
 from ..events.models import Prediction, RunSummary, SignalSeries
-from .lines import incompleteness_text, other_text, prediction_line
+from .headline import NO_LINE, headline_of, other_text, weight_text
+from .lines import prediction_line
 from .report_charts import history_chart, signal_chart
 from .templating import page_template
 from .units import clock_text, mapped_text, not_counted_text
@@ -29,7 +30,11 @@ def write_report(folder: Path, summary: RunSummary, history: Sequence[Prediction
     _write(folder / "summary.json", summary.model_dump_json(indent=2) + "\n")
     _write(folder / "predictions.jsonl", "".join(row.model_dump_json() + "\n" for row in history))
     _write(folder / "signal.json", signal.model_dump_json() + "\n")
-    pictures = {"signal": signal_chart(signal, summary.prediction), "history": history_chart(history)}
+    pictures = {}
+    if any(signal.read) or any(signal.written):
+        pictures["signal"] = signal_chart(signal, summary.prediction)
+    if any(row.period_s is not None for row in history):
+        pictures["history"] = history_chart(history)
     page = folder / REPORT_NAME
     _write(page, render_page(summary, history, pictures))
     return page
@@ -56,7 +61,7 @@ def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: di
         not_counted=not_counted_text,
         mapped=mapped_text,
         losses=loss_lines,
-        incompleteness=incompleteness_text,
+        weight=lambda row: weight_text(summary.prediction, row),
     )
     return template.render(
         summary=summary,
@@ -65,4 +70,15 @@ def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: di
         command=shlex.join(summary.command),
         history=history,
         pictures=pictures,
+        told=headline_of(summary.prediction),
+        no_line=NO_LINE,
+        nothing=_nothing(summary),
     )
+
+
+def _nothing(summary: RunSummary) -> str:
+    """Says why there is no signal to draw."""
+    if not summary.job.events:
+        return "no call was seen"
+    left = not_counted_text(summary.job.not_counted)
+    return "no byte that counts was read or written" + (f" ({left})" if left else "")

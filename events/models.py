@@ -46,7 +46,7 @@ class Window(Model):
 
 
 class Frequency(Model):
-    """One component of the spectrum."""
+    """One component of the spectrum; its confidence is how far it stands out from the others, but for the answer's."""
 
     frequency_hz: float
     period_s: float
@@ -129,7 +129,8 @@ class Prediction(Model):
     scores: Scores | None = None
     next_phase: NextPhase | None = None
     others: list[OtherRhythm] = []
-    """Further rhythms; a running job is searched for them now and then, and at its end."""
+    """Further rhythms; a running job is searched for them now and then, and at its end. Without a period, the earlier
+    ones that the job was sure to have."""
     abstraction_error: float = 0.0
     """|V(sampled) - V(trace)| / V(trace)."""
     completeness: float = Field(1.0, ge=0, le=1)

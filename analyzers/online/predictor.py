@@ -11,11 +11,12 @@ from ...events.batch import occurring
 from ...events.errors import ConfigError
 from ...events.models import ModeName, OtherRhythm, Prediction, SignalSeries
 from ..rhythm.answer import prediction_of
-from ..rhythm.several import other_rhythms
+from ..rhythm.several import ended_rhythm, other_rhythms
 from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import LeftOut
+from .episodes import Episodes
 from .lookout import SAME, SETTLED, TRUSTED, Lookout
 from .observed import Observed, Seen
 
@@ -70,6 +71,7 @@ class Predictor:
         )
         self._told = self._all
         self._turn = 0
+        self._episodes = Episodes(sure=SETTLED, same=SAME)
         self._last: Prediction | None = None
         self._estimated_ns = 0
         self._data_until_ns = 0
@@ -143,15 +145,16 @@ class Predictor:
         self.changed = False
         if whole:
             view, rhythm = self._look(now_ns, whole=True)
-            rhythm = replace(rhythm, others=self._look_for_others(rhythm, now_ns))
+            rhythm = replace(rhythm, others=self._look_for_others(rhythm, now_ns) or self._earlier(rhythm, view))
             return prediction_of(self.job, self._told.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=False)
         if (repeated := self._repeated(now_ns)) is not None:
             return repeated
         were_adapted = {id(side): side.lookout.adapted for side in (self._all, *self._ways)}
         view, rhythm = self._look(now_ns)
         adapted = were_adapted[id(self._told)]
-        rhythm = replace(rhythm, others=self._known_others(rhythm, now_ns))
+        rhythm = replace(rhythm, others=self._known_others(rhythm, now_ns) or self._earlier(rhythm))
         self._last = prediction_of(self.job, self._told.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
+        self._episodes.note(self._last, self._data_until_ns / 1e9)
         self._estimated_ns, self._resumed = now_ns, False
         return self._last
 
@@ -206,6 +209,13 @@ class Predictor:
             self._others, self._others_of_s = self._look_for_others(rhythm, now_ns), period_s
             self._others_age = 0
         return self._others
+
+    def _earlier(self, rhythm: Rhythm, whole: View | None = None) -> list[OtherRhythm]:
+        """Returns the rhythms that a job had which has none any more; of a job that was never asked, by its signal."""
+        if rhythm.period_s is not None or self.settings.method != "tide":
+            return []
+        ended = ended_rhythm(whole) if whole is not None else None
+        return self._episodes.told() or ([] if ended is None else [ended])
 
     def _look_for_others(self, rhythm: Rhythm, now_ns: int) -> list[OtherRhythm]:
         """Looks for further rhythms at the main one's level, at a finer one too, and for earlier ones at a coarser."""

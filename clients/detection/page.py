@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...events.analysis import DetectionReport
 from ...events.panels import Panels
-from ..lines import other_text
+from ..headline import NO_LINE, headline_of, other_text, weight_text
 from ..templating import page_template
 from .pictures_page import embed, library
 from .replay_text import replay_sentences
@@ -17,9 +17,13 @@ def render_detection(report: DetectionReport, panels: Panels) -> str:
         UnavailableError: bokeh is missing.
     """
     script, divisions = embed(panels)
-    return page_template("detect.html", other=other_text).render(
+    return page_template(
+        "detect.html", other=other_text, weight=lambda row: weight_text(panels.prediction, row)
+    ).render(
         report=report,
         prediction=panels.prediction,
+        told=headline_of(panels.prediction),
+        no_line=NO_LINE,
         phases=len(panels.phases),
         replay=panels.replay,
         validity=panels.validity,

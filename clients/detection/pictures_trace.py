@@ -14,7 +14,7 @@ from ...events.errors import UnavailableError
 from ...events.models import Prediction
 from ...events.panels import Panels, PhaseColumns, SpectrumColumns
 from ..charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
-from ..lines import interval_text
+from ..headline import headline_text
 from ..units import duration_text
 from .picture_data import latest_s, magnified, outline, picture_end_s, seen_periods, steps_of, wave_of
 from .pictures import place_legend, plot_bandwidth, plot_next_phase, share_time, use_time_ticks, write_note
@@ -62,12 +62,8 @@ def picture_of(panels: Panels, title: str, file_format: Literal["png", "svg"]) -
 def title_of(report: DetectionReport) -> str:
     """Writes what a picture shows, in one line that any font can draw."""
     prediction = report.prediction
-    found = "no rhythm"
-    if prediction.period_s is not None:
-        period = prediction.period_s
-        found = f"period {duration_text(period.value)}{interval_text(period)}, confidence {prediction.confidence:.0%}"
     name = "".join(letter if letter.isprintable() else "?" for letter in prediction.job[:_LONGEST_NAME])
-    return f"{name}: {found}, {report.events:,} events"
+    return f"{name}: {headline_text(prediction)}, {report.events:,} events"
 
 
 def _rows(panels: Panels) -> list[tuple[float, Draw]]:

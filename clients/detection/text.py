@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ...events.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
 from ...events.models import Estimate, ModeName, Prediction
-from ..lines import other_text
+from ..headline import NO_LINE, headline_of, other_text, weight_text
 from ..tables import print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text, mapped_text, not_counted_text, rate_text
 from .wavelet_text import power_map
@@ -52,6 +52,8 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
     console.print(_facts(report.prediction, analysis, report.start_s, moved), soft_wrap=True)
     if report.prediction.dominant:
         print_table(console, _frequencies(report.prediction))
+        if not headline_of(report.prediction).found:
+            console.print(NO_LINE, soft_wrap=True)
     if analysis.modes:
         print_table(console, _modes(analysis.modes))
     if analysis.reconstruction:
@@ -103,7 +105,7 @@ def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: in
     if prediction.abstraction_error >= _LEAST_ERROR:
         facts.add_row("", f"sampling misses {prediction.abstraction_error:.2%} of the volume (abstraction error)")
     if prediction.period_s is None:
-        facts.add_row("[bold]period[/bold]", "[bold]none found[/bold]")
+        facts.add_row("[bold]period[/bold]", f"[bold]{headline_of(prediction).period}[/bold]")
         if not moved:
             facts.add_row("", f"{_NOTHING[prediction.mode]}, so there is no signal to look at")
     else:
@@ -153,14 +155,14 @@ def _autocorrelation_text(answer: AutocorrelationAnswer) -> str:
 
 
 def _frequencies(prediction: Prediction) -> Table:
-    table = table_of("lines of the spectrum", "frequency", "period", "amplitude", "Z-score", "confidence")
+    table = table_of("lines of the spectrum", "frequency", "period", "amplitude", "Z-score", "weight")
     for row in prediction.dominant:
         table.add_row(
             f"{row.frequency_hz:.5g} Hz",
             duration_text(row.period_s),
             rate_text(row.amplitude),
             f"{row.z_score:.2f}",
-            f"{row.confidence:.1%}",
+            weight_text(prediction, row),
         )
     return table
 
@@ -207,7 +209,7 @@ def _groups(grouping: Grouping, width: int) -> Table:
 def _answer(prediction: Prediction) -> tuple[str, str, str, str, str]:
     """Returns period, confidence, periodicity, volume and width of a phase."""
     if prediction.period_s is None:
-        return "none found", "", "", "", ""
+        return headline_of(prediction).period, "", "", "", ""
     scores = prediction.scores
     return (
         f"{prediction.period_s.value:.5g} s",

@@ -63,7 +63,7 @@ def test_report_of_a_run_without_rhythm_or_history_is_written(tmp_path: Path) ->
 def test_report_is_written_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in {"matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))}:
         monkeypatch.setitem(sys.modules, name, None)
-    page = write_report(tmp_path / "out", make_summary(command=["true"]), [], make_signal())
+    page = write_report(tmp_path / "out", make_summary(command=["true"]), [make_prediction("job")], make_signal())
     assert page.read_text().count("<svg xmlns") == 2
 
 

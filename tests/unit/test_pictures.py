@@ -231,7 +231,7 @@ def test_page_and_title_tell_rhythms_that_have_ended_and_no_empty_interval() -> 
     panels = panels_for(batch)
     assert "a period of 5 s, 20 phases" in render_detection(report_for(panels), panels)
     title = title_of(report_for(panels_for(batch.select(slice(0, 20)))))
-    assert "period 5 s, confidence" in title
+    assert "period 5 s  confidence" in title
 
 
 def test_page_escapes_what_programs_name() -> None:

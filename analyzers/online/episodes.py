@@ -1,0 +1,51 @@
+"""The rhythms that a running job had and was sure to have: what is left to say when it has none any more."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from ...events.models import OtherRhythm, Prediction
+
+_MOST: Final = 4
+_FEWEST_PHASES: Final = 4
+
+
+class Episodes:
+    """Remembers the last few rhythms, each from when to when it was seen.
+
+    Args:
+        sure: confidence from which on a rhythm is remembered.
+        same: periods whose logarithms differ by less are of one rhythm.
+    """
+
+    def __init__(self, sure: float, same: float) -> None:
+        self._sure, self._same = sure, same
+        self._rhythms: list[OtherRhythm] = []
+
+    def note(self, prediction: Prediction, until_s: float) -> None:
+        """Takes in a prediction; ``until_s``: end of the newest data."""
+        period = prediction.period_s
+        if period is None or not period.value > 0 or prediction.confidence < self._sure:
+            return
+        known = self._rhythms[-1] if self._rhythms else None
+        start_s, confidence = prediction.window.start_s, prediction.confidence
+        if known is not None and abs(math.log(period.value / known.period_s.value)) < self._same:
+            start_s, confidence = known.start_s, max(known.confidence, confidence)
+            self._rhythms.pop()
+        elif known is not None:
+            start_s = max(start_s, known.end_s)
+        phases = round(max(until_s - start_s, 0.0) / period.value) + 1
+        made = OtherRhythm(
+            relation="earlier",
+            period_s=period,
+            confidence=confidence,
+            start_s=start_s,
+            end_s=max(until_s, start_s),
+            phases=max(phases, 2),
+        )
+        self._rhythms = [*self._rhythms, made][-_MOST:]
+
+    def told(self) -> list[OtherRhythm]:
+        """Returns those that lasted, the latest first."""
+        return [each for each in reversed(self._rhythms) if each.phases >= _FEWEST_PHASES]

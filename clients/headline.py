@@ -1,0 +1,93 @@
+"""The answer of a prediction in words: the one source of what terminals, reports, pages and logs say of it first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ..events.models import Estimate, Frequency, ModeName, OtherRhythm, Prediction
+from .units import duration_text
+
+_OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
+_UNSURE: Final = "not clearly periodic"
+NO_RHYTHM: Final = "no rhythm"
+NONE_CLAIMED: Final = "no period claimed"
+NO_LINE: Final = "none of these lines is a rhythm; the weight says how far a line stands out from the others"
+"""Said below the lines of a spectrum that have given no period."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What is said first.
+
+    Attributes:
+        period: how long it is, or that there is none.
+        confidence: in it, in percent; "-" where there is no period that it could be in.
+        notes: what else belongs to the answer, a clause each.
+        found: whether there is a period.
+    """
+
+    period: str
+    confidence: str
+    notes: tuple[str, ...]
+    found: bool
+
+
+def headline_of(prediction: Prediction | None) -> Headline:
+    """Returns the answer; moments count from the start of its window. None: no prediction was made."""
+    if prediction is None:
+        return Headline(NO_RHYTHM, "-", ("no call was seen",), found=False)
+    if prediction.incomplete:
+        return Headline(NONE_CLAIMED, "-", (incompleteness_text(prediction),), found=False)
+    window, period = prediction.window, prediction.period_s
+    if period is None:
+        earlier = [each for each in prediction.others if each.relation == "earlier"]
+        notes = [other_text(each, window.start_s) for each in earlier]
+        return Headline(NO_RHYTHM, "-", (*notes, f"{duration_text(window.end_s - window.start_s)} seen"), found=False)
+    notes = [interval_text(period).strip(" ()"), _OF_MODE[prediction.mode]]
+    notes.append("" if prediction.periodic else _UNSURE)
+    told = tuple(note for note in notes if note)
+    return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", told, found=True)
+
+
+def weight_text(prediction: Prediction | None, line: Frequency) -> str:
+    """Writes how much a line of the spectrum counts: of the one that is the answer the confidence in it."""
+    if prediction is not None and prediction.period_s is not None and prediction.period_s.value == line.period_s:
+        return headline_of(prediction).confidence
+    return f"{line.confidence:.0%}"
+
+
+def headline_text(prediction: Prediction) -> str:
+    """Writes the answer in one line."""
+    told = headline_of(prediction)
+    notes = ", ".join(note for note in told.notes if note != _UNSURE)
+    brackets = f" ({notes})" if notes else ""
+    if not told.found:
+        return f"{told.period}{brackets}"
+    word = "period" if prediction.periodic else "perhaps a period of"
+    return f"{word} {told.period}{brackets}  confidence {told.confidence}"
+
+
+def incompleteness_text(prediction: Prediction) -> str:
+    """Writes how much of a prediction's window is missing."""
+    return f"{1 - prediction.completeness:.0%} of the data is missing"
+
+
+def other_text(other: OtherRhythm, start_s: float) -> str:
+    """Writes a further rhythm of a job; moments count from ``start_s``."""
+    period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
+    span = f"{duration_text(max(other.start_s - start_s, 0.0))} to {duration_text(other.end_s - start_s)}"
+    match other.relation:
+        case "earlier":
+            return f"before, from {span}: a period of {period}, {other.phases} phases"
+        case "within":
+            return f"within: bursts every {period}, {other.phases} of them"
+        case "around":
+            return f"around: a larger phase every {period}"
+
+
+def interval_text(estimate: Estimate) -> str:
+    """Writes an interval in brackets; "" where it is too narrow to matter."""
+    if estimate.high - estimate.low <= 0.005 * abs(estimate.value):
+        return ""
+    return f" ({duration_text(estimate.low)} to {duration_text(estimate.high)})"

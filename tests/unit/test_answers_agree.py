@@ -1,0 +1,189 @@
+"""One answer a job: lines, the status area, the report, the page and the JSON of a session say the same."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from iotide.clients.area_view import AreaView
+from iotide.clients.detection.text import print_detection
+from iotide.clients.headline import headline_of
+from iotide.clients.lines import prediction_line
+from iotide.clients.report import write_report
+from iotide.clients.units import duration_text
+from iotide.daemon.session import JobSession
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Definitions, EventBatch, FileInfo, Kind, StreamInfo, concatenate, make_batch
+from iotide.events.analysis import DetectionReport
+from iotide.events.losses import BYTES, EVENTS
+from iotide.events.models import RunSummary
+
+ZERO_S = 1_700_000_000.0
+FILES = Definitions([(1, "write")], [(1, FileInfo("/scratch/out")), (2, FileInfo("/usr/lib/python3.11/os.py"))])
+
+
+def phases(first_s: float, count: int, period_s: float, volume: int = 1_000_000, file: int = 1) -> EventBatch:
+    start = np.rint((ZERO_S + first_s + period_s * np.arange(count)) * 1e9).astype(np.int64)
+    kind = Kind.WRITE if file == 1 else Kind.READ
+    return make_batch(count, {"start": start, "duration": 5 * 10**7, "bytes": volume, "kind": kind, "file": file})
+
+
+def at_random(count: int, until_s: float) -> EventBatch:
+    random = np.random.default_rng(5)
+    moments = np.sort(random.uniform(0, until_s, count))
+    parts = [phases(moment, 1, 1.0, int(random.lognormal(12, 2))) for moment in moments.tolist()]
+    return concatenate(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A job's events, how long it is followed, and what is lost of it."""
+
+    events: Callable[[], EventBatch]
+    lasts_s: float
+    lost: int = 0
+
+
+SESSIONS = {
+    "nothing": Session(lambda: phases(0, 0, 1.0), 5),
+    "one event": Session(lambda: phases(0, 1, 1.0), 5),
+    "imports alone": Session(lambda: phases(0, 30, 0.05, file=2), 5),
+    "no rhythm": Session(lambda: at_random(11, 40), 40),
+    "one rhythm": Session(lambda: phases(0, 20, 2.0), 40),
+    "a guess": Session(lambda: phases(0, 2, 3.0), 6),
+    "incomplete": Session(lambda: phases(0, 20, 2.0), 40, lost=10**9),
+    "two rhythms": Session(lambda: concatenate([phases(0, 10, 4.0, 10**8), phases(1.5, 80, 0.5, 10**5)]), 40),
+    "changed": Session(lambda: concatenate([phases(0, 12, 2.0), phases(24, 24, 0.7)]), 41),
+    "ended": Session(lambda: phases(0, 24, 0.583), 120),
+    "ended in disorder": Session(lambda: concatenate([phases(0, 24, 0.583), phases(20, 1, 1.0, 10**10)]), 60),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a session comes to, and all that is said of it."""
+
+    summary: RunSummary
+    line: str
+    area: str
+    page: str
+    detection: str
+    job: JobSession
+
+
+def followed(session: Session, folder: Path) -> Told:
+    job = JobSession("job", AggregatorSettings(), ZERO_S)
+    job.open_stream("s", StreamInfo(job="job", source="test"), ZERO_S)
+    events, fresh = session.events(), FILES
+    end_s = events.end / 1e9 if len(events) else np.zeros(0)
+    for second in range(1, int(session.lasts_s) + 1):
+        now_s = ZERO_S + second
+        batch = events.select((end_s <= now_s) & (end_s > now_s - 1))
+        job.update("s", batch, fresh, now_s)
+        fresh = Definitions()
+        job.predict(now_s)
+    if session.lost:
+        job.lose({EVENTS + "test": 10**6, BYTES + "test": session.lost}, now_s)
+    prediction = job.predict(now_s, whole=True)
+    summary = RunSummary(
+        command=["job"],
+        started_at_s=ZERO_S,
+        ended_at_s=now_s,
+        exit_status=0,
+        job=job.detail(now_s),
+        prediction=prediction,
+        predictions=job.predictions,
+        report=None,
+    )
+    page = write_report(folder / "report", summary, list(job.history), job.signal())
+    view = AreaView.__new__(AreaView)  # what it draws, without a terminal to draw on
+    view._prediction = prediction
+    detection = io.StringIO()
+    if prediction is not None:
+        row = summary.job
+        report = DetectionReport(
+            files=["job"], source="test", events=row.events, bytes_read=row.bytes_read, bytes_written=row.bytes_written,
+            start_s=ZERO_S, end_s=now_s, prediction=prediction, problems=[], problems_total=0,
+            not_counted=row.not_counted,
+        )  # fmt: skip
+        print_detection(report, detection)
+    text = re.sub(
+        r"\s+", " ", html.unescape(re.sub(r"<(style|svg).*?</\1>|<[^>]*>", " ", page.read_text(), flags=re.DOTALL))
+    )
+    line = prediction_line(prediction) if prediction is not None else ""
+    return Told(summary, line, view._rhythm().plain, text, detection.getvalue(), job)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
+    return {name: followed(each, tmp_path_factory.mktemp("session")) for name, each in SESSIONS.items()}
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_texts_and_pages_say_what_the_prediction_says(told: dict[str, Told], name: str) -> None:
+    each = told[name]
+    prediction, headline = each.summary.prediction, headline_of(each.summary.prediction)
+    front = each.page.split("Written")[0]
+    assert f"Period {headline.period}" in front
+    assert f"Confidence {headline.confidence}" in front
+    if prediction is None:
+        assert "no rhythm" in front
+        return
+    period = prediction.period_s
+    assert headline.found == (period is not None)
+    texts = [each.line, each.area, *([each.detection] if not prediction.incomplete else [])]
+    if period is None:
+        assert prediction.confidence == 0
+        assert all("confidence" not in text for text in texts), texts
+        assert all(headline.period in text for text in texts), texts
+    else:
+        assert all(f"confidence {prediction.confidence:.0%}" in text for text in texts[:2])
+        assert all(duration_text(period.value) in text for text in texts[:2])
+        assert ("perhaps" in each.line) == ("perhaps" in each.area) == (not prediction.periodic)
+        assert (
+            ("not clearly periodic" in front) == ("not clearly periodic" in each.detection) == (not prediction.periodic)
+        )
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_rhythm_that_was_sure_meanwhile_is_not_denied_at_the_end(told: dict[str, Told], name: str) -> None:
+    each = told[name]
+    prediction = each.summary.prediction
+    sure = [row for row in each.job.history if row.period_s is not None and row.confidence >= 0.95]
+    if prediction is None or prediction.incomplete or not sure:
+        return
+    periods = [] if prediction.period_s is None else [prediction.period_s.value]
+    periods += [row.period_s.value for row in prediction.others]
+    last = sure[-1].period_s
+    assert last is not None
+    assert any(value == pytest.approx(last.value, rel=0.15) for value in periods)
+    if prediction.period_s is None:
+        for text in (each.line, each.area, each.page.split("Written")[0]):
+            assert "before, from" in text
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_no_picture_is_empty_and_what_is_missing_is_said(told: dict[str, Told], name: str) -> None:
+    each = told[name]
+    moved = each.summary.job.bytes_read + each.summary.job.bytes_written
+    assert ("no call was seen" in each.page) == (not each.summary.job.events)
+    assert ("no byte that counts" in each.page) == (each.summary.job.events > 0 and not moved)
+    found = any(row.period_s is not None for row in each.job.history)
+    assert ("no period was found at any time" in each.page) == (each.job.predictions > 0 and not found)
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_no_line_of_the_spectrum_contradicts_the_answer(told: dict[str, Told], name: str) -> None:
+    each = told[name]
+    prediction = each.summary.prediction
+    if prediction is None or not prediction.dominant:
+        return
+    denied = "none of these lines is a rhythm" in each.page.lower()
+    assert denied == ("none of these lines is a rhythm" in each.detection.lower()) == (prediction.period_s is None)
+    assert "Z-score Weight" in each.page
