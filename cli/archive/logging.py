@@ -8,30 +8,20 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ...analyzers.dfg.sizes import sizes_of
 from ...clients.eventlog.log import LogCase
 from ...clients.traces.order import calls_in_order
-from ...events import COLUMNS, EventBatch, UnavailableError, make_batch
+from ...events import DefinitionTable, EventBatch, UnavailableError, make_batch
 from ...events.archive.archived import ArchivedStream
 from ...events.archive.reader import ArchiveReader
-from ...events.schema import UNKNOWN_RANK
 from ..naming import safe_name, unique_name
 
 _PIECE: Final = 65_536
-_NOT_IN_IT: Final = {
-    "layer": "layers",
-    "kind": "kinds of calls",
-    "handle": "handles",
-    "parent": "handles of enclosing calls",
-    "depth": "depths of enclosed calls",
-    "offset": "offsets",
-    "requested": "bytes asked for",
-    "errno": "errors of failed calls",
-    "flags": "flags (blocking, collective ...)",
-    "signature": "parameters (signatures)",
-}
-"""Column that a log has none of -> what it is called."""
+_MORE: Final = (
+    "layer", "kind", "handle", "parent", "offset", "requested", "bytes", "errno", "flags", "signature", "file_type",
+)  # fmt: skip
 
 
 def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Callable[[int], None]) -> int:
@@ -63,17 +53,19 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
             name = unique_name(safe_name(label), taken)
             columns, call_type = _scan(reader, number)
             width = max((len(_encoded(file.path)) for file in stream.files.values()), default=1)
-            nothing = _piece(name, stream, make_batch(0, {}), [], [])
+            nothing = _piece(name, stream, make_batch(0, {}), [], [], np.zeros(0, np.int64))
+            signatures = _Signatures()
             case = CaseWriter(out, nothing, columns, call_type, np.dtype(f"S{max(width, 1)}"))
             for batch, table in calls_in_order(reader, number):
-                _count_lost(batch, lost)
                 for begin in range(0, len(batch), _PIECE):
                     part = batch.select(slice(begin, begin + _PIECE))
                     called, call = np.unique(part.call, return_inverse=True)
                     touched, file = np.unique(part.file, return_inverse=True)
                     paths = [stream.files[each].path if each in stream.files else "" for each in touched.tolist()]
                     names = text_column([table.string(each) for each in called.tolist()])
-                    case.append(_piece(name, stream, part, call, file), names, text_column(paths))
+                    fresh, signature = signatures.of(part, table)
+                    case.define(fresh)
+                    case.append(_piece(name, stream, part, call, file, signature), names, text_column(paths))
                     calls += len(part)
                     show(calls)
             case.finish()
@@ -82,19 +74,39 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
 
 def _scan(reader: ArchiveReader, number: int) -> tuple[list[str], np.dtype[Any]]:
     """Returns the columns of numbers that a stream's case has, and how wide the names of its calls are."""
-    columns, width = ["pid", "start", "dur", "size"], 1
+    columns, width = ["pid", "start", "dur", "size", "depth", *_MORE], 1
     threads: set[tuple[int, int, int]] = set()
     for section in reader.sections(number):
         width = max([width, *(len(_encoded(name)) for name in section.names)])
         threads.update(section.threads)
     rank = reader.streams[number].info.rank
     columns += ["tid"] if any(pid != tid for pid, tid, _ in threads) else []
-    columns += ["rank"] if any(each not in (rank, UNKNOWN_RANK) for _, _, each in threads) else []
+    columns += ["rank"] if any(each != rank for _, _, each in threads) else []
     return columns, np.dtype(f"S{width}")
 
 
-def _piece(name: str, stream: ArchivedStream, batch: EventBatch, call: Any, file: Any) -> LogCase:
+class _Signatures:
+    """Numbers the signatures of a case from 1."""
+
+    def __init__(self) -> None:
+        self._known = {"": 0}
+
+    def of(self, batch: EventBatch, table: DefinitionTable) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """Returns the signatures that are new, and the number of each call's."""
+        before = len(self._known)
+        found, places = np.unique(batch.signature, return_inverse=True)
+        numbers = [self._known.setdefault(table.signature(each), len(self._known)) for each in found.tolist()]
+        return list(self._known)[before:], np.array(numbers, np.int64)[places.reshape(-1)]
+
+
+def _piece(
+    name: str, stream: ArchivedStream, batch: EventBatch, call: Any, file: Any, signature: npt.NDArray[np.int64]
+) -> LogCase:
     info = stream.info
+    more = {column: getattr(batch, column) for column in _MORE if column not in ("signature", "file_type")}
+    types = {number: each.type for number, each in stream.files.items()}
+    touched, places = np.unique(batch.file, return_inverse=True)
+    kinds = np.array([int(types.get(each, 0)) for each in touched.tolist()], np.int64)
     return LogCase(
         name=name,
         command=info.command,
@@ -103,20 +115,17 @@ def _piece(name: str, stream: ArchivedStream, batch: EventBatch, call: Any, file
         clock=info.clock_offset_ns is not None,
         pid=batch.pid,
         tid=batch.tid,
-        ranks=np.where(batch.rank < 0, info.rank, batch.rank),
+        ranks=batch.rank,
         call=np.asarray(call),
         start=batch.start,
         duration=batch.duration,
         file=np.asarray(file),
         size=sizes_of(batch),
         activity=np.zeros(len(batch), np.int32),
+        depth=batch.depth,
+        more=more | {"signature": signature, "file_type": kinds[places.reshape(-1)]},
+        facts={"job": info.job, "user": info.user, "step": info.step, "process": info.pid},
     )
-
-
-def _count_lost(batch: EventBatch, lost: Counter[str]) -> None:
-    for name, words in _NOT_IN_IT.items():
-        if had := int(np.count_nonzero(getattr(batch, name) != COLUMNS[name][1])):
-            lost[words] += had
 
 
 def _encoded(text: str) -> bytes:

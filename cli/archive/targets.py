@@ -14,7 +14,8 @@ from ...events.archive.reader import ArchiveReader
 Show = Callable[[int], None]
 Writer = Callable[[ArchiveReader, Path, Counter[str], Show], int]
 
-_PLAIN_FILE: Final = ("path", "type")
+_FACTS: Final = {"parent_pid": "parents of processes", "ranks": "numbers of ranks of streams' jobs"}
+"""Of a stream's introduction -> how it is called where a format has no place for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Target:
         endings: of its names, the first the usual one.
         description: for people.
         folder: whether it is a folder.
-        facts: what of a stream's introduction it carries, of user, command, step and rank.
+        facts: what of a stream's introduction it carries beyond job, host, user, command, step, rank and pid.
         carries_handles: whether handles that no call made, and what is known of mounts, are in it.
     """
 
@@ -90,17 +91,11 @@ def _need(module: str, what: str, extra: str) -> None:
 
 
 TARGETS: Final[dict[str, Target]] = {
-    "chrome": Target(
-        _chrome, (".json",), "JSON that Perfetto and chrome://tracing open", facts=("user", "command", "rank")
-    ),
-    "parquet": Target(_parquet, (".parquet",), "a table, a row a call", facts=("rank",)),
-    "jsonl": Target(_jsonl, (".jsonl", ".ndjson"), "JSON lines, what `dump` prints", facts=("rank",)),
-    "otf2": Target(
-        _otf2, (".otf2",), "a folder that Vampir and otf2-print read", True, ("user", "command", "step", "rank"), True
-    ),
-    "hdf5": Target(
-        _hdf5, (".h5", ".hdf5"), "an event log, a group a stream, as `dfg` reads", facts=("command", "rank")
-    ),
+    "chrome": Target(_chrome, (".json",), "JSON that Perfetto and chrome://tracing open"),
+    "parquet": Target(_parquet, (".parquet",), "a table, a row a call"),
+    "jsonl": Target(_jsonl, (".jsonl", ".ndjson"), "JSON lines, what `dump` prints"),
+    "otf2": Target(_otf2, (".otf2",), "a folder that Vampir and otf2-print read", True, ("parent_pid",), True),
+    "hdf5": Target(_hdf5, (".h5", ".hdf5"), "an event log, a group a stream, as `dfg` reads"),
 }
 """Name -> format. A new one is a function and a line here."""
 
@@ -130,9 +125,9 @@ def losses_of(reader: ArchiveReader, target: Target) -> Counter[str]:
     lost: Counter[str] = Counter()
     bare = FileInfo("")
     for stream in reader.streams.values():
-        for what in ("user", "command", "step"):
+        for what, words in _FACTS.items():
             if getattr(stream.info, what) and what not in target.facts:
-                lost[f"{what}s of streams"] += 1
+                lost[words] += 1
         if stream.losses:
             lost["streams' counts of what was dropped or left out while tracing"] += 1
         if not reader.has_times:

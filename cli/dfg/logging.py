@@ -63,4 +63,5 @@ def _case(
         file=batch.file,
         size=sizes_of(batch),
         activity=activity,
+        depth=batch.depth,
     )

@@ -12,7 +12,7 @@ from .log import EventLog, LogCase
 
 COLUMNS: Final = (
     "case:concept:name", "concept:name", "time:timestamp", "cid", "host", "rid", "pid", "tid", "call", "start", "dur",
-    "fp", "size", "clock",
+    "fp", "size", "clock", "depth",
 )  # fmt: skip
 """start and dur are nanoseconds."""
 

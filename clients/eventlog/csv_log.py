@@ -43,6 +43,7 @@ def write_csv(target: Path, log: EventLog) -> None:
                     texts(case.file[rows], files),
                     case.size[rows].tolist(),
                     same("unix" if case.clock else "unknown"),
+                    case.depth[rows].tolist(),
                     strict=False,
                 )
             )

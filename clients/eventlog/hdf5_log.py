@@ -1,4 +1,7 @@
-"""Event logs as HDF5 in the form of seed 000: a group a case, in it the columns pid, call, start, dur, fp, size."""
+"""Event logs as HDF5 in the form of seed 000: a group a case, in it the columns pid, call, start, dur, fp, size.
+
+Beside them are the further columns of an event, where a case has more than their "unknown" value.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,7 @@ def write_hdf5(target: Path, log: EventLog) -> None:
             columns = ["pid", "start", "dur", "size"]
             columns += ["tid"] if (case.tid != case.pid).any() else []
             columns += ["rank"] if (case.ranks != case.rank).any() else []
+            columns += ["depth"] if case.depth.any() else []
             made = CaseWriter(out, case, columns, calls.dtype, files.dtype)
             made.append(case, calls, files)
             made.finish()
@@ -100,7 +104,7 @@ class CaseWriter:
     Args:
         out: of ``create_log``.
         case: its name, command, host, rank and clock count.
-        columns: those of numbers that it has, of pid, tid, rank, start, dur and size.
+        columns: those of numbers that it has, of pid, tid, rank, start, dur, size, depth and ``LogCase.more``.
         calls: bytes of fixed width for names of calls.
         files: and for paths.
     """
@@ -111,6 +115,8 @@ class CaseWriter:
         group = out.create_group(case.name)
         group.attrs["cid"], group.attrs["host"], group.attrs["rid"] = case.command, case.host, case.rank
         group.attrs["clock"] = "unix" if case.clock else "unknown"
+        for name, fact in case.facts.items():
+            group.attrs[name] = fact
         self._group, self._length = group, 0
         self._types = {name: np.dtype(np.int64) for name in columns} | {"call": calls, "fp": files}
         self._made: dict[str, h5py.Dataset] = {}
@@ -119,7 +125,7 @@ class CaseWriter:
         """Writes further events; ``calls`` and ``files`` are what their numbers mean."""
         numbers = {
             "pid": piece.pid, "tid": piece.tid, "rank": piece.ranks, "start": piece.start, "dur": piece.duration,
-            "size": piece.size,
+            "size": piece.size, "depth": piece.depth, **piece.more,
         }  # fmt: skip
         begin, self._length = self._length, self._length + len(piece.start)
         for name in self._types:
@@ -135,6 +141,19 @@ class CaseWriter:
                 else:
                     values = numbers[name][part].astype(np.int64)
                 made[begin + part.start : begin + part.stop] = values
+
+    def define(self, signatures: Sequence[str]) -> None:
+        """Adds texts of calls with their parameters, which the column ``signature`` numbers from 1."""
+        if not signatures:
+            return
+        texts = self._group.require_group("texts")
+        if "signature" not in texts:
+            kind = h5py.string_dtype("utf-8")
+            texts.create_dataset("signature", (0,), kind, maxshape=(None,), chunks=(1024,), compression=1)
+        made = texts["signature"]
+        begin = len(made)
+        made.resize((begin + len(signatures),))
+        made[begin:] = [text.encode(errors="backslashreplace").decode() for text in signatures]
 
     def finish(self) -> None:
         """Says what is left to say; a case without events has its columns, too."""

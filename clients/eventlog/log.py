@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ class LogCase:
         file: number into ``EventLog.files``.
         size: bytes that a read or write moved; -1 where there are none, as for calls that failed.
         activity: number into ``EventLog.activities``; -1 for an event that the mapping drops.
+        depth: calls of other layers that each one lies in.
+        more: further columns of ``schema.COLUMNS`` by name, and ``file_type``, which only HDF5 has.
+        facts: what else is known of the case (job, user, step, pid), which only HDF5 has.
     """
 
     name: str
@@ -43,6 +46,9 @@ class LogCase:
     file: Ints
     size: Ints
     activity: Ints
+    depth: Ints
+    more: Mapping[str, Ints] = field(default_factory=dict)
+    facts: Mapping[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from .columns import COLUMNS, pieces
 from .log import EventLog, LogCase
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
-_NUMBER = {"rid": pa.int32(), "pid": pa.int32(), "tid": pa.int32(), "start": pa.int64(), "dur": pa.int64()}
+_NUMBER = {"rid": pa.int32(), "pid": pa.int32(), "tid": pa.int32(), "start": pa.int64(), "dur": pa.int64(),
+           "depth": pa.uint8()}  # fmt: skip
 SCHEMA = pa.schema(
     [
         (
@@ -66,6 +67,7 @@ def _columns(case: LogCase, rows: npt.NDArray[np.intp], tables: dict[str, Any]) 
         "fp": named(case.file, "fp"),
         "size": pa.array(case.size[rows].astype(np.int64)),
         "clock": constant("unix" if case.clock else "unknown"),
+        "depth": pa.array(case.depth[rows].astype(np.uint8)),
     }
 
 

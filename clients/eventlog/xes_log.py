@@ -42,7 +42,7 @@ def write_xes(target: Path, log: EventLog) -> None:
                 out.write(("  </trace>\n" if current is not None else "") + _trace(case))
                 current = case
             columns = (case.activity, case.call, case.file, case.pid, case.tid, case.ranks, case.start, case.duration,
-                       case.size)  # fmt: skip
+                       case.size, case.depth)  # fmt: skip
             numbers = zip(stamps(case.start[rows]), *(column[rows].tolist() for column in columns), strict=True)
             out.writelines(
                 f'    <event><string key="concept:name" value={activities[activity]}/>'
@@ -50,8 +50,8 @@ def write_xes(target: Path, log: EventLog) -> None:
                 f'<string key="call" value={calls[call]}/><string key="fp" value={files[file]}/>'
                 f'<int key="pid" value="{pid}"/><int key="tid" value="{tid}"/><int key="rid" value="{rank}"/>'
                 f'<int key="start" value="{start}"/><int key="dur" value="{duration}"/>'
-                f'<int key="size" value="{size}"/></event>\n'
-                for stamp, activity, call, file, pid, tid, rank, start, duration, size in numbers
+                f'<int key="size" value="{size}"/><int key="depth" value="{depth}"/></event>\n'
+                for stamp, activity, call, file, pid, tid, rank, start, duration, size, depth in numbers
             )
         out.write("  </trace>\n" if current is not None else "")
         out.write("</log>\n")

@@ -32,6 +32,7 @@ ATTRIBUTES: Final = {
     "requested": (UINT64, "bytes asked for"),
     "bytes": (UINT64, "bytes moved"),
     "errno": (UINT64, "error of a failed call"),
+    "kind": (UINT64, "what a call without an I/O record does to its handle or file, as a number of iotide's"),
     "flags": (UINT64, "1 blocking, 2 collective, 4 failed, 8 append, 16 a summary of many calls"),
 }
 """Attributes of events, numbered in this order: type and description."""

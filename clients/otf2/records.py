@@ -134,6 +134,8 @@ class Records:
         if row.offset >= 0 and (record is None or record[0] != "IoSeek"):
             attributes["offset"] = row.offset
         if record is None:
+            if kind is not Kind.OTHER:
+                attributes["kind"] = int(kind)
             if row.handle:
                 attributes["handle"] = self._handles.of(row.handle, row.file, shape.layer)
             elif (file := self._handles.file(row.file)) != NONE_32:
@@ -163,7 +165,7 @@ class Records:
         process.operations = matching = process.operations + 1
         mode = MODES[shape.kind]
         asked = row.requested if row.requested or not row.bytes else NONE_64  # it moved some, and does not say
-        if number and not row.errno:
+        if number and not row.errno and not row.bytes:  # one that moved some completes what began unseen
             process.under_way[key] = matching
             asked = asked or NONE_64
             begin = "IoOperationBegin", (handle, mode, flags | _NON_BLOCKING, asked, matching)

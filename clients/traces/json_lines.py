@@ -9,13 +9,15 @@ from typing import IO, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import DefinitionTable, EventBatch, Layer
+from ...events import DefinitionTable, EventBatch, FileType, Kind, Layer, file_type_of
 from ...events.archive.reader import ArchiveReader
 from ...events.definitions import FileInfo
 
 _NOTHING: Final = FileInfo("")
 _NUMBERS: Final = ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno", "requested", "flags")
 _LAYERS: Final = [json.dumps(layer.name) for layer in Layer]
+_KINDS: Final = [json.dumps(kind.name) for kind in Kind]
+_FACTS: Final = ("user", "command", "step")
 
 
 def write_json_lines(reader: ArchiveReader, out: IO[str], show: Callable[[int], None] = lambda calls: None) -> int:
@@ -40,8 +42,12 @@ def lines_of(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
         InputError: a section is broken.
     """
     archived = reader.streams[stream]
-    job, host = (_escaped(_text(value)) for value in (archived.info.job, archived.info.host))
-    fields = ['"call": %s', '"path": %s', f'"job": {job}', f'"host": {host}', '"layer": %s']
+    info = archived.info
+    told = {"job": info.job, "host": info.host, "stream": archived.name}
+    told |= {name: getattr(info, name) for name in _FACTS if getattr(info, name)}
+    told |= {"clock": "own"} if info.clock_offset_ns is None else {}
+    fields = ['"call": %s', '"path": %s', *(f'"{name}": {_escaped(_text(value))}' for name, value in told.items())]
+    fields += ['"layer": %s', '"kind": %s']
     fields += ['"start_ns": %d', '"dur_ns": %d', '"size": %d', *(f'"{name}": %d' for name in _NUMBERS)]
     fields += ['"signature": %s']
     line = "{" + ", ".join(fields) + "}\n"
@@ -54,21 +60,31 @@ def lines_of(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
 def _rows(batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo]) -> Iterator[tuple[str | int, ...]]:
     texts = (
         _texts(batch.call, table.string),
-        _texts(batch.file, lambda number: files.get(number, _NOTHING).path),
+        _texts(batch.file, lambda number: files.get(number, _NOTHING), _file),
         [_LAYERS[layer] for layer in batch.layer.tolist()],
+        [_KINDS[kind] for kind in batch.kind.tolist()],
     )
     numbers = (getattr(batch, name).tolist() for name in ("start", "duration", "bytes", *_NUMBERS))
     return zip(*texts, *numbers, _texts(batch.signature, table.signature), strict=True)
 
 
-def _texts(numbers: npt.NDArray[np.integer[Any]], text: Callable[[int], str]) -> list[str]:
-    """Returns the texts of numbers as JSON has them, each distinct one made once."""
-    made = {number: _text(text(number)) for number in np.unique(numbers).tolist()}
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _texts(
+    numbers: npt.NDArray[np.integer[Any]], meaning: Callable[[int], Any], spell: Callable[[Any], str] = _text
+) -> list[str]:
+    """Returns what numbers mean as JSON has it, each distinct one made once."""
+    made = {number: spell(meaning(number)) for number in np.unique(numbers).tolist()}
     return [made[number] for number in numbers.tolist()]
 
 
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _file(info: FileInfo) -> str:
+    """Returns a path, and the file's type where the path does not tell it."""
+    known = info.type in (FileType.UNKNOWN, file_type_of(info.path))
+    told = "" if known else f', "file_type": "{FileType(info.type).name}"'
+    return _text(info.path) + told
 
 
 def _escaped(text: str) -> str:

@@ -17,14 +17,16 @@ ROW_GROUP: Final = 65_536
 """Rows of a group. Source: seed 004 (64 K records)."""
 _NUMBERS: Final = [name for name in COLUMNS if name not in ("call", "file", "signature", "layer", "kind")]
 _NOTHING: Final = FileInfo("")
-_TEXTS: Final = ("job", "host", "call", "signature", "path", "layer", "kind")
+_OF_STREAM: Final = ("job", "host", "user", "command", "step")
+_TEXTS: Final = (*_OF_STREAM, "clock", "call", "signature", "path", "file_type", "layer", "kind")
 
 
 def write_parquet(reader: ArchiveReader, path: Path, show: Callable[[int], None] = lambda calls: None) -> int:
     """Writes all calls of an archive; returns how many.
 
     Columns: the numbers of an event under their names in ``schema.COLUMNS`` (start and duration in ns), and as texts
-    job, host, call, signature, path, layer and kind, each a dictionary of its own row group.
+    job, host, user, command, step, clock ("unix", or "own" where its zero is not known), call, signature, path,
+    file_type, layer and kind, each a dictionary of its own row group.
 
     Raises:
         UnavailableError: pyarrow is missing.
@@ -53,13 +55,16 @@ def write_parquet(reader: ArchiveReader, path: Path, show: Callable[[int], None]
                     ("call", batch.call, table.string),
                     ("signature", batch.signature, table.signature),
                     ("path", batch.file, lambda file, files=stream.files: files.get(file, _NOTHING).path),
+                    ("file_type", batch.file, lambda file, files=stream.files: files.get(file, _NOTHING).type.name),
                     ("layer", batch.layer, lambda layer: Layer(layer).name),
                     ("kind", batch.kind, lambda kind: Kind(kind).name),
                 ):
                     distinct, places = np.unique(np.asarray(values), return_inverse=True)
                     texts = pa.array([text_of(value) for value in distinct.tolist()], pa.string())
                     columns[name] = pa.DictionaryArray.from_arrays(pa.array(places.reshape(-1), pa.int32()), texts)
-                for name, value in (("job", stream.info.job), ("host", stream.info.host)):
+                of_stream = {name: getattr(stream.info, name) for name in _OF_STREAM}
+                of_stream["clock"] = "own" if stream.info.clock_offset_ns is None else "unix"
+                for name, value in of_stream.items():
                     places = pa.array(np.zeros(len(batch), np.int32))
                     columns[name] = pa.DictionaryArray.from_arrays(places, pa.array([value], pa.string()))
                 arrays = [columns[field.name] for field in schema]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...events import COLUMNS, Interner, Kind, Layer, StreamInfo, make_batch
+from ...events import COLUMNS, FileInfo, FileType, Interner, Kind, Layer, StreamInfo, make_batch
+from ...events.definitions import MAX_TEXT
 from ...events.schema import UNKNOWN_RANK
 from ..calls import classify
 from ..parser import Input
@@ -19,10 +20,26 @@ from .eventlog.cases import LATEST_NS, MOST_STREAMS
 NEEDED: Final = frozenset(("call", "start", "duration"))
 EXPECTED: Final = "columns call, start and duration in nanoseconds (and the others of an event, path, job and host)"
 _PIECE_ROWS: Final = 65_536
-_TEXTS: Final = ("job", "host", "call", "signature", "path", "layer", "kind")
+_TEXTS: Final = (
+    "job", "host", "call", "signature", "path", "layer", "kind", "user", "command", "step", "clock", "file_type",
+)  # fmt: skip
 _NUMBERS: Final = tuple(name for name in COLUMNS if name not in ("call", "file", "signature", "layer", "kind"))
-_WHO: Final = ("job", "host", "rank", "pid")
+_WHO: Final = ("job", "host", "rank", "pid", "clock", "user", "command", "step")
 _SINCE_1973_NS: Final = 10**17
+
+
+class _Who(NamedTuple):
+    """What tells one process from another."""
+
+    job: str
+    host: str
+    rank: int
+    pid: int
+    clock: str
+    user: str
+    command: str
+    step: str
+
 
 Codes = tuple[npt.NDArray[np.int64], list[str]]
 """For each row the place of its text, and the texts."""
@@ -46,7 +63,7 @@ class CallTable:
 
     def __init__(self, about: Input) -> None:
         self._about = about
-        self._processes: dict[tuple[str, str, int, int], _Process] = {}
+        self._processes: dict[_Who, _Process] = {}
 
     def read(self, log: Any) -> Iterator[list[SourceItem]]:
         """Yields the calls of an opened ``pyarrow.parquet.ParquetFile``, a row group or less at a time."""
@@ -84,23 +101,23 @@ class CallTable:
             items.append(Chunk(process.stream, batch, process.interner.take_fresh()))
         return items
 
-    def _who(
-        self, row: int, numbers: dict[str, npt.NDArray[np.int64]], texts: dict[str, Codes]
-    ) -> tuple[str, str, int, int]:
-        job, host = (texts[name][1][texts[name][0][row]] if name in texts else "" for name in ("job", "host"))
+    def _who(self, row: int, numbers: dict[str, npt.NDArray[np.int64]], texts: dict[str, Codes]) -> _Who:
+        told = {name: texts[name][1][texts[name][0][row]] if name in texts else "" for name in _WHO}
         rank, pid = (int(numbers[name][row]) if name in numbers else COLUMNS[name][1] for name in ("rank", "pid"))
-        return job, host, rank, pid
+        return _Who(**(told | {"rank": rank, "pid": pid}))  # type: ignore[arg-type]
 
-    def _process(self, who: tuple[str, str, int, int], start_ns: int, items: list[SourceItem]) -> _Process | None:
+    def _process(self, who: _Who, start_ns: int, items: list[SourceItem]) -> _Process | None:
         process = self._processes.get(who)
         if process is None and len(self._processes) < MOST_STREAMS:
-            job, host, rank, pid = who
             about, origin = self._about, self._about.origin
-            part = f"{job}@{host}:{rank if rank != UNKNOWN_RANK else ''}:{pid or ''}"
-            process = self._processes[who] = _Process(about.stream("parquet", part))
+            part = f"{who.job}@{who.host}:{who.rank if who.rank != UNKNOWN_RANK else ''}:{who.pid or ''}"
+            again = sum(each[:4] == who[:4] for each in self._processes)
+            process = self._processes[who] = _Process(about.stream("parquet", f"{part}#{again + 1}" if again else part))
+            unix = who.clock == "unix" or (who.clock != "own" and start_ns >= _SINCE_1973_NS)
             info = StreamInfo(
-                job=job or origin.job, source="parquet", host=host or origin.host, user=origin.user, rank=rank, pid=pid,
-                origin=about.name, clock_offset_ns=0 if start_ns >= _SINCE_1973_NS else None,
+                job=who.job or origin.job, source="parquet", host=who.host or origin.host, user=who.user or origin.user,
+                command=who.command, step=who.step, rank=who.rank, pid=who.pid, origin=about.name,
+                clock_offset_ns=0 if unix else None,
             )  # fmt: skip
             items.append(Opened(process.stream, info))
         return process
@@ -115,6 +132,8 @@ class CallTable:
         columns: dict[str, npt.NDArray[Any]] = {name: column[rows] for name, column in numbers.items()}
         interner = process.interner
         columns["call"] = _mapped(texts["call"], rows, interner.string)
+        if "path" in texts and "file_type" in texts:
+            _take_types(process, rows, texts)
         if "path" in texts:
             columns["file"] = _mapped(texts["path"], rows, interner.file)
         if "signature" in texts:
@@ -123,6 +142,14 @@ class CallTable:
         columns["layer"] = _named(texts.get("layer"), rows, Layer.__members__, layers)
         columns["kind"] = _named(texts.get("kind"), rows, Kind.__members__, kinds)
         return columns
+
+
+def _take_types(process: _Process, rows: npt.NDArray[np.intp], texts: dict[str, Codes]) -> None:
+    """Numbers files whose type their path does not tell."""
+    (paths, names), (types, kinds) = texts["path"], texts["file_type"]
+    for path, kind in np.unique(np.stack([paths[rows], types[rows]]), axis=1).T.tolist():
+        if kinds[kind] in FileType.__members__:
+            process.interner.file(names[path], FileInfo(names[path][:MAX_TEXT], FileType[kinds[kind]]))
 
 
 def _numbers(column: Any, name: str) -> npt.NDArray[np.int64]:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from iotide.cli.archive.writing import write_items
 from iotide.clients.otf2.writer import write_otf2
-from iotide.clients.traces.chrome import write_chrome
-from iotide.clients.traces.parquet import write_parquet
 from iotide.collectors.source import Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, Kind, empty_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
-from support.parsing import Stream, collect
+from support.parsing import collect
+from support.round_trips import FORMATS, archive_of, converted, facts_of, promised, read_again
+from support.steps import build
 from support.tracing import Tracing
 
 PROGRAM = """
@@ -46,10 +41,6 @@ threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
 for each in threads: each.start()
 for each in threads: each.join()
 """
-SAME = (
-    "call", "file", "start", "duration", "tid", "pid", "rank", "bytes", "requested", "offset", "errno", "layer",
-    "depth",
-)  # fmt: skip
 
 
 def items_of(tracing: Tracing) -> Iterator[SourceItem]:
@@ -68,58 +59,60 @@ def items_of(tracing: Tracing) -> Iterator[SourceItem]:
         yield Closed(stream)
 
 
-@pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> tuple[ArchiveReader, Stream]:
-    """The program's archive, and its one stream as it was collected."""
-    folder = tmp_path_factory.mktemp("exchange")
+def collected(folder: Path, *command: str | Path, status: int = 0, **environment: str) -> list[SourceItem]:
+    """Runs a program under the tracer in the folder's ``files``; returns what was collected of it."""
     (folder / "files").mkdir()
-    (folder / "program.py").write_text(PROGRAM)
     with Tracing(folder) as tracing:
-        done = tracing.run([sys.executable, "-S", "-E", folder / "program.py", folder / "files"])
-        assert done.returncode == 0, done.stderr
-        items = list(items_of(tracing))
-    out, writer = io.BytesIO(), ArchiveWriter()
-    out.write(writer.begin({"job": "job"}))
-    write_items(writer, items, out)
-    out.write(writer.end())
-    out.seek(0)
-    (stream,) = collect(items).values()
-    return ArchiveReader(out, "test"), stream
+        done = tracing.run(list(command), cwd=folder / "files", env=tracing.environment(**environment))
+        assert done.returncode == status, done.stderr
+        return list(items_of(tracing))
 
 
-def told(streams: list[Stream]) -> list[tuple[Any, ...]]:
-    rows = [
-        (*(row[name] for name in SAME), stream.definitions.signature(row["signature"]))
-        for stream in streams
-        for row in stream.rows()
-    ]
-    return sorted(rows, key=str)
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory: pytest.TempPathFactory) -> list[SourceItem]:
+    """What a program with threads did: opens, reads, writes, seeks, syncs, copies of descriptors, failed opens."""
+    folder = tmp_path_factory.mktemp("exchange")
+    (folder / "program.py").write_text(PROGRAM)
+    return collected(folder, sys.executable, "-S", "-E", folder / "program.py", folder / "files")
 
 
-@pytest.mark.parametrize("form", ["otf2", "chrome", "parquet"])
-def test_calls_of_a_traced_program_come_back(form: str, archive: tuple[ArchiveReader, Stream], tmp_path: Path) -> None:
-    reader, before = archive
-    path = tmp_path / form
-    if form == "otf2":
-        path.mkdir()
-        write_otf2(reader, path, Counter())
-    elif form == "parquet":
-        write_parquet(reader, path)
-    else:
-        with path.open("w", encoding="utf-8") as out:
-            write_chrome(reader, out)
-    source = open_file(path, Origin(job="other"))
-    streams = list(collect(read_all(source)).values())
-    assert not source.problems.total
-    assert told(streams) == told([before])
-    assert {stream.info.job for stream in streams} == {before.info.job}
-    assert {stream.info.host for stream in streams} == {before.info.host}
-    assert {stream.info.clock_offset_ns for stream in streams} == {0}
+@pytest.fixture(scope="module")
+def library_calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[SourceItem]]:
+    """What programs did that call every function of POSIX (asynchronous ones, too) and stdio once."""
+    programs = tmp_path_factory.mktemp("programs")
+    found = {}
+    for name in ("posix", "stdio"):
+        folder = tmp_path_factory.mktemp(name)
+        program = build(f"{name}_calls.c", programs)
+        found[name] = collected(
+            folder, program, f"iotide-{name}", status=7, IOTIDE_CALLS="data,handle,seek,sync,meta,char"
+        )
+    return found
 
 
-def test_otf2_keeps_what_handles_belong_to(archive: tuple[ArchiveReader, Stream], tmp_path: Path) -> None:
-    reader, before = archive
-    write_otf2(reader, tmp_path, Counter())
+def assert_the_same(items: list[SourceItem], form: str, folder: Path) -> None:
+    kept = {what for what, told in promised()[form].items() if told == "yes"}
+    path, _ = converted(archive_of(items), form, folder)
+    before = [stream for stream in collect(items).values() if len(stream.events)]
+    assert facts_of(read_again(path), kept) == facts_of(before, kept)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_calls_of_a_traced_program_come_back(form: str, threads: list[SourceItem], tmp_path: Path) -> None:
+    assert_the_same(threads, form, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["posix", "stdio"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_function_of_libc_comes_back(
+    form: str, name: str, library_calls: dict[str, list[SourceItem]], tmp_path: Path
+) -> None:
+    assert_the_same(library_calls[name], form, tmp_path)
+
+
+def test_otf2_keeps_what_handles_belong_to(threads: list[SourceItem], tmp_path: Path) -> None:
+    (before,) = collect(threads).values()
+    write_otf2(archive_of(threads), tmp_path, Counter())
     streams = collect(read_all(open_file(tmp_path, Origin(job="other"))))
     rows = [row for stream in streams.values() for row in stream.rows()]
     assert Counter(row["kind"] for row in rows) == Counter(row["kind"] for row in before.rows())

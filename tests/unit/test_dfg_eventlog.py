@@ -34,10 +34,11 @@ FILES = ["", "/scratch/a b/out.h5", "quoted \",' file", "line\nend\r\\n\\", "kä
 def log_case(name: str, rows: list[tuple[int, ...]], **given: Any) -> LogCase:
     columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)] or [np.zeros(0, np.int64)] * 9
     pid, tid, rank, call, start, duration, file, size, activity = columns
+    depth = np.arange(len(rows)) % 3
     known = {"command": "", "host": "", "rank": -1, "clock": True} | given
     return LogCase(
         name=name, pid=pid, tid=tid, ranks=rank, call=call, start=start, duration=duration, file=file, size=size,
-        activity=activity, **known,
+        activity=activity, depth=depth, **known,
     )  # fmt: skip
 
 
@@ -79,6 +80,7 @@ def test_events_are_read_again_as_they_were(name: str, tmp_path: Path) -> None:
         "kind": [Kind.CREATE, Kind.WRITE, Kind.READ],
         "layer": [Layer.POSIX] * 3,
         "flags": [0, 0, 4],
+        "depth": [0, 1, 2],
     }.items():
         assert [row[key] for row in rows] == expected, key
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....events import COLUMNS, EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
+from ....events import COLUMNS, EventBatch, FileInfo, FileType, Flag, Interner, Kind, StreamInfo, make_batch
+from ....events.definitions import MAX_TEXT
 from ...numbering import Numbering
 from ...parser import Input
 from .._nesting import nesting_depths
@@ -17,6 +18,7 @@ from .calls import NO_ARGUMENTS, Arguments, Event, Meaning, is_unix, numbers, pa
 
 _LATEST_NS: Final = 2**62
 _LARGEST_ID: Final = 2**31 - 1
+_TYPES: Final = {kind.name: kind for kind in FileType}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,9 @@ class Clock:
     def of(cls, head: dict[str, Any], first: Event) -> Clock:
         """Tells it from what stands before the events, else from the first of them."""
         other = head.get("otherData")
-        begin = other.get("begin_unix_ns") if isinstance(other, dict) else None
-        if isinstance(begin, str) and begin.isascii() and begin.isdigit() and int(begin[:20]) < _LATEST_NS:
-            return cls(int(begin[:20]), True, True)
+        begin = _stamp(other.get("begin_unix_ns") if isinstance(other, dict) else None)
+        if begin is not None:
+            return cls(begin, True, True)
         return cls(0, is_unix(first.ts), False)
 
 
@@ -62,6 +64,7 @@ class Process:
             source="chrome",
             host=_text(says.host) or origin.host,
             user=_text(says.user) or origin.user,
+            step=_text(says.step),
             command=_text(says.command) or ("" if clock.ours else _text(says.name)),
             rank=_id(says.rank),
             pid=self._own_pid(clock),
@@ -76,7 +79,9 @@ class Process:
         arguments = [event.args or NO_ARGUMENTS for event in events]
         call, layer, kind = self._called(meanings)
         start, duration = times([event.ts for event in events]), times([event.dur for event in events])
-        bad = (start < 0) | (duration < 0) | (start > _LATEST_NS - clock.zero_ns)
+        own_zero = _stamp(self.says.begin_ns) if clock.ours and self.says.clock == "own" else None
+        zero_ns = clock.zero_ns if own_zero is None else own_zero
+        bad = (start < 0) | (duration < 0) | (start > _LATEST_NS - zero_ns)
         columns: dict[str, npt.NDArray[Any]] = dict(numbers(arguments, kind, ours=clock.ours))
         columns |= self._who(columns, _threads(events), clock)
         if not clock.ours:
@@ -87,12 +92,19 @@ class Process:
             limits = np.iinfo(COLUMNS[name][0])
             bad |= (column < limits.min) | (column > limits.max)
         columns = {name: np.where(bad, 0, column) for name, column in columns.items()}
-        columns["start"], columns["duration"] = np.where(bad, 0, start + clock.zero_ns), np.where(bad, 0, duration)
+        columns["start"], columns["duration"] = np.where(bad, 0, start + zero_ns), np.where(bad, 0, duration)
         columns["call"], columns["layer"], columns["kind"] = call, layer, kind
-        columns["file"] = self._files.of(paths(arguments, ours=clock.ours))
+        columns["file"] = self._numbered_files(arguments, clock)
         signatures = [each.signature if type(each.signature) is str else "" for each in arguments]
         columns["signature"] = self._signatures.of(signatures)
         return make_batch(len(events), columns), bad
+
+    def _numbered_files(self, arguments: Sequence[Arguments], clock: Clock) -> npt.NDArray[np.uint32]:
+        named = paths(arguments, ours=clock.ours)
+        for path, each in zip(named, arguments, strict=True):
+            if type(each.file_type) is str and each.file_type in _TYPES:
+                self.interner.file(path, FileInfo(path[:MAX_TEXT], _TYPES[each.file_type]))
+        return self._files.of(named)
 
     def _called(self, meanings: Sequence[Meaning | None]) -> tuple[npt.NDArray[Any], ...]:
         """Returns number, layer and kind of each call."""
@@ -116,6 +128,13 @@ class Process:
 
     def _own_pid(self, clock: Clock) -> int:
         return max(_id(self.says.pid if clock.ours else self.pid), 0)
+
+
+def _stamp(text: Any) -> int | None:
+    """Returns a time in ns that is written as a text; None where it is none."""
+    if isinstance(text, str) and text.isascii() and text.isdigit() and int(text[:20]) < _LATEST_NS:
+        return int(text[:20])
+    return None
 
 
 def hashable(value: Any) -> Any:

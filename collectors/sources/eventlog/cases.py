@@ -9,7 +9,19 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ....events import EventBatch, Flag, InputError, Interner, Kind, StreamInfo, make_batch
+from ....events import (
+    EventBatch,
+    FileInfo,
+    FileType,
+    Flag,
+    InputError,
+    Interner,
+    Kind,
+    Layer,
+    StreamInfo,
+    make_batch,
+)
+from ....events.definitions import MAX_TEXT
 from ....events.wire import MAX_BATCH_EVENTS
 from ...calls import classify
 from ...numbering import Numbering
@@ -19,9 +31,18 @@ from ..strace.parser import name_parts
 
 LATEST_NS: Final = 2**62
 MOST_STREAMS: Final = 100_000
-NUMBERS: Final[tuple[str, ...]] = ("pid", "tid", "rank", "start", "dur", "size")
+NUMBERS: Final[tuple[str, ...]] = ("pid", "tid", "rank", "start", "dur", "size", "depth")
+MORE: Final[tuple[str, ...]] = (
+    "layer", "kind", "handle", "parent", "offset", "requested", "bytes", "errno", "flags", "signature", "file_type",
+)  # fmt: skip
+"""Columns of ours that an HDF5 log may have; each replaces what would follow from the others."""
 _IDS: Final = ("pid", "tid", "rank")
 _LARGEST_ID: Final = 2**31 - 1
+_TYPES: Final = frozenset(map(int, FileType))
+_LIMITS: Final = {
+    "depth": (-1, 2**8 - 1), "layer": (0, int(max(Layer))), "kind": (0, int(max(Kind))), "handle": (0, 2**32 - 1),
+    "parent": (0, 2**32 - 1), "errno": (0, 2**16 - 1), "flags": (0, 2**16 - 1),
+}  # fmt: skip
 
 Columns = Mapping[str, npt.NDArray[Any]]
 
@@ -35,6 +56,10 @@ class CaseInfo:
     host: str = ""
     rank: int = -1
     clock: bool = True
+    job: str = ""
+    user: str = ""
+    step: str = ""
+    pid: int = 0
 
     @classmethod
     def of_name(cls, name: str) -> CaseInfo:
@@ -53,6 +78,7 @@ class _Case:
         self.kinds = np.zeros(64, np.uint8)
         self.calls = Numbering[str](self._call)
         self.files = Numbering[str](self.interner.file)
+        self.signatures = Numbering[str](lambda text: self.interner.new_signature(text) if text else 0)
 
     def _call(self, call: str) -> int:
         number = self.interner.string(call)
@@ -79,15 +105,17 @@ class CaseStreams:
         calls: Sequence[str],
         files: Sequence[str],
         places: npt.NDArray[np.int64],
+        signatures: Sequence[str] = (),
     ) -> list[SourceItem]:
         """Makes events of rows of one case.
 
         Args:
             info: the case.
-            numbers: columns by name: start and dur (ns), and of pid, tid, rank and size those that there are.
+            numbers: columns by name: start and dur (ns), and of the other NUMBERS and MORE those that there are.
             calls: name of each row's call.
             files: path of each row's file, "" where there is none.
             places: number of each row in the log, for messages.
+            signatures: of the column ``signature``, from number 1 on.
         """
         items: list[SourceItem] = []
         case = self._cases.get(info.name)
@@ -98,7 +126,7 @@ class CaseStreams:
             self._cases[info.name] = case = _Case(self._about.stream(self._source, info.name))
             items.append(Opened(case.stream, self._info(info)))
         keep = self._sane(numbers, calls, places)
-        batch = _batch(case, info, numbers, calls, files)
+        batch = _batch(case, info, numbers, calls, files, signatures)
         if not keep.all():
             batch = batch.select(keep)
         self._about.counters["events"] += len(batch)
@@ -120,10 +148,12 @@ class CaseStreams:
     def _info(self, info: CaseInfo) -> StreamInfo:
         origin = self._about.origin
         return StreamInfo(
-            job=origin.job,
+            job=info.job or origin.job,
             source=self._source,
             host=info.host or origin.host,
-            user=origin.user,
+            user=info.user or origin.user,
+            step=info.step,
+            pid=info.pid,
             command=info.command,
             rank=info.rank,
             origin=self._about.name,
@@ -137,6 +167,10 @@ class CaseStreams:
         )
         if "size" in numbers:
             keep &= numbers["size"] <= LATEST_NS
+        for name in ("depth", *MORE):
+            if name in numbers:
+                lowest, most = _LIMITS.get(name, (-1, LATEST_NS))
+                keep &= (numbers[name] >= lowest) & (numbers[name] <= most)
         for name in _IDS:
             if name in numbers:
                 keep &= (numbers[name] >= -1) & (numbers[name] <= _LARGEST_ID)
@@ -148,12 +182,18 @@ class CaseStreams:
         return keep
 
 
-def _batch(case: _Case, info: CaseInfo, numbers: Columns, calls: Sequence[str], files: Sequence[str]) -> EventBatch:
+def _batch(
+    case: _Case, info: CaseInfo, numbers: Columns, calls: Sequence[str], files: Sequence[str], signatures: Sequence[str]
+) -> EventBatch:
     call = case.calls.of(calls)
     kind = case.kinds[call]
     moves = (kind == Kind.READ) | (kind == Kind.WRITE)
     size = np.asarray(numbers.get("size", np.zeros(len(calls), np.int64)))
     pid = numbers.get("pid", np.zeros(len(calls), np.int64))
+    if "file_type" in numbers:
+        for path, told in set(zip(files, numbers["file_type"].tolist(), strict=True)):
+            if told in _TYPES:
+                case.interner.file(path, FileInfo(path[:MAX_TEXT], FileType(told)))
     columns: dict[str, npt.NDArray[Any]] = {
         "start": numbers["start"],
         "duration": numbers["dur"],
@@ -166,5 +206,11 @@ def _batch(case: _Case, info: CaseInfo, numbers: Columns, calls: Sequence[str], 
         "file": case.files.of(files),
         "bytes": np.where(moves, np.maximum(size, 0), 0),
         "flags": np.where(moves & (size < 0), int(Flag.FAILED), 0),
+        "depth": np.maximum(numbers.get("depth", np.zeros(len(calls), np.int64)), 0),
     }
+    columns |= {name: numbers[name] for name in MORE if name in numbers and name not in ("signature", "file_type")}
+    if "signature" in numbers and signatures:
+        texts = ["", *signatures]
+        known = np.where(numbers["signature"] < len(texts), np.maximum(numbers["signature"], 0), 0)
+        columns["signature"] = case.signatures.of([texts[number] for number in known.tolist()])
     return make_batch(len(calls), columns)

@@ -17,7 +17,7 @@ from .table import EXPECTED_COLUMNS, NEEDED, TableCases
 MAX_LINE_BYTES: Final = 1 << 20
 EXPECTED: Final = f"a line of comma-separated values with {EXPECTED_COLUMNS}"
 
-_NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size")
+_NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size", "depth")
 _TEXTS: Final = ("case:concept:name", "call", "fp", "cid", "host", "clock")
 _ESCAPE: Final = re.compile(r"\\(.)")
 _DIGITS: Final = re.compile(r"[-0-9,]*")

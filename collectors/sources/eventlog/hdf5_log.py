@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ....events import UnavailableError
 from ...parser import Input
 from ...source import SourceItem
-from .cases import LATEST_NS, NUMBERS, CaseInfo, CaseStreams
+from .cases import LATEST_NS, MORE, NUMBERS, CaseInfo, CaseStreams
 from .document import DocumentParser
 
 EXPECTED: Final = "an HDF5 file with a group for each case and in it columns call, start and dur (and pid, fp, size)"
@@ -77,6 +77,7 @@ def _case(
     group: Any, name: str, columns: dict[str, Any], streams: CaseStreams, first: int
 ) -> Iterator[tuple[list[SourceItem], int]]:
     info = _info(group, name)
+    signatures = _signatures(group) if "signature" in columns else []
     length = len(columns["start"])
     width = sum(min(max(column.dtype.itemsize, 1), _WIDEST) for column in columns.values() if hasattr(column, "dtype"))
     step = max(1, min(_PIECE_ROWS, _PIECE_BYTES // max(width, 1)))
@@ -84,25 +85,40 @@ def _case(
         rows = slice(begin, min(begin + step, length))
         numbers = {
             key: _times(columns[key], rows) if key in ("start", "dur") else np.asarray(columns[key][rows], np.int64)
-            for key in NUMBERS
+            for key in (*NUMBERS, *MORE)
             if key in columns
         }
         calls = _texts(columns["call"][rows])
         files = _texts(columns["fp"][rows]) if "fp" in columns else [""] * len(calls)
         places = np.arange(first + begin, first + begin + len(calls))
-        yield streams.take(info, numbers, calls, files, places), len(calls)
+        yield streams.take(info, numbers, calls, files, places, signatures), len(calls)
+
+
+def _signatures(group: Any) -> list[str]:
+    import h5py
+
+    texts = group.get("texts")
+    made = texts.get("signature") if isinstance(texts, h5py.Group) else None
+    if not isinstance(made, h5py.Dataset) or made.ndim != 1 or len(made) > _MOST_ROWS:
+        return []
+    return _texts(made[:])
 
 
 def _info(group: Any, name: str) -> CaseInfo:
     guessed = CaseInfo.of_name(name)
     attributes = group.attrs
     rank = attributes.get("rid", guessed.rank)
+    pid = attributes.get("process", 0)
     return CaseInfo(
         name,
         _text(attributes.get("cid", guessed.command)),
         _text(attributes.get("host", guessed.host)),
         int(rank) if isinstance(rank, int | np.integer) and -1 <= rank < 2**31 else -1,
         _text(attributes.get("clock", "unix")) == "unix",
+        _text(attributes.get("job", "")),
+        _text(attributes.get("user", "")),
+        _text(attributes.get("step", "")),
+        int(pid) if isinstance(pid, int | np.integer) and 0 <= pid < 2**31 else 0,
     )
 
 

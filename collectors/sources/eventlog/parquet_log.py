@@ -21,7 +21,7 @@ from .table import EXPECTED_COLUMNS, NEEDED, TableCases
 
 EXPECTED: Final = f"a Parquet file of an event log, with {EXPECTED_COLUMNS}, or of calls, with {CALL_COLUMNS}"
 _PIECE_ROWS: Final = 65_536
-_NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size")
+_NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size", "depth")
 _TEXTS: Final = ("case:concept:name", "call", "fp", "cid", "host", "clock")
 
 

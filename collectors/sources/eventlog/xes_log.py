@@ -27,7 +27,7 @@ _LARGEST: Final = 2**63 - 1
 _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MICROSECOND: Final = datetime.timedelta(microseconds=1)
 _TEXTS: Final = frozenset(("concept:name", "time:timestamp", "call", "fp"))
-_NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size")
+_NUMBERS: Final = ("start", "dur", "pid", "tid", "rid", "size", "depth")
 _OF_EVENT: Final = _TEXTS | frozenset(_NUMBERS)
 _OF_TRACE: Final = frozenset(("concept:name", "cid", "host", "rid", "clock"))
 
@@ -192,7 +192,7 @@ class XesParser:
 
 
 _MISSING: Final = -(2**62)
-_ABSENT: Final = {"dur": 0, "pid": 0, "tid": _MISSING, "rid": _MISSING, "size": -1}
+_ABSENT: Final = {"dur": 0, "pid": 0, "tid": _MISSING, "rid": _MISSING, "size": -1, "depth": 0}
 
 
 def _local(tag: str) -> str:

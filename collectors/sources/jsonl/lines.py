@@ -26,6 +26,14 @@ FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
     "job": (str, str, ""),
     "host": (str, str, ""),
     "layer": (str, str, ""),
+    "stream": (str, str, ""),
+    "user": (str, str, ""),
+    "command": (str, str, ""),
+    "step": (str, str, ""),
+    "kind": (str, str, ""),
+    "file_type": (str, str, ""),
+    "clock": (str, str, ""),
+    "signature": (str, str, ""),
     "start": (float, _SECONDS, math.nan),
     "dur": (float, _SECONDS, math.nan),
     "start_ns": (int, _whole(-1, LATEST_NS), -1),
@@ -39,6 +47,8 @@ FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
     "parent": (int, _whole(0, 2**32 - 1), 0),
     "depth": (int, _whole(0, 2**8 - 1), 0),
     "errno": (int, _whole(0, 2**16 - 1), 0),
+    "requested": (int, _whole(-1, LATEST_NS), 0),
+    "flags": (int, _whole(-1, 2**16 - 1), -1),
 }
 """Key -> (type, type with its bounds, value where a line does not have it)."""
 
@@ -52,6 +62,14 @@ COLUMN_OF: Final[dict[str, Callable[[list[Any]], list[Any]]]] = {
     "job": lambda lines: [line.job for line in lines],
     "host": lambda lines: [line.host for line in lines],
     "layer": lambda lines: [line.layer for line in lines],
+    "stream": lambda lines: [line.stream for line in lines],
+    "user": lambda lines: [line.user for line in lines],
+    "command": lambda lines: [line.command for line in lines],
+    "step": lambda lines: [line.step for line in lines],
+    "kind": lambda lines: [line.kind for line in lines],
+    "file_type": lambda lines: [line.file_type for line in lines],
+    "clock": lambda lines: [line.clock for line in lines],
+    "signature": lambda lines: [line.signature for line in lines],
     "start": lambda lines: [line.start for line in lines],
     "dur": lambda lines: [line.dur for line in lines],
     "start_ns": lambda lines: [line.start_ns for line in lines],
@@ -65,6 +83,8 @@ COLUMN_OF: Final[dict[str, Callable[[list[Any]], list[Any]]]] = {
     "parent": lambda lines: [line.parent for line in lines],
     "depth": lambda lines: [line.depth for line in lines],
     "errno": lambda lines: [line.errno for line in lines],
+    "requested": lambda lines: [line.requested for line in lines],
+    "flags": lambda lines: [line.flags for line in lines],
 }
 
 _any_object = msgspec.json.Decoder(dict[str, Any])

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ....events import COLUMNS, EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make_batch
+from ....events import COLUMNS, EventBatch, FileInfo, FileType, Flag, Interner, Kind, Layer, StreamInfo, make_batch
+from ....events.definitions import MAX_TEXT
 from ...calls import classify
 from ...lines import Block, LineBuffer
 from ...numbering import Numbering
@@ -21,8 +23,12 @@ MAX_LINE_BYTES = 1 << 20
 MAX_STREAMS = 4096
 
 _COPIED: Final = {
-    **{name: COLUMNS[name][0] for name in ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno")},
+    **{
+        name: COLUMNS[name][0]
+        for name in ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno", "requested")
+    },
     "size": COLUMNS["bytes"][0],
+    "flags": np.dtype(np.int64),
 }
 _ALL_KEYS: Final = frozenset(COLUMN_OF)
 _EXPECTED: Final = (
@@ -32,17 +38,20 @@ _EXPECTED: Final = (
 _LAYERS: Final = {layer.name: int(layer) for layer in Layer} | {
     name: int(Layer.MPIIO) for name in ("MPI-IO", "MPI_IO", "MPI")
 }
+_KINDS: Final = {kind.name: int(kind) for kind in Kind}
+_TYPES: Final = {kind.name: kind for kind in FileType}
+_WHO: Final = ("job", "host", "stream")
 
 
 class JsonLinesParser:
-    """Parses JSON lines into one stream for each (job, host) that the lines name."""
+    """Parses JSON lines into one stream for each (job, host), and stream of these, that the lines name."""
 
     def __init__(self, about: Input) -> None:
         self.problems, self.counters = about.problems, about.counters
         self._about = about
         self._lines = LineBuffer(MAX_LINE_BYTES)
         self._decoder = LineDecoder()
-        self._streams: dict[tuple[str, str], _Stream] = {}
+        self._streams: dict[tuple[str, ...], _Stream] = {}
 
     def feed(self, data: bytes) -> list[SourceItem]:
         """Takes the next bytes, split anywhere, and returns the calls whose lines are complete."""
@@ -70,8 +79,8 @@ class JsonLinesParser:
 
     def _emit(self, lines: _Lines) -> list[SourceItem]:
         items: list[SourceItem] = []
-        for job, host, mine in lines.by_stream():
-            stream = self._stream(job, host, items)
+        for who, mine in lines.by_stream():
+            stream = self._stream(who, mine, items)
             if stream is None:
                 self.counters["events_dropped:too_many_streams"] += len(mine.lines)
                 continue
@@ -90,14 +99,23 @@ class JsonLinesParser:
             else:
                 yield call
 
-    def _stream(self, job: str, host: str, items: list[SourceItem]) -> _Stream | None:
+    def _stream(self, who: tuple[str, ...], lines: _Lines, items: list[SourceItem]) -> _Stream | None:
         origin = self._about.origin
-        key = job or origin.job, host or origin.host
+        job, host, part = who
+        key = job or origin.job, host or origin.host, part
         stream = self._streams.get(key)
         if stream is None and len(self._streams) < MAX_STREAMS:
-            name = self._about.stream("jsonl", f"{job}@{host}" if job or host else "")
+            told = f"{job}@{host}" if job or host else ""
+            name = self._about.stream("jsonl", f"{told}:{part}" if part else told)
             self._streams[key] = stream = _Stream(name)
-            info = StreamInfo(job=key[0], source="jsonl", host=key[1], user=origin.user, origin=self._about.name)
+            own = lines.first("clock") == "own"
+            info = StreamInfo(
+                job=key[0], source="jsonl", host=key[1], user=lines.first("user") or origin.user,
+                command=lines.first("command"), step=lines.first("step"), origin=self._about.name,
+                clock_offset_ns=None if own else 0,
+            )  # fmt: skip
+            if part:  # a process or thread of its own: what its first line says of it holds for all
+                info = msgspec.structs.replace(info, rank=lines.number("rank"), pid=max(lines.number("pid"), 0))
             items.append(Opened(name, info))
         return stream
 
@@ -110,6 +128,7 @@ class _Stream:
         self.interner = Interner()
         self._calls = Numbering(self._number_call)
         self._files = Numbering(self.interner.file)
+        self._signatures = Numbering[str](lambda text: self.interner.new_signature(text) if text else 0)
         self._layers = np.zeros(64, np.uint8)
         self._kinds = np.zeros(64, np.uint8)
 
@@ -123,15 +142,30 @@ class _Stream:
         if "layer" in lines.keys:
             named = np.array([_LAYERS.get(layer.upper(), -1) for layer in lines.texts("layer")])
             columns["layer"] = np.where(named < 0, layers, named)
+        if "kind" in lines.keys:
+            named = np.array([_KINDS.get(kind, -1) for kind in lines.texts("kind")])
+            columns["kind"] = kinds = np.where(named < 0, kinds, named)
         if "path" in lines.keys:
-            columns["file"] = self._files.of(lines.texts("path"))
+            columns["file"] = self._file_numbers(lines)
+        if "signature" in lines.keys:
+            columns["signature"] = self._signatures.of(lines.texts("signature"))
         size = np.asarray(columns.pop("size", 0))
         failed = (size < 0) | (np.asarray(columns.get("errno", 0)) != 0)
         moves = (kinds == Kind.READ) | (kinds == Kind.WRITE)
-        columns["bytes"] = np.where(moves & ~failed, size, 0)
-        if failed.any():
-            columns["flags"] = np.where(failed, int(Flag.FAILED), 0)
+        flags = np.asarray(columns.pop("flags", -1))
+        whole = flags >= 0  # the line says all of its call, and nothing follows from anything else
+        columns["bytes"] = np.where((whole & (size >= 0)) | (moves & ~failed), size, 0)
+        if failed.any() or whole.any():
+            columns["flags"] = np.where(whole, flags, np.where(failed, int(Flag.FAILED), 0))
         return make_batch(len(calls), columns)
+
+    def _file_numbers(self, lines: _Lines) -> npt.NDArray[Any]:
+        paths = lines.texts("path")
+        if "file_type" in lines.keys:
+            for path, told in set(zip(paths, lines.texts("file_type"), strict=True)):
+                if told in _TYPES:
+                    self.interner.file(path, FileInfo(path[:MAX_TEXT], _TYPES[told]))
+        return self._files.of(paths)
 
     def _number_call(self, call: str) -> int:
         number = self.interner.string(call)
@@ -154,20 +188,27 @@ class _Lines:
     def texts(self, key: str) -> list[str]:
         return COLUMN_OF[key](self.lines)
 
-    def by_stream(self) -> Iterator[tuple[str, str, _Lines]]:
-        """Yields job and host, "" where the lines do not name them, and their lines."""
-        if self.keys.isdisjoint({"job", "host"}):
-            yield "", "", self
+    def first(self, key: str) -> str:
+        """Returns a text of the first line, "" where it has none."""
+        return str(getattr(self.lines[0], key)) if key in self.keys else ""
+
+    def number(self, key: str) -> int:
+        """Returns a number of the first line."""
+        return int(self.numbers[key][0]) if key in self.numbers else COLUMNS[key][1]
+
+    def by_stream(self) -> Iterator[tuple[tuple[str, ...], _Lines]]:
+        """Yields job, host and stream, "" where the lines do not name them, and their lines."""
+        if self.keys.isdisjoint(_WHO):
+            yield ("", "", ""), self
             return
         nameless = [""] * len(self.lines)
-        jobs = self.texts("job") if "job" in self.keys else nameless
-        hosts = self.texts("host") if "host" in self.keys else nameless
-        rows: dict[tuple[str, str], list[int]] = {}
-        for row, stream in enumerate(zip(jobs, hosts, strict=True)):
+        named = [self.texts(key) if key in self.keys else nameless for key in _WHO]
+        rows: dict[tuple[str, ...], list[int]] = {}
+        for row, stream in enumerate(zip(*named, strict=True)):
             rows.setdefault(stream, []).append(row)
-        for (job, host), mine in rows.items():
+        for who, mine in rows.items():
             numbers = {name: column[mine] for name, column in self.numbers.items()}
-            yield job, host, _Lines([self.lines[row] for row in mine], self.keys, numbers)
+            yield who, _Lines([self.lines[row] for row in mine], self.keys, numbers)
 
 
 def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[Any]] | None:

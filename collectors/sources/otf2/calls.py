@@ -15,6 +15,7 @@ MOST_OPERATIONS: Final = 1 << 16
 MOST_DEPTH: Final = 4096
 """Regions within each other."""
 # Plain numbers: an operation on enumerations takes a microsecond, which is a tenth of what a call may take.
+_LAST_KIND: Final = int(max(Kind))
 _OTHER_KIND, _BLOCKING, _FAILED = int(Kind.OTHER), int(Flag.BLOCKING), int(Flag.FAILED)
 _OTHER_LAYER: Final = int(Layer.OTHER)
 _MODES: Final = {0: int(Kind.READ), 1: int(Kind.WRITE), 2: int(Kind.SYNC)}
@@ -222,13 +223,13 @@ class LocationCalls:
             paradigm = paradigm if record.paradigm == NONE_32 else record.paradigm
             offset = offset if record.offset < 0 else record.offset
             if record.kind in _NAMES:
-                flags, asked, moved = record.flags | said.get("flags", 0), record.asked, record.moved
+                flags, asked, moved = record.flags | said.get("flags", 0), record.asked or asked, record.moved
         layer: int = self._definitions.layer(paradigm)
         kind, call = _OTHER_KIND, 0
         if frame is not None:
             about, call = self._region(frame.region)
             layer = layer if about.layer == _OTHER_LAYER else about.layer
-            kind = about.kind if record is None else record.kind
+            kind = _kind(said, about.kind) if record is None else record.kind
             call = call or self.interner.string(about.name)
         elif record is not None:
             kind = record.kind
@@ -291,3 +292,9 @@ class LocationCalls:
 def _shifted(number: int) -> int:
     """Numbers count from 1 here, and 0 is unknown."""
     return 0 if number == NONE_32 else number + 1
+
+
+def _kind(said: dict[str, int], otherwise: int) -> int:
+    """Returns what an attribute of ours says that a call does; what its name says where there is none that can be."""
+    kind = said.get("kind", otherwise)
+    return kind if 0 <= kind <= _LAST_KIND else otherwise
