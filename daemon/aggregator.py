@@ -303,6 +303,7 @@ class Aggregator:
             session.settle()
         if session.state is State.ENDED:
             session.ended_at_s = self._steady()
+            session.complete_losses(self._clock())
             self._predict(session, whole=True)
         elif session.state is State.REMOVED:
             self._remove(session)

@@ -19,6 +19,7 @@ from ..events.models import JobDetail, JobSummary, NotCounted, Prediction, Signa
 from .analyses import Analyses
 from .failures import Failures
 from .file_systems import FileSystems
+from .handovers import LOST_WITH_COLLECTOR, Handovers
 from .history import History
 from .job_graph import JobGraph
 from .job_interactions import JobInteractions
@@ -71,6 +72,7 @@ class JobSession:
     """What the open streams say of themselves."""
     heard_until_ns: dict[str, int] = field(default_factory=dict)
     """By open stream, the end of its newest event: what is lost comes after it."""
+    handovers: Handovers = field(default_factory=Handovers)
     completeness: Completeness = field(default_factory=Completeness)
     history: History = field(init=False)
     predictions: int = 0
@@ -103,6 +105,7 @@ class JobSession:
         self.losses.open_stream(stream)
         self.no_stream_since_s = None
         self.heard_at_s = at_s
+        self._lose_with_collector(self.handovers.open_stream(stream, info), at_s)
         self.change_stream(stream, info)
 
     def change_stream(self, stream: str, info: StreamInfo) -> None:
@@ -125,6 +128,11 @@ class JobSession:
             if goes_on:
                 self.completeness.lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
 
+    def _lose_with_collector(self, events: int, now_s: float) -> None:
+        lost = +Counter({LOST_WITH_COLLECTOR: events})
+        self.losses.lose(lost)
+        self.lose(lost, now_s)
+
     def lose_of_stream(self, stream: str, losses: Mapping[str, int], now_s: float) -> None:
         """Takes in what of an open stream was lost so far."""
         self.lose(self.losses.of_stream(stream, losses), now_s, self.heard_until_ns.get(stream))
@@ -142,6 +150,7 @@ class JobSession:
         """
         grown = self.losses.close_stream(stream, losses or {})
         self.lose(grown, at_s if now_s is None else now_s, self.heard_until_ns.pop(stream, None))
+        self._lose_with_collector(self.handovers.close_stream(stream, losses or {}), at_s)
         if self.streams.pop(stream, None) is not None:
             self.flushed = True
             self._flush()
@@ -170,6 +179,7 @@ class JobSession:
         if not (count := len(batch)):
             return
         self.heard_at_s = now_s if at_s is None else at_s
+        self.handovers.arrived(stream, count)
         last = int(batch.end.max())
         if not self.own_clock and last > (limit := (now_s + self.settings.clock_skew_s) * 1e9):
             taken = batch.select(batch.end <= limit)
@@ -253,6 +263,10 @@ class JobSession:
         if last is None or last.next_phase is None or self.streams:
             return last
         return last.model_copy(update={"next_phase": None})
+
+    def complete_losses(self, now_s: float) -> None:
+        """Takes in that no more is awaited of streams that are still open."""
+        self._lose_with_collector(self.handovers.at_end(), now_s)
 
     def settle(self) -> None:
         """Gives memory back that a silent job does not need."""

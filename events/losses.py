@@ -36,6 +36,7 @@ REASONS: Final[dict[str, Reason]] = {
     "events_dropped:no_slot": Reason("calls dropped as their thread found no ring", ""),
     "events_dropped:reentrant": Reason("calls of signal handlers dropped inside the record of another call", ""),
     "events_dropped:collector_gone": Reason("calls lost in memory whose collector was gone", ""),
+    "events_dropped:lost_with_collector": Reason("calls that a collector had taken and not sent when it was gone", ""),
     "events_dropped:malformed": Reason("records dropped as no call can have their values", ""),
     "events_dropped:closed": Reason("calls read and not sent before the collector ended", ""),
     "events_dropped:shipper_full": Reason(

@@ -24,6 +24,10 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     parent_pid: int = 0
     origin: str = ""
     """File or socket that the events were read from."""
+    follows: str = ""
+    """The end of the name of an earlier stream of the same process, whose collector was gone."""
+    taken_before: int = 0
+    """Events that the collector had of the earlier stream: those that did not arrive are lost with it."""
     clock_offset_ns: int | None = 0
     """What was added to the producer's stamps to make Unix time; None when their zero is unknown (the
     events then start near 0)."""

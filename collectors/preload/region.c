@@ -122,7 +122,7 @@ static void describe(struct iotide_header *region, uint32_t extent, uint64_t tok
     region->magic = IOTIDE_MAGIC;
 }
 
-struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, uint64_t lost_before, int *fd) {
+struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *fd) {
     size_t log_bytes = extent == 0 ? IOTIDE_LOG_BYTES : 4096;
     size_t bytes = IOTIDE_HEADER_BYTES + align_page(IOTIDE_SLOTS * sizeof(struct iotide_slot)) + log_bytes +
                    (size_t)IOTIDE_SLOTS * iotide_ring_lines * sizeof(struct iotide_record);
@@ -142,7 +142,6 @@ struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, uint64
         return NULL;
     }
     struct iotide_header *region = memory;
-    region->lost_before = lost_before;
     describe(region, extent, token, bytes, log_bytes);
     return region;
 }

@@ -15,9 +15,8 @@ extern uint32_t iotide_ring_lines; /* of each slot; a power of two */
 /* Reads where the collector is and how long rings are; false: this process is not to be traced. */
 bool iotide_read_environment(int count, char **arguments, char **environment);
 
-/* Returns a mapped region, and its descriptor in *fd, or NULL: then the process (or thread) goes untraced.
- * lost_before: calls that an earlier region of this process still held when its collector was gone. */
-struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, uint64_t lost_before, int *fd);
+/* Returns a mapped region, and its descriptor in *fd, or NULL: then the process (or thread) goes untraced. */
+struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *fd);
 
 /* Returns 0 when the collector has the region, else an errno. No descriptor stays open, and nothing waits. */
 int iotide_hand_over(const struct iotide_header *region, int fd);

@@ -130,6 +130,8 @@ struct iotide_header {
     uint64_t lost_before_bytes;
     _Atomic uint64_t dropped_no_slot_bytes;
     _Atomic uint64_t dropped_reentrant_bytes;
+    uint64_t before_token; /* of the earlier region; 0: there is none */
+    uint64_t taken_before; /* records that its collector had copied out */
     _Atomic uint64_t children_unheard; /* forked children that could not reach the collector */
 };
 _Static_assert(sizeof(struct iotide_header) <= IOTIDE_HEADER_BYTES, "the header has its page");

@@ -101,19 +101,56 @@ static void release_slot(void *slot) {
     iotide_leave_room();
 }
 
+/* That a call moved; those of a call within another are the other's. */
+static uint64_t bytes_of(const struct iotide_record *record) {
+    bool moves = (record->kind == KIND_READ || record->kind == KIND_WRITE) && record->depth == 0 && record->bytes > 0;
+    return moves ? (uint64_t)record->bytes : 0;
+}
+
+/* Of the records that a ring still holds. Other threads may be writing beyond its head. */
+static uint64_t bytes_in(const struct iotide_header *region, uint32_t number, const struct iotide_slot *slot) {
+    const struct iotide_record *lines =
+        (const struct iotide_record *)((const char *)region + region->rings_offset) + (size_t)number * region->ring_lines;
+    uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire), bytes = 0;
+    for (uint64_t at = atomic_load(&slot->tail); at < head; at++) {
+        const struct iotide_record *line = &lines[at & (region->ring_lines - 1)];
+        bytes += line->depth == MARK_WORDS ? 0 : bytes_of(line);
+    }
+    return bytes;
+}
+
+/* Tells a new region what becomes of the calls before it. */
+static void follow(struct iotide_header *fresh) {
+    for (uint32_t i = 0; i < atomic_load(&region_count); i++) {
+        const struct iotide_header *region = atomic_load(&regions[i]);
+        const struct iotide_slot *slots = (const struct iotide_slot *)((const char *)region + region->slots_offset);
+        fresh->before_token = region->token;
+        fresh->lost_before += atomic_load(&region->dropped_no_slot) + atomic_load(&region->dropped_reentrant);
+        fresh->lost_before_bytes +=
+            atomic_load(&region->dropped_no_slot_bytes) + atomic_load(&region->dropped_reentrant_bytes);
+        for (uint32_t j = 0; j < IOTIDE_SLOTS; j++) {
+            uint64_t taken = atomic_load(&slots[j].taken);
+            fresh->taken_before += taken;
+            fresh->lost_before += atomic_load(&slots[j].made) - taken + atomic_load(&slots[j].dropped_full);
+            fresh->lost_before_bytes += atomic_load(&slots[j].dropped_bytes) + bytes_in(region, j, &slots[j]);
+        }
+    }
+}
+
 /* Makes the process's first region and hands it over. */
-static struct iotide_header *handed_over(uint64_t lost_before, uint64_t lost_bytes, bool may_wait, int *failure) {
+static struct iotide_header *handed_over(bool follows, int *failure) {
     *failure = 0;
     if (iotide_restricted())
         return NULL;
     uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
     int fd;
-    struct iotide_header *region = iotide_make_region(0, token, lost_before, &fd);
+    struct iotide_header *region = iotide_make_region(0, token, &fd);
     if (!region)
         return NULL;
-    region->lost_before_bytes = lost_bytes;
+    if (follows)
+        follow(region);
     *failure = iotide_hand_over(region, fd);
-    bool kept = *failure == 0 || (may_wait && *failure == EAGAIN && keep_pending(fd));
+    bool kept = *failure == 0 || (!follows && *failure == EAGAIN && keep_pending(fd));
     syscall(SYS_close, fd);
     if (!kept) {
         syscall(SYS_munmap, region, region->region_bytes);
@@ -163,7 +200,7 @@ static bool begin(void) {
     left_behind = 0;
     own_pid = getpid();
     int failure;
-    struct iotide_header *region = handed_over(0, 0, true, &failure);
+    struct iotide_header *region = handed_over(false, &failure);
     if (region)
         adopt(region);
     else if (!iotide_leave_word(failure) && parents)
@@ -218,40 +255,6 @@ __attribute__((destructor(101))) static void unload(void) {
 
 /* ---- a collector that is gone ---- */
 
-/* That a call moved; those of a call within another are the other's. */
-static uint64_t bytes_of(const struct iotide_record *record) {
-    bool moves = (record->kind == KIND_READ || record->kind == KIND_WRITE) && record->depth == 0 && record->bytes > 0;
-    return moves ? (uint64_t)record->bytes : 0;
-}
-
-/* Of the records that a ring still holds. Other threads may be writing beyond its head. */
-static uint64_t bytes_in(const struct iotide_header *region, uint32_t number, const struct iotide_slot *slot) {
-    const struct iotide_record *lines =
-        (const struct iotide_record *)((const char *)region + region->rings_offset) + (size_t)number * region->ring_lines;
-    uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire), bytes = 0;
-    for (uint64_t at = atomic_load(&slot->tail); at < head; at++) {
-        const struct iotide_record *line = &lines[at & (region->ring_lines - 1)];
-        bytes += line->depth == MARK_WORDS ? 0 : bytes_of(line);
-    }
-    return bytes;
-}
-
-static uint64_t unread(uint64_t *bytes) {
-    uint64_t count = 0;
-    *bytes = 0;
-    for (uint32_t i = 0; i < atomic_load(&region_count); i++) {
-        const struct iotide_header *region = atomic_load(&regions[i]);
-        const struct iotide_slot *slots = (const struct iotide_slot *)((const char *)region + region->slots_offset);
-        count += atomic_load(&region->dropped_no_slot) + atomic_load(&region->dropped_reentrant);
-        *bytes += atomic_load(&region->dropped_no_slot_bytes) + atomic_load(&region->dropped_reentrant_bytes);
-        for (uint32_t j = 0; j < IOTIDE_SLOTS; j++) {
-            count += atomic_load(&slots[j].made) - atomic_load(&slots[j].taken) + atomic_load(&slots[j].dropped_full);
-            *bytes += atomic_load(&slots[j].dropped_bytes) + bytes_in(region, j, &slots[j]);
-        }
-    }
-    return count;
-}
-
 /* Hands a new region to whoever listens now. What the old one holds counts as lost, though a collector that had only
  * been stopped will still read it. Other threads may be writing into the old one: it stays mapped. */
 static void look_for_collector(int64_t now) {
@@ -261,9 +264,8 @@ static void look_for_collector(int64_t now) {
         atomic_load(&pending_fd) >= 0 || left_behind >= MOST_LEFT_BEHIND || atomic_exchange(&attaching, true))
         return;
     if (region == atomic_load(&iotide_region)) { /* else another thread has just done it */
-        uint64_t bytes, calls = unread(&bytes);
         int failure;
-        struct iotide_header *fresh = handed_over(calls, bytes, false, &failure);
+        struct iotide_header *fresh = handed_over(true, &failure);
         if (fresh) {
             left_behind++;
             adopt(fresh);
@@ -338,7 +340,7 @@ static bool extend(uint32_t count, int64_t now) {
     bool made = false;
     if (atomic_load(&region_count) == count) {
         int fd;
-        struct iotide_header *region = iotide_make_region(count, atomic_load(&regions[0])->token, 0, &fd);
+        struct iotide_header *region = iotide_make_region(count, atomic_load(&regions[0])->token, &fd);
         if (region) {
             made = iotide_hand_over(region, fd) == 0;
             syscall(SYS_close, fd);

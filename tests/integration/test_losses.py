@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
-from iotide.events.models import JobDetail, RunSummary
-from support.commands import iotide
+from iotide.collectors.launch import traced_environment
+from iotide.events.models import JobDetail, JobList, JobSummary, RunSummary
+from support.building import built
+from support.commands import IOTIDE, iotide, plain_environment
 from support.programs import need
+from support.waiting import wait_for
 
 MANY = 200_000
 
@@ -93,3 +101,62 @@ def test_programs_in_a_mount_namespace_of_their_own_are_told(tmp_path: Path) -> 
     summary = RunSummary.model_validate_json(next(tmp_path.glob("report*/summary.json")).read_text())
     assert summary.job.losses["processes_unheard"] == 2
     assert "cat /dev/null (2 times), which could not reach the collector (No such file or directory)" in done.stderr
+
+
+@contextmanager
+def background(*arguments: str | Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    command = [*IOTIDE, *map(str, arguments)]
+    with subprocess.Popen(
+        command, env=plain_environment(**environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+def test_calls_lost_with_a_killed_collector_are_told_exactly(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    program, gate, ingest = built(tmp_path_factory, "steady.c"), tmp_path / "tracer.sock", f"ipc://{tmp_path}/ingest"
+    stop, environment = tmp_path / "stop", traced_environment(plain_environment(), gate, "steady")
+    bounds = {"IOTIDE_SERVE_BOUNDS__LOST_AFTER_S": "1", "IOTIDE_SERVE_BOUNDS__FORGET_AFTER_S": "8"}
+    collect = ("collect", "--socket", gate, "--connect", ingest)
+
+    with background("serve", "--ingest", ingest, "--http", "127.0.0.1:0", "--publish", "none", **bounds) as serve:
+        assert serve.stdout is not None
+        url = next(found[0] for line in serve.stdout if (found := re.findall(r"http://[\d.:]+", line)))
+
+        def job() -> JobSummary | None:
+            with urllib.request.urlopen(f"{url}/api/v1/jobs") as answer:
+                return next(iter(JobList.model_validate_json(answer.read()).jobs), None)
+
+        def summary() -> dict[str, int]:
+            found = job()
+            return {} if found is None else found.losses
+
+        def seen() -> int:
+            found = job()
+            return 0 if found is None else found.events
+
+        with background(*collect) as first:
+            wait_for(gate.exists, what="the first collector")
+            with subprocess.Popen(
+                [program, tmp_path / "out", stop], env=environment, stdout=subprocess.PIPE, text=True
+            ) as running:
+                wait_for(lambda: seen() > 100, what="the first collector's share")
+                first.kill()
+                first.wait()
+                wait_for(lambda: "streams_silent" in summary(), what="the silent stream")
+                before = seen()
+                with background(*collect):
+                    wait_for(lambda: seen() > before + 100, what="the second collector's share")
+                    stop.touch()
+                    running.communicate(timeout=30)
+                    assert running.returncode == 7
+                    wait_for(lambda: "streams_cut_off" in summary(), what="the end of the first stream")
+                    wait_for(lambda: (found := job()) is not None and found.streams == 0, what="the end of the other")
+                    found = job()
+        assert found is not None
+        assert not found.complete
+        assert found.events + found.events_dropped == int(np.fromfile(tmp_path / "out.made", np.uint64).sum())

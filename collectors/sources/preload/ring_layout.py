@@ -26,7 +26,7 @@ HEADER: Final = np.dtype(
         ("definitions_dropped", "<u8"), ("left_out", "<u8"), ("log_head", "<u8"), ("log_tail", "<u8"),
         ("job", "S128"), ("command", "S512"),
         ("lost_before_bytes", "<u8"), ("dropped_no_slot_bytes", "<u8"), ("dropped_reentrant_bytes", "<u8"),
-        ("children_unheard", "<u8"),
+        ("before_token", "<u8"), ("taken_before", "<u8"), ("children_unheard", "<u8"),
     ]
 )  # fmt: skip
 SLOT: Final = np.dtype(

@@ -20,6 +20,7 @@ from .signatures import Allowance
 from .unseen import Unseen
 
 _ALL: Final = 1 << 40
+_MOST_TAKEN: Final = 1 << 40
 _GONE_BEFORE: Final = frozenset({"events_dropped:collector_gone", "bytes_dropped:collector_gone"})
 """What the region before held comes from that region."""
 
@@ -72,6 +73,7 @@ class Streams:
     def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Opens a stream."""
         facts = np.frombuffer(header, HEADER, 1)[0]
+        before = 0 if follows else int(facts["before_token"])  # else the collector is the same
         info = StreamInfo(
             job=_text(facts["job"]) or self._origin.job,
             source="preload",
@@ -84,6 +86,8 @@ class Streams:
             parent_pid=int(facts["ppid"]),
             origin=self._path,
             clock_offset_ns=int(facts["clock_offset_ns"]),
+            follows=f"{before:016x}" if before else "",
+            taken_before=min(int(facts["taken_before"]), _MOST_TAKEN) if before else 0,
         )
         self._processes[token] = TracedProcess(
             f"preload:{pid}:{token:016x}",

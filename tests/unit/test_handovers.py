@@ -1,0 +1,68 @@
+"""What a collector that is gone had taken and not sent, by what the next one is told."""
+
+from __future__ import annotations
+
+import pytest
+from iotide.daemon.handovers import Handovers
+from iotide.events import StreamInfo
+
+OLD, NEW = "c1.1:preload:7:00aa", "c2.1:preload:7:00bb"
+FIRST = StreamInfo(job="j", source="preload")
+NEXT = StreamInfo(job="j", source="preload", follows="00aa", taken_before=100)
+CUT = {"streams_cut_off": 1}
+
+
+def begun(arrived: int = 90) -> Handovers:
+    made = Handovers()
+    assert made.open_stream(OLD, FIRST) == 0
+    made.arrived(OLD, arrived)
+    return made
+
+
+def test_what_did_not_arrive_is_known_when_the_earlier_stream_is_cut_off() -> None:
+    made = begun()
+    assert made.open_stream(NEW, NEXT) == 0
+    assert made.close_stream(OLD, CUT) == 10
+    assert made.close_stream(NEW, {}) == 0
+
+
+def test_what_did_not_arrive_is_known_when_the_next_stream_comes_later() -> None:
+    made = begun()
+    assert made.close_stream(OLD, CUT) == 0
+    assert made.open_stream(NEW, NEXT) == 10
+
+
+def test_collector_that_was_only_paused_sends_the_rest() -> None:
+    made = begun()
+    assert made.open_stream(NEW, NEXT) == 0
+    made.arrived(OLD, 10)
+    assert made.close_stream(OLD, {}) == 0
+
+
+def test_stream_that_comes_back_goes_on_from_what_arrived() -> None:
+    made = begun()
+    assert made.close_stream(OLD, CUT) == 0
+    assert made.open_stream(OLD, FIRST) == 0
+    made.arrived(OLD, 10)
+    assert made.open_stream(NEW, NEXT) == 0
+    assert made.close_stream(OLD, {}) == 0
+
+
+@pytest.mark.parametrize("reason", ["shipper_full", "rejected", "malformed", "closed"])
+def test_what_the_collector_has_told_is_not_told_again(reason: str) -> None:
+    made = begun()
+    made.open_stream(NEW, NEXT)
+    assert made.close_stream(OLD, CUT | {f"events_dropped:{reason}": 4}) == 6
+
+
+def test_job_that_ends_awaits_no_more() -> None:
+    made = begun()
+    made.open_stream(NEW, NEXT)
+    assert (made.at_end(), made.at_end(), made.close_stream(OLD, CUT)) == (10, 0, 0)
+
+
+def test_stream_that_follows_one_of_another_job_loses_nothing() -> None:
+    made = Handovers()
+    assert made.open_stream(NEW, NEXT) == 0
+    assert made.close_stream(NEW, {}) == 0
+    assert made.at_end() == 0
