@@ -7,7 +7,7 @@ PARTS := events collectors analyzers daemon clients cli
 TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py analyzers/kernel/*.c events/archive/kernel/*.c collectors/sources/strace/kernel/*.[ch])
 SIGNATURES := $(filter-out posix stdio,$(basename $(notdir $(wildcard collectors/preload/signatures/*.sig))))
 
-.PHONY: help demo test test-pm4py lint bench system-deps clean
+.PHONY: help demo test check test-pm4py lint bench system-deps clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -28,6 +28,9 @@ demo: $(STAMP) ## trace a real program live, predict its next I/O phase, leave a
 
 test: $(STAMP) ## all tests, unit to end-to-end, on all cores
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
+
+check: $(STAMP) ## the quick unit tests, under a minute on two cores: for work in progress
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m 'not slow' --hypothesis-profile=quick tests/unit
 
 # AGPL, so no dependency of ours: it lives apart and is only spoken to.
 build/pm4py/bin/python:

@@ -17,6 +17,7 @@ from support.tracing import Tracing
 
 # Slow is what other processes make of a test, too: neither a clock nor a check of one fails any.
 settings.register_profile("busy", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", parent=settings.get_profile("busy"), max_examples=10)  # make check
 settings.load_profile("busy")
 
 

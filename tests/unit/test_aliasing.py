@@ -25,6 +25,7 @@ def requests(at_s: np.ndarray, duration_s: float) -> EventBatch:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spacing_s", "count"), [(0.11, 200), (0.037, 2_000), (0.03, 20_000), (0.37, 20_000), (0.5, 20_000), (1.7, 2_000)]
 )

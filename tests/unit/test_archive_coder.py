@@ -32,6 +32,7 @@ def encoded(
     return terminals, coder.new_terminals(), coder.take_literals()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(calls)
 def test_kernel_and_twin_code_alike(made: list[tuple[int, list[int]]]) -> None:
@@ -44,6 +45,7 @@ def test_kernel_and_twin_code_alike(made: list[tuple[int, list[int]]]) -> None:
     assert twin.terminals == [(group, bits, tuple(growth)) for group, bits, growth in rows]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(calls, st.booleans())
 def test_decoding_gives_the_calls_back(made: list[tuple[int, list[int]]], twin: bool) -> None:

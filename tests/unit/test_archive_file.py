@@ -122,6 +122,7 @@ def test_sections_outside_the_time_asked_for_are_not_unpacked() -> None:
     assert list(reader.calls(1, from_ns=10**18 + 10**9)) == []
 
 
+@pytest.mark.slow
 def test_archive_cut_short_anywhere_gives_what_stands_before_the_cut() -> None:
     whole = archive(3, 50)
     ends = []
@@ -133,6 +134,7 @@ def test_archive_cut_short_anywhere_gives_what_stands_before_the_cut() -> None:
     assert ends[-1] == 150
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.data())
 def test_damage_is_told_and_costs_no_more_than_its_block(data: st.DataObject) -> None:

@@ -53,6 +53,7 @@ def test_kernel_was_built() -> None:
     assert kernel() is not None
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(terminals)
 def test_kernel_and_twin_make_the_same_grammar(given: list[int]) -> None:
@@ -62,6 +63,7 @@ def test_kernel_and_twin_make_the_same_grammar(given: list[int]) -> None:
     assert bodies(grammar_of(given)) == twin.bodies()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(terminals)
 def test_expansion_is_the_input_and_no_other_length_is_taken(given: list[int]) -> None:
@@ -78,6 +80,7 @@ def test_pieces_of_input_make_no_difference(given: list[int], cuts: list[int]) -
     assert bodies(grammar_of(given, cuts)) == bodies(grammar_of(given))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(terminals)
 def test_no_pair_stands_twice_and_no_rule_is_used_once(given: list[int]) -> None:

@@ -190,6 +190,7 @@ LIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", LIES)
 def test_section_that_lies_is_refused_in_little_memory(lie: str) -> None:
     data = LIES[lie]()
@@ -209,6 +210,7 @@ def test_section_that_lies_is_refused_in_little_memory(lie: str) -> None:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_piece_that_inflates_without_end_is_refused() -> None:
     bomb = zlib.compress(bytes(1 << 27), 9)
     at = [kind for kind, _ in good()].index(BlockKind.PIECE)
@@ -265,6 +267,7 @@ def test_job_may_hold_anything_and_is_still_plain() -> None:
         json.dumps(reader.job)
 
 
+@pytest.mark.slow
 def test_marks_that_promise_long_blocks_do_not_cost_a_reading_of_the_file_each() -> None:
     lie = struct.pack("<4sBxxxI", b"\xf1oT\n", 3, 1 << 26) + bytes(4)
     data = head() + lie * 50_000 + bytes(1 << 26)
@@ -274,6 +277,7 @@ def test_marks_that_promise_long_blocks_do_not_cost_a_reading_of_the_file_each()
     assert 0 < len(reader.problems) < 2000
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.data())
 def test_blocks_changed_under_a_right_checksum_end_in_an_error_or_in_calls(data: st.DataObject) -> None:
@@ -298,6 +302,7 @@ def test_blocks_changed_under_a_right_checksum_end_in_an_error_or_in_calls(data:
 integer = st.one_of(st.integers(-3, 60), st.integers(-(2**63), 2**63 - 1))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     st.sampled_from([(SIGNATURES, 0), (SIGNATURES, 1), (SIGNATURES, 2), (GRAMMAR, 0), (GRAMMAR, 1)]),
@@ -310,6 +315,7 @@ def test_tables_of_any_numbers_end_in_an_error_or_in_calls(where: tuple[int, int
         return
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.sampled_from([5, 6, 7, 8, 9, 10]), st.data())
 def test_patterns_of_any_numbers_end_in_an_error_or_in_calls(place: int, data: st.DataObject) -> None:

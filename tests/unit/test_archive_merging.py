@@ -135,6 +135,7 @@ def streams(draw: st.DrawFn) -> list[Stream]:
     return made
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(streams(), st.sampled_from([1, 2, 5, 512]), st.sampled_from([1 << 25, 5000]))
 def test_any_streams_come_back(made: list[Stream], leaf: int, pending: int) -> None:

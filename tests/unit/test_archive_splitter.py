@@ -53,6 +53,7 @@ def batches(draw: st.DrawFn) -> EventBatch:
     return make_batch(len(picked), columns)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(batches(), st.integers(1, 3))
 def test_kernel_and_twin_split_alike(batch: EventBatch, pieces: int) -> None:

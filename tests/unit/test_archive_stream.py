@@ -72,6 +72,7 @@ def batches(draw: st.DrawFn) -> EventBatch:
     return make_batch(length, columns)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(batches(), st.integers(1, 4), st.integers(1, 40), st.integers(1, 70))
 def test_all_parameters_and_times_come_back(batch: EventBatch, pieces: int, symbols: int, calls: int) -> None:

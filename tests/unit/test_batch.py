@@ -40,12 +40,14 @@ def test_wrong_columns_are_refused(length: int, columns: dict[str, object], erro
         make_batch(length, columns)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(batches(), max_size=4))
 def test_concatenation_joins_rows_in_order(parts: list[EventBatch]) -> None:
     assert rows(concatenate(parts)) == [row for part in parts for row in rows(part)]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(batches(min_size=1), st.data())
 def test_selection_picks_the_rows_that_are_named(batch: EventBatch, data: st.DataObject) -> None:

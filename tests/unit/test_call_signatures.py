@@ -115,6 +115,7 @@ class Stream:
         return [self.texts.get(number, "") for number in numbers.tolist()]
 
 
+@pytest.mark.slow
 @given(SPECIFICATION)
 def test_specification_comes_back(call: Specification) -> None:
     assert parse(spelled(call)) == call
@@ -167,6 +168,7 @@ def test_calls_read_as_they_were_made() -> None:
     assert not stream.counters
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     st.lists(SPECIFICATION, min_size=1, max_size=3),
@@ -192,6 +194,7 @@ def test_signatures_are_those_of_the_naive_twin(
     assert not stream.interner.take_fresh()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(SPECIFICATION, st.lists(WORD, max_size=6))
 def test_words_that_fit_are_read_and_others_are_counted(call: Specification, words: list[int]) -> None:

@@ -106,6 +106,7 @@ def test_change_by_a_factor_of_two_is_found_and_the_old_numbers_go(
         assert 15 <= detector.kept <= 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "jitter"),
     [("adwin", 0.05), ("adwin", 0.3), ("cusum", 0.05), ("cusum", 0.3), ("page-hinkley", 0.05), ("page-hinkley", 0.2)],

@@ -16,6 +16,7 @@ def predictor(window: str, before_s: float, **options: object) -> Predictor:
     return Predictor("job", DetectSettings.model_validate(values | options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize(("before_s", "after_s"), [(2.0, 4.0), (4.0, 2.0), (0.2, 0.4), (90.0, 45.0), (1800.0, 3600.0)])
 @pytest.mark.parametrize("jitter", [0.0, 0.04])
@@ -38,6 +39,7 @@ def test_new_period_is_reported_within_three_phases_and_not_mixed(
     assert rows[-1].window.start_s >= program.changed_s - before_s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detector", ["adwin", "cusum", "page-hinkley"])
 def test_small_change_is_left_to_the_detector_in_the_change_window(detector: str) -> None:
     program = changing(10.0, 14.0, jitter=0.02, phases=(20, 30), seed=5)
@@ -48,6 +50,7 @@ def test_small_change_is_left_to_the_detector_in_the_change_window(detector: str
     assert rows[-1].window.start_s > program.changed_s - 11.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", WINDOWS)
 def test_steady_rhythm_with_jitter_is_never_cut(window: str) -> None:
     for seed in range(3):

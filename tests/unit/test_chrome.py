@@ -55,6 +55,7 @@ def test_what_iotide_exports_comes_back_with_every_column(seed: int) -> None:
             assert row == was
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 10_000), max_size=6))
 def test_any_split_gives_the_same_calls(places: list[int]) -> None:

@@ -50,6 +50,7 @@ def segments_by_library(path: Path, module: str) -> list[tuple[int, str, int, in
     return sorted(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "layer"), [("DXT_POSIX", Layer.POSIX), ("DXT_MPIIO", Layer.MPIIO)])
 @pytest.mark.parametrize("path", [TRACED, SIMPLE], ids=["ior", "simple"])
 def test_segments_are_those_that_darshans_own_reader_gives(path: Path, module: str, layer: Layer) -> None:
@@ -115,6 +116,7 @@ def test_log_cannot_be_followed() -> None:
         open_file(TRACED, ORIGIN, format="darshan", follow=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [40, -200])
 def test_truncated_log_is_named_and_its_streams_closed(keep: int, tmp_path: Path) -> None:
     path = tmp_path / "cut.darshan"
@@ -206,6 +208,7 @@ def test_reader_that_fails_ends_its_source_and_closes_its_streams(tmp_path: Path
     assert source.problems.first[0].line == 7
 
 
+@pytest.mark.slow
 def test_all_parts_of_a_log_are_read_one_after_another() -> None:
     streams, source = read(LOGS / "examples" / "example_logs" / "dxt.darshan")
     events = streams[0].events

@@ -29,6 +29,7 @@ def answer(name: str, mode: ModeName, outlier: OutlierName, spectrum: str) -> Pr
 
 
 # What the reference answers at 10 Hz. Its isolation forest is not seeded; it found the same in each of several runs.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mode", "outlier", "spectrum", "periods_s", "confidence"),
     [
@@ -86,6 +87,7 @@ def test_peaks_are_the_inner_local_maxima_that_are_high_enough(values: list[floa
     assert found == expected
 
 
+@pytest.mark.slow
 @given(strengths, st.floats(0, 1))
 @settings(deadline=None, max_examples=50)
 def test_dbscan_finds_points_without_neighbours(values: list[float], tolerance: float) -> None:
@@ -113,6 +115,7 @@ def test_lone_line_is_the_surest_outlier(outlier: OutlierName) -> None:
     assert outliers.confidence.min() == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outlier", [*CLUSTERING, "peaks"])
 @pytest.mark.parametrize("values", [[], [1.0], [0.0, 0.0, 0.0], [1.0, 1.0], [2.0] * 30])
 def test_spectra_without_structure_have_no_outliers(outlier: OutlierName, values: list[float]) -> None:

@@ -101,6 +101,7 @@ ROW = st.tuples(
 NAMES = st.from_regex(r"[A-Za-z0-9._-]{1,20}", fullmatch=True).filter(lambda name: name.strip("."))
 
 
+@pytest.mark.slow
 @FORMS
 @given(
     cases=st.dictionaries(NAMES, st.tuples(st.lists(ROW, min_size=1, max_size=6), st.booleans()), max_size=4),
@@ -227,6 +228,7 @@ def test_csv_without_the_columns_that_count_is_refused_line_by_line() -> None:
     assert "columns case:concept:name, call, start and dur" in str(about.problems.first[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.h5", "a.parquet"])
 @given(data=st.data())
 @settings(deadline=None, max_examples=60, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -128,6 +128,7 @@ def test_activities_past_the_bound_are_other_whatever_their_names() -> None:
     assert scraped(aggregator)["iotide_graph_dropped_total", "", "other_activities"] == 1997
 
 
+@pytest.mark.slow
 def test_streams_one_after_the_other_leave_nothing_behind() -> None:
     aggregator = aggregator_of()
     sizes = []
@@ -192,6 +193,7 @@ async def test_page_of_a_growing_graph_keeps_its_nodes_where_they_are() -> None:
         assert (await client.get("/jobs/a%2Fb/dfg")).status_code == 404
 
 
+@pytest.mark.slow
 def test_pages_are_not_drawn_again_too_soon_and_only_so_many_are_remembered() -> None:
     aggregator = aggregator_of()
     Stream(aggregator, "s").calls(("open", "/p/q"))

@@ -122,6 +122,7 @@ def test_quantiles_are_those_of_the_sorted_durations_within_two_percent(
         assert sketch.quantile(activity, share) == pytest.approx(exact, rel=0.02)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(one=INTERVALS, other=INTERVALS)
 def test_merged_durations_are_those_of_all(one: list[tuple[int, int, int]], other: list[tuple[int, int, int]]) -> None:

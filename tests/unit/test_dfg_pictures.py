@@ -245,6 +245,7 @@ def test_dot_text_does_not_depend_on_the_order_of_the_input() -> None:
     assert names.items() <= {node.name: node.key for node in scene_of(graph).nodes}.items()
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=20).filter(lambda name: name not in RESERVED), min_size=1, max_size=5, unique=True))
 @example(["]", "[", "", " ", ":", "]]>", "<!--"])
 @settings(deadline=None, max_examples=15)
@@ -281,6 +282,7 @@ def test_without_graphviz_the_message_says_what_to_install(form: str, monkeypatc
         assert draw(checkpoint(), other)
 
 
+@pytest.mark.slow
 def test_pictures_are_svg_and_png() -> None:
     need("dot")
     graph, comparison = compared()
@@ -420,6 +422,7 @@ def test_timeline_has_a_row_a_case_in_the_order_of_their_numbers() -> None:
     assert title.startswith("write:$SCRATCH/x_$y: 60 calls in 12 cases, 1.5 s in all, 245.8 kB; 7 later ones")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calls", [0, 1, 20_000])
 def test_timeline_of_any_length_is_a_small_picture(calls: int) -> None:
     content = draw_timeline(timeline(calls), "png")

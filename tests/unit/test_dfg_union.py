@@ -21,6 +21,7 @@ def graph_of(events: list[Event]) -> Graph:
     return analyzer.graph(NAMES)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(log=logs(), apart=st.booleans())
 def test_union_is_the_graph_of_both_logs(log: list[Event], apart: bool) -> None:

@@ -96,6 +96,7 @@ def test_statistics_are_those_of_the_definition(log: list[Event]) -> None:
     assert graph.last_s == max((event.end for event in log), default=0) / 1e9
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(log=logs(span=400), cuts=CUTS)
 def test_events_that_start_together_follow_one_another_as_they_came(log: list[Event], cuts: list[int]) -> None:
@@ -143,6 +144,7 @@ def test_any_order_within_the_bound_gives_the_graph_of_the_whole(
     assert comparable(analyzer.graph(NAMES)) == comparable(graph_of(log, options))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(log=logs(sequential=True, cases=1), others=logs(cases=1), cuts=CUTS)
 def test_cases_in_order_need_no_bound_however_far_they_are_apart(
@@ -197,6 +199,7 @@ def test_graph_wants_a_name_for_each_activity() -> None:
         analyzer.graph(["a", "b"])
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(log=logs(), at=st.integers(0, 60), case=st.integers(0, 3))
 def test_case_that_was_closed_begins_anew(log: list[Event], at: int, case: int) -> None:
@@ -211,6 +214,7 @@ def test_case_that_was_closed_begins_anew(log: list[Event], at: int, case: int) 
     assert comparable(graph.model_copy(update={"open_cases": expected.open_cases})) == comparable(expected)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(log=logs(), at=st.integers(0, 60))
 def test_snapshot_goes_on_as_the_original_would(log: list[Event], at: int) -> None:
@@ -228,6 +232,7 @@ def test_snapshot_goes_on_as_the_original_would(log: list[Event], at: int) -> No
     assert again.graph(NAMES) == DfgAnalyzer.restore(options, pickle.loads(kept)).graph(NAMES)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(log=logs(), at=st.integers(0, 60), swapped=st.booleans())
 def test_merged_graph_is_that_of_both_logs(log: list[Event], at: int, swapped: bool) -> None:

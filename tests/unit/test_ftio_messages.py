@@ -218,6 +218,7 @@ def test_no_bytes_raise(data: bytes) -> None:
     read(data)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(values, min_size=1, max_size=4), st.integers(0, 50))
 def test_no_values_raise_and_arrays_come_out_equally_long(sent: list[Any], cut: int) -> None:
@@ -250,6 +251,7 @@ def test_a_long_array_may_mix_doubles_with_other_numbers(last: int) -> None:
 finite = st.floats(0, 1e9, allow_subnormal=False)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.one_of(

@@ -43,6 +43,7 @@ def test_kernel_is_there() -> None:
     assert grouping.kernel() is not None
 
 
+@pytest.mark.slow
 @given(columns=tables(), seed=st.integers(0, 9))
 def test_kernel_does_what_its_twin_does(columns: list[npt.NDArray[np.int64]], seed: int) -> None:
     values = np.random.default_rng(seed).integers(-(2**40), 2**40, len(columns[0]))
@@ -59,6 +60,7 @@ def test_kernel_does_what_its_twin_does(columns: list[npt.NDArray[np.int64]], se
     assert told() == expected
 
 
+@pytest.mark.slow
 @given(columns=tables())
 def test_groups_are_numbered_as_they_are_met(columns: list[npt.NDArray[np.int64]]) -> None:
     found, numbers = Grouping(columns), dict[tuple[int, ...], int]()

@@ -43,6 +43,7 @@ def files_of(part: str) -> list[Path]:
     return sorted((ROOT / part).rglob("*.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", MAY_IMPORT)
 def test_part_imports_only_what_the_architecture_allows(part: str) -> None:
     assert files_of(part)
@@ -67,6 +68,7 @@ def test_analyzers_are_pure() -> None:
         assert not tops & IMPURE, f"{path} imports {tops & IMPURE}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [

@@ -19,6 +19,7 @@ from support.interactions import Trace, actor_of, batch_of, groups, leaders
 from support.planted import machine
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.lists(st.integers(0, 150), max_size=6))
 def test_any_split_into_batches_gives_the_same_ranking(edges: list[int]) -> None:

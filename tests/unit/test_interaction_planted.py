@@ -76,6 +76,7 @@ def test_noise_takes_no_group_its_leader(seed: int, noise: float, min_share: flo
     assert found & set(BACKUP_GROUP)
 
 
+@pytest.mark.slow
 def test_who_is_pruned_by_share_takes_noise_out_of_the_groups() -> None:
     pytest.importorskip("networkx")
     tidy, noisy, pruned = (

@@ -43,6 +43,7 @@ def summary_of(aggregator: Aggregator) -> JobSummary:
     return aggregator.jobs["job"].summary(0.0)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(ACTIONS, st.integers(1, 3), st.booleans())
 def test_losses_reach_the_job_once_over_a_wire_that_is_cut(
@@ -90,6 +91,7 @@ def test_losses_reach_the_job_once_over_a_wire_that_is_cut(
     assert summary_of(aggregator).streams == 0
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(st.integers(0, 1000))
 def test_losses_reach_the_job_once_over_a_link_that_repeats_and_reorders(seed: int) -> None:

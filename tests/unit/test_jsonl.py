@@ -226,6 +226,7 @@ _KEYS = (
 _fields = st.sampled_from(_KEYS)
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(_fields, _numbers, max_size=6), max_size=12), st.binary(max_size=40))
 @settings(deadline=None)
 def test_every_line_is_an_event_or_a_problem_and_columns_are_in_bounds(

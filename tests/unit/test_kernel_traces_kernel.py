@@ -35,6 +35,7 @@ def test_kernel_was_built() -> None:
     assert kernel() is not None
 
 
+@pytest.mark.slow
 @each_dialect
 @fewer
 @given(texts)
@@ -66,6 +67,7 @@ def test_kernel_and_twin_find_the_same_in_payloads(text: bytes) -> None:
                 np.testing.assert_array_equal(values[ours.fits], other[name][ours.fits], err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parser", PARSERS)
 @settings(deadline=None, max_examples=12)
 @given(texts)

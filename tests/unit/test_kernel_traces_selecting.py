@@ -55,6 +55,7 @@ def wakes(parser: Any, text: str) -> list[tuple[int, int, int]]:
     return [wake for wake in told if wake[1] in WANTED or wake[2] in WANTED]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parser", "written"), [(PerfParser, perf), (LttngParser, lttng)], ids=["perf", "lttng"])
 @settings(deadline=None, max_examples=40)
 @given(trace=traces, blocks=st.lists(st.integers(0, 60), max_size=4))

@@ -84,6 +84,7 @@ def test_snapshot_goes_on_where_it_was_made(roots: list[Call], cut: int) -> None
     assert make_report(other, calls) == make_report(made, calls)
 
 
+@pytest.mark.slow
 @_some
 @given(st.lists(trees(), min_size=1, max_size=3), st.lists(trees(), min_size=1, max_size=3))
 def test_parts_put_together_have_the_sums_of_both(ours: list[Call], theirs: list[Call]) -> None:
@@ -163,6 +164,7 @@ def test_calls_whose_encloser_was_lost_count_as_the_programs() -> None:
     assert (cut.waiting, cut.unenclosed) == (0, 2)
 
 
+@pytest.mark.slow
 @_some
 @given(st.lists(batches(min_size=1), max_size=4))
 def test_columns_of_nonsense_break_nothing_and_lose_no_call(drawn: list[EventBatch]) -> None:
@@ -188,6 +190,7 @@ def test_numbers_beyond_belief_are_cut(column: str) -> None:
     assert bool(report.losses) == (column in ("duration", "bytes"))
 
 
+@pytest.mark.slow
 def test_ten_thousand_processes_and_a_hundred_thousand_files_have_bounds_with_counters() -> None:
     bounds = {"max_processes": 1000, "max_files": 2000, "max_nodes": 64, "max_process_nodes": 100, "max_handles": 500,
               "max_marks": 64, "max_file_rows": 1500, "max_collectives": 16}  # fmt: skip

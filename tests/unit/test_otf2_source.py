@@ -264,6 +264,7 @@ def test_what_iotide_exports_comes_back(tmp_path: Path) -> None:
                 assert row[name] == was[name], (name, row, was)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["traces.otf2", "traces.def", "traces/0.evt"])
 def test_truncated_trace_is_named_and_read_as_far_as_it_goes(tmp_path: Path, file: str) -> None:
     exported(tmp_path / "t")

@@ -174,4 +174,5 @@ class TwoCollectors(RuleBasedStateMachine):
 
 
 TestTwoCollectors = TwoCollectors.TestCase
+TestTwoCollectors.pytestmark = [pytest.mark.slow]  # type: ignore[attr-defined]
 TestTwoCollectors.settings = settings(deadline=None, max_examples=60, stateful_step_count=30)

@@ -173,6 +173,7 @@ def test_latest_phases_get_a_picture_when_all_are_too_many() -> None:
     assert int((many.phases.start_s >= since).sum()) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "file_format"),
     [
@@ -193,6 +194,7 @@ def test_any_trace_can_be_drawn(make, file_format: Literal["png", "svg"]) -> Non
         assert 300 < height < 2600
 
 
+@pytest.mark.slow
 def test_picture_of_many_phases_stays_small() -> None:
     panels = panels_for(checkpointing(phases=1500, jitter=0.03, period_s=1.0).batch)
     assert len(panels.phases) > 1400
@@ -200,6 +202,7 @@ def test_picture_of_many_phases_stays_small() -> None:
     assert len(render_detection(report_for(panels), panels)) < 5_000_000
 
 
+@pytest.mark.slow
 def test_page_needs_no_network_and_shows_every_panel() -> None:
     panels = panels_for(checkpointing(phases=12, jitter=0.02).batch)
     text = render_detection(report_for(panels), panels)
@@ -214,6 +217,7 @@ def test_page_needs_no_network_and_shows_every_panel() -> None:
         assert words in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [one_write, nothing_counted, random_writes])
 def test_page_of_a_trace_without_rhythm_leaves_panels_out(make) -> None:  # type: ignore[no-untyped-def]
     panels = panels_for(make())
@@ -222,6 +226,7 @@ def test_page_of_a_trace_without_rhythm_leaves_panels_out(make) -> None:  # type
     assert "Prediction against truth" not in Page(text).headings
 
 
+@pytest.mark.slow
 def test_page_and_title_tell_rhythms_that_have_ended_and_no_empty_interval() -> None:
     at = np.append(5.0 * np.arange(20), 300.0)
     batch = make_batch(
@@ -234,6 +239,7 @@ def test_page_and_title_tell_rhythms_that_have_ended_and_no_empty_interval() -> 
     assert "period 5 s  confidence" in title
 
 
+@pytest.mark.slow
 def test_page_escapes_what_programs_name() -> None:
     panels = panels_for(checkpointing(phases=4).batch, job="</script><script>alert(1)</script>")
     text = render_detection(report_for(panels), panels)
@@ -242,6 +248,7 @@ def test_page_escapes_what_programs_name() -> None:
     assert "&lt;b&gt;trace" in text
 
 
+@pytest.mark.slow
 def test_title_is_one_short_line_of_letters() -> None:
     panels = panels_for(checkpointing(phases=6).batch, job="two\nlines \udcff" + "x" * 500)
     title = title_of(report_for(panels))

@@ -243,6 +243,7 @@ def test_point_samples_of_an_endless_trace_are_refused() -> None:
         detect([(batch, TYPES)], DetectSettings(sampling="point"), "trace")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("frequency_hz", "bins"), [(10.0, 500), (None, 2048)])
 @given(parts=st.lists(batches(), max_size=4), now_ns=st.integers(0, 2**62), known=st.booleans())
 @settings(deadline=None, max_examples=40)
@@ -322,6 +323,7 @@ def test_phase_of_which_only_the_begin_has_come_in_makes_the_next_one_no_smaller
     assert phase.duration_s.value == pytest.approx(0.2, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("period_s", "silence_s"), [(1.0, 60.0), (10.0, 2000.0), (0.2, 30.0)])
 def test_rhythm_is_known_again_with_the_second_phase_after_a_silence(period_s: float, silence_s: float) -> None:
     before, after = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iotide.collectors.file_facts import NodeFiles, ProcessFiles
@@ -72,6 +73,7 @@ RECORDS = st.tuples(
 SCRATCH = st.tuples(st.integers(0, 2**14), st.sampled_from([b"\xff" * 8, bytes(8), b"\x10" + bytes(7), b"\x01" * 8]))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(ENTRY, max_size=8), st.lists(RECORDS, max_size=6), st.lists(SCRATCH, max_size=3), st.booleans())
 def test_whatever_a_process_writes_its_neighbour_loses_nothing(

@@ -37,6 +37,7 @@ def test_definition_that_is_never_finished_does_not_hold_events_for_ever(tracing
     assert [row.path for row in tracing.rows()] == ["", "", ""]
 
 
+@pytest.mark.slow
 def test_one_poll_gives_a_bounded_number_of_events_and_the_next_ones_the_rest(tracing: Tracing) -> None:
     with MadeRegion(slots=3, lines=1 << 16) as made:
         made.hand_over(tracing.socket)

@@ -237,6 +237,7 @@ def test_grammar_gives_what_unfolding_it_by_hand_does(bodies: list[list[tuple[in
     assert len(made) == len(unfolded(-1))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_damaged_trace_is_named_or_read(data: st.DataObject) -> None:

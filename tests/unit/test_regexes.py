@@ -49,6 +49,7 @@ def test_other_expressions_are_not_taken_for_such(text: str) -> None:
     assert not possessive(text)
 
 
+@pytest.mark.slow
 def test_no_regular_expression_is_one_that_early_python_3_11_matches_wrongly() -> None:
     found = []
     for part in PARTS:

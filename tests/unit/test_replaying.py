@@ -72,6 +72,7 @@ def test_slow_consumer_gets_what_has_become_due_meanwhile() -> None:
     assert len(ends(replayer.poll())) == 49
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 10**11), st.integers(0, 10**11)), max_size=30), min_size=1, max_size=5),

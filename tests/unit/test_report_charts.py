@@ -35,6 +35,7 @@ def test_ticks_of_limits_that_are_none_are_none() -> None:
     assert round_ticks(2.0, 2.0) == [2.0]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), max_size=50), st.floats(1e-3, 1e3))
 @example([(0.0, 5e-324)], 1.0)
 def test_any_signal_is_drawn_as_xml_with_finite_numbers(rows: list[tuple[float, float]], bin_s: float) -> None:

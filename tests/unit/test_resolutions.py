@@ -48,6 +48,7 @@ def test_given_frequency_means_one_resolution() -> None:
     assert Resolutions.of(DetectSettings(method="reference")).levels == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period_s", PERIODS_S)
 def test_rhythm_is_found_online_within_five_phases_and_stays(period_s: float) -> None:
     program = steady(period_s)
@@ -60,6 +61,7 @@ def test_rhythm_is_found_online_within_five_phases_and_stays(period_s: float) ->
     assert rows[-1].confidence > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period_s", [*PERIODS_S, 0.03])
 def test_rhythm_of_a_finished_trace_is_found(period_s: float) -> None:
     program = steady(period_s)
@@ -100,6 +102,7 @@ def test_writes_within_a_burst_do_not_pass_for_the_rhythm_once_that_is_known() -
         assert row.period_s.value == pytest.approx(10.0, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before_s", "after_s"), [(0.2, 20.0), (20.0, 0.2), (3.0, 300.0)])
 def test_rhythm_of_another_order_is_noticed(before_s: float, after_s: float) -> None:
     program = changing(before_s, after_s, phases=(20, max(12, int(40 / after_s))), jitter=0.02)
@@ -108,6 +111,7 @@ def test_rhythm_of_another_order_is_noticed(before_s: float, after_s: float) -> 
     assert rows[-1].period_s.value == pytest.approx(after_s, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean_s", [0.5, 10.0])
 def test_random_bursts_are_hardly_ever_called_periodic_at_any_resolution(mean_s: float) -> None:
     sure = made = 0
@@ -147,6 +151,7 @@ def test_trace_without_a_rhythm_shows_the_candidates_of_the_first_look() -> None
     assert 500 < row.window.samples <= 2048
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance_s", [0.0013, 0.0037, 0.0123, 0.037, 0.11, 0.5, 1.7])
 def test_even_stream_of_requests_has_no_period_but_its_own(distance_s: float) -> None:
     at = np.arange(0, min(4000 * distance_s, 120.0), distance_s)

@@ -36,6 +36,7 @@ def pyramid() -> BandwidthSignal:
     return BandwidthSignal(BIN, CAPACITY, LEVELS)
 
 
+@pytest.mark.slow
 @given(st.lists(interval, min_size=1, max_size=20), st.lists(st.integers(0, 20), max_size=4))
 @settings(deadline=None, max_examples=200)
 def test_every_level_holds_the_newest_bytes_whatever_the_batches(requests: list[Interval], cuts: list[int]) -> None:

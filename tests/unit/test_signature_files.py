@@ -194,6 +194,7 @@ def test_class_follows_from_the_kind(kind: str, group: str) -> None:
     assert statement.group == group
 
 
+@pytest.mark.slow
 def test_iotides_own_files_are_read_and_written_the_same() -> None:
     for path in sorted(PRELOAD.glob("signatures/*.sig")):
         file = read(path)
@@ -365,6 +366,7 @@ def files(draw: st.DrawFn) -> str:
     return "\n".join([*head, *[draw(statements(f"s{i}_")) for i in range(draw(st.integers(0, 3)))]])
 
 
+@pytest.mark.slow
 @given(files())
 def test_printed_file_is_read_as_the_same(text: str) -> None:
     file = parse(text)

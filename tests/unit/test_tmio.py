@@ -236,6 +236,7 @@ _INPUTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", _INPUTS)
 @given(places=st.lists(st.integers(0, 1000), max_size=8))
 @settings(deadline=None)

@@ -40,6 +40,7 @@ def keys(reader: ArchiveReader, window: int) -> list[tuple[int, int, int]]:
 TIMES = st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 90), st.integers(0, 3)), max_size=80)
 
 
+@pytest.mark.slow
 @given(TIMES, st.integers(1, 50))
 def test_any_order_comes_out_by_start(calls: list[tuple[int, int, int]], window: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
@@ -52,6 +53,7 @@ def test_any_order_comes_out_by_start(calls: list[tuple[int, int, int]], window:
         assert found == sorted(found)
 
 
+@pytest.mark.slow
 def test_a_call_that_encloses_all_others_comes_first_and_windows_stay_small() -> None:
     calls = 200_000
     start, duration = np.arange(calls) * 10 + 1, np.full(calls, 5)

@@ -80,6 +80,7 @@ def test_message_without_events_comes_back(message: Hello | Heartbeat | Bye | Ac
     assert decode(flat(encode(message))) == (message, None)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(TEXT, st.integers(1, 2**62), batches(min_size=1), DEFINITIONS)
 def test_batch_comes_back_with_its_definitions(
@@ -122,6 +123,7 @@ ANYTHING = st.recursive(
 FIELDS = ["stream", "seq", "length", "columns", "definitions", "version", "collector", "info", "next_seq", "counters"]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     st.sampled_from(["hello", "batch", "heartbeat", "bye", "ack", "reject"]),
@@ -135,6 +137,7 @@ def test_headers_with_anything_in_their_fields_are_decoded_or_refused(
     decode_or_refuse([msgspec.msgpack.encode(base | fields | {"type": tag}), *columns])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(batches(min_size=1), DEFINITIONS, st.data())
 def test_damaged_batch_is_decoded_or_refused(batch: EventBatch, definitions: Definitions, data: st.DataObject) -> None:

@@ -98,6 +98,7 @@ def compiled(to: Path, text: str, *flags: str, head: str = "") -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_wrappers_of_libc_compile_in_every_shape(tmp_path: Path) -> None:
     compiled(tmp_path, LIBC + EVERY_SHAPE)
 
@@ -110,6 +111,7 @@ static inline const char *s_name(int type) { return type ? "A" : "B"; }
     compiled(tmp_path, GROUPED + GROUPED_CALLS, head=hooks)
 
 
+@pytest.mark.slow
 def test_wrapper_of_pwrite_touches_no_words_and_calls_little(tmp_path: Path) -> None:
     text = compiled(tmp_path, LIBC + EVERY_SHAPE)
     body = text[text.index("\npwrite64:") : text.index(".size\tpwrite64")]
