@@ -6,8 +6,12 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import Final
 
+from ..events.losses import UNHEARD_RANKS
+
 CUT_OFF: Final = "streams_cut_off"
 SILENT: Final = "streams_silent"
+_MOST_SIZES: Final = 16
+_FEWEST_RANKS: Final = 2  # of one communicator, before others count as missing: one may be a batch script
 _REMEMBERED: Final = 10_000
 
 
@@ -25,6 +29,8 @@ class JobLosses:
         self.opened = 0
         self.cut_off = 0
         self._silent: set[str] = set()
+        # By the size that they say: a batch script says another than the steps that it starts.
+        self._ranks: dict[int, set[int]] = {}
         self._told: dict[str, Mapping[str, int]] = {}  # by open stream
         self._ended: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # a stream that comes back goes on from there
         self._of_collectors: OrderedDict[str, Mapping[str, int]] = OrderedDict()
@@ -38,10 +44,22 @@ class JobLosses:
         else:
             self.opened += 1
 
-    @property
-    def known(self) -> dict[str, int]:
-        """All losses by the counter's name, in order of names, with the streams that are silent now."""
-        now = {**self.total, **({SILENT: len(self._silent)} if self._silent else {})}
+    def has_rank(self, rank: int, ranks: int) -> None:
+        """Takes in a rank, and the size of its communicator as it knows it."""
+        if ranks in self._ranks or len(self._ranks) < _MOST_SIZES:
+            self._ranks.setdefault(ranks, set()).add(rank)
+
+    def known(self, *, ended: bool) -> dict[str, int]:
+        """Returns all losses by the counter's name, in order of names, with the streams that are silent now.
+
+        Args:
+            ended: the job has ended, so that ranks which were not heard of never will be.
+        """
+        now = Counter(self.total)
+        now[SILENT] = len(self._silent)
+        if ended:
+            heard = [(size, len(ranks)) for size, ranks in self._ranks.items()]
+            now[UNHEARD_RANKS] = sum(size - count for size, count in heard if _FEWEST_RANKS <= count < size)
         return {name: now[name] for name in sorted(now) if now[name]}
 
     def silent(self, stream: str, is_silent: bool) -> None:

@@ -80,8 +80,8 @@ def _facts(session: JobSession, now_s: float) -> dict[str, object]:
         "bandwidth": session.bandwidth(now_s),
         "events_dropped": events_of(losses),
         "bytes_dropped": bytes_of(losses),
-        "losses": session.losses.known,
-        "complete": not session.losses.known,
+        "losses": (known := session.losses.known(ended=session.state is State.ENDED)),
+        "complete": not known,
         "predictions": session.predictions,
         "failures": session.failures.told(),
     }

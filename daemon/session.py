@@ -119,6 +119,7 @@ class JobSession:
             self.hosts.add(info.host)
         if info.rank >= 0:
             self.ranks.add(info.rank)
+            self.losses.has_rank(info.rank, info.ranks)
 
     def lose(self, grown: Mapping[str, int], now_s: float, since_ns: int | None = None) -> None:
         """Takes in what was lost since ``since_ns``; since the beginning of the job, where that is not known."""
@@ -216,7 +217,7 @@ class JobSession:
         with self.failures.asking(PREDICTION):
             # a run ends with its last I/O: the silence until it counted as ended is none of its rhythm
             at_ns = (self.predictor.last_ns or now_ns) if whole else now_ns
-            prediction = self._held_to_what_arrived(self.predictor.predict(at_ns, whole=whole))
+            prediction = self._held_to_what_arrived(self.predictor.predict(at_ns, whole=whole), now_ns)
             where: dict[str, object] = {
                 "made_at_s": now_ns / 1e9,
                 "nodes": len(self.hosts),
@@ -232,10 +233,11 @@ class JobSession:
         self.predictions += 1
         return prediction
 
-    def _held_to_what_arrived(self, prediction: Prediction) -> Prediction:
+    def _held_to_what_arrived(self, prediction: Prediction, now_ns: int) -> Prediction:
         """Claims no period from a window of which more was lost than does not matter."""
         window = prediction.window
-        share = self.completeness.share(int(window.start_s * 1e9), int(window.end_s * 1e9))
+        # What was lost since its newest event is missing in it, too.
+        share = self.completeness.share(int(window.start_s * 1e9), max(int(window.end_s * 1e9), now_ns))
         if self.losses.cut_off:  # of what they would have sent nothing is known but who they were
             share *= 1 - self.losses.cut_off / max(self.losses.opened, self.losses.cut_off)
         if share >= 1.0:

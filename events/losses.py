@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 EVENTS: Final = "events_dropped:"
 BYTES: Final = "bytes_dropped:"
 UNHEARD: Final = "processes_unheard"
+UNHEARD_RANKS: Final = "ranks_unheard"
 MOST_REASONS: Final = 64
 """Of one stream, collector or job; what a peer sends beyond it is not taken."""
 _LONGEST_NAME: Final = 100
@@ -56,6 +57,7 @@ REASONS: Final[dict[str, Reason]] = {
     "streams_refused:max_streams": Reason("streams refused", "raise bounds.max_streams or bounds.max_collectors"),
     "processes_refused": Reason("processes refused by the collector", ""),
     "processes_failed": Reason("processes that the collector could not follow to their end", ""),
+    UNHEARD_RANKS: Reason("ranks never heard of: on nodes without a collector, or not traced", ""),
     UNHEARD: Reason("processes that could not reach the collector, and are not seen", ""),
 }
 """Every loss of ours; collectors of other versions may name further ones."""

@@ -333,7 +333,7 @@ def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
 
 
 def _add_job_losses(session: JobSession, add: Callable[..., None]) -> None:
-    add("iotide_job_complete", not session.losses.known, session.job)
+    add("iotide_job_complete", not session.losses.known(ended=session.state is State.ENDED), session.job)
     for name, count in sorted(session.losses.total.items())[:_MOST_REASONS]:
         if name.startswith(EVENTS):
             add("iotide_job_events_dropped_total", count, session.job, name.removeprefix(EVENTS))

@@ -14,7 +14,7 @@ from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.job_losses import JobLosses
 from iotide.daemon.settings import AggregatorSettings
-from iotide.events import Definitions
+from iotide.events import Definitions, StreamInfo
 from iotide.events.losses import MOST_REASONS, checked, events_of, loss_lines
 from iotide.events.models import JobSummary
 from iotide.events.wire import Batch, Bye, Heartbeat, Hello, decode, encode, encode_batch
@@ -186,6 +186,37 @@ def test_losses_told_before_any_stream_of_the_job_come_with_its_first() -> None:
     core.receive(b"c", encode(Hello(collector="c", stream="s", info=INFO)), 0.0)
     core.receive(b"c", encode(Heartbeat(collector="c", losses={"job": {"processes_unheard": 3}})), 0.0)
     assert summary_of(aggregator).losses == {"processes_unheard": 3}
+
+
+@pytest.mark.parametrize(
+    ("heard", "unheard"),
+    [
+        ([(0, 4), (1, 4)], 2),
+        ([(0, 4), (1, 4), (2, 4), (3, 4)], 0),
+        ([(0, 8), (0, 2), (1, 2)], 0),  # a batch script of eight tasks, and a step of two
+        ([(0, 8)], 0),
+        ([(-1, 0), (0, 0), (1, 0)], 0),
+    ],
+)
+def test_ranks_that_never_came_are_told_at_the_end(heard: list[tuple[int, int]], unheard: int) -> None:
+    aggregator, _ = aggregator_and_core()
+    for number, (rank, ranks) in enumerate(heard):
+        aggregator.opened(f"s{number}", StreamInfo(job="job", source="preload", rank=rank, ranks=ranks))
+    assert summary_of(aggregator).complete
+    aggregator.end_job("job")
+    assert summary_of(aggregator).losses == ({"ranks_unheard": unheard} if unheard else {})
+
+
+def test_what_was_lost_after_the_newest_event_is_missing_in_the_window() -> None:
+    now = [1.0]
+    aggregator = Aggregator(AggregatorSettings(), lambda: now[0])
+    aggregator.opened("s", INFO)
+    aggregator.batch("s", numbered(10**8, 10).replace(duration=1, bytes=10, kind=8), Definitions())
+    now[0] = 100.0
+    aggregator.lossy("s", {RING_FULL: 90})
+    prediction = aggregator.jobs["job"].predict(100.0, whole=True)
+    assert prediction is not None
+    assert prediction.completeness == pytest.approx(0.1)
 
 
 @given(st.dictionaries(st.text(), st.integers()))
