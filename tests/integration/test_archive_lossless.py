@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import itertools
 import json
@@ -18,17 +17,17 @@ import pytest
 from iotide.collectors.source import Changed, Chunk, Opened, Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, EventBatch, StreamInfo, concatenate
+from support.darshan_package import LOGS, needs_darshan
 from support.lossless import archive_of, assert_lossless
 from support.tracing import Tracing
 
 DATA = Path(__file__).parent.parent / "data"
-LOGS = Path(importlib.util.find_spec("darshan").origin).parent / "examples" / "example_logs"  # type: ignore[union-attr,arg-type]
 TRACES = [
     *(
         DATA / name
         for name in ("strace_pipe.txt", "dftracer-calls.pfw.gz", "dftracer-sums.pfw.gz", "tmio-8ranks.jsonl")
     ),
-    *(LOGS / name for name in ("dxt.darshan", "sample-badost.darshan")),
+    *(pytest.param(LOGS / name, marks=needs_darshan) for name in ("dxt.darshan", "sample-badost.darshan")),
 ]
 PROGRAM = """
 import os, sys, threading

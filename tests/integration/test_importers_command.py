@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import darshan
 import pytest
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from support.commands import iotide
+from support.darshan_package import LOGS, needs_darshan
 from support.parsing import collect
 from support.recorder_format import Call, write_trace
 
 DATA = Path(__file__).parents[1] / "data"
-DARSHAN = Path(darshan.__file__).parent / "examples" / "example_logs" / "ior_hdf5_example.darshan"
+DARSHAN = LOGS / "ior_hdf5_example.darshan"
 PERIOD_S = 12
 
 
@@ -46,6 +46,7 @@ def test_period_of_a_recorder_trace_is_found(tmp_path: Path) -> None:
     }
 
 
+@needs_darshan
 def test_graph_says_what_the_log_does_not(tmp_path: Path) -> None:
     done = iotide("dfg", "--json", "--map", "call", DARSHAN, cwd=tmp_path)
     report = json.loads(done.stdout)

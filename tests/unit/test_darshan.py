@@ -6,7 +6,6 @@ import random
 from functools import cache
 from pathlib import Path
 
-import darshan
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,12 +18,13 @@ from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.collectors.sources.whole import WholeSource
 from iotide.events import ConfigError, FileType, Flag, InputError, Kind, Layer
 from support import darshan_logs
+from support.darshan_package import FOLDER, LOGS, darshan, needs_darshan
 from support.parsing import Stream, collect
 
-LOGS = Path(darshan.__file__).parent
-TRACED = LOGS / "examples" / "example_logs" / "ior_hdf5_example.darshan"
-SIMPLE = LOGS / "tests" / "input" / "sample-dxt-simple.darshan"
-COUNTED = LOGS / "examples" / "example_logs" / "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158.darshan"
+pytestmark = needs_darshan
+TRACED = LOGS / "ior_hdf5_example.darshan"
+SIMPLE = FOLDER / "tests" / "input" / "sample-dxt-simple.darshan"
+COUNTED = LOGS / "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158.darshan"
 ORIGIN = Origin(job="none", host="here")
 
 
@@ -210,7 +210,7 @@ def test_reader_that_fails_ends_its_source_and_closes_its_streams(tmp_path: Path
 
 @pytest.mark.slow
 def test_all_parts_of_a_log_are_read_one_after_another() -> None:
-    streams, source = read(LOGS / "examples" / "example_logs" / "dxt.darshan")
+    streams, source = read(LOGS / "dxt.darshan")
     events = streams[0].events
     assert not source.problems.total
     assert np.count_nonzero(events.flags == 0) == 7623

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import darshan
 import numpy as np
 import pytest
 from iotide.analyzers.dfg.filters import Filter
@@ -21,10 +20,11 @@ from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Flag, Kind, Layer
 from iotide.events.layers import Layers
 from iotide.events.spread import busy_ns, calls_in
+from support.darshan_package import FOLDER, LOGS, darshan, needs_darshan
 from support.parsing import Stream, collect
 
-LOGS = Path(darshan.__file__).parent
-ALL = sorted({path.read_bytes(): path for path in sorted(LOGS.rglob("*.darshan"))}.values())
+pytestmark = needs_darshan
+ALL = sorted({path.read_bytes(): path for path in sorted(FOLDER.rglob("*.darshan"))}.values())
 MODULES = {"POSIX": Layer.POSIX, "MPI-IO": Layer.MPIIO, "STDIO": Layer.STDIO}
 READS = ("READS", "INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS")
 WRITES = ("WRITES", "INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES")
@@ -145,7 +145,7 @@ def layers_of(path: Path) -> Layers:
 
 @pytest.mark.parametrize(("name", "most"), [("noposix", 39_213), ("example", 118)])
 def test_spans_are_not_times_in_calls_in_totals_and_layers(name: str, most: float) -> None:
-    path = LOGS / "examples" / "example_logs" / f"{name}.darshan"
+    path = LOGS / f"{name}.darshan"
     expected = {
         layer: sum(sums[f"{what}_s"] for (of, _), sums in counted(path).items() if of == layer for what in TIMES)
         for layer in MODULES.values()
@@ -164,7 +164,7 @@ def test_spans_are_not_times_in_calls_in_totals_and_layers(name: str, most: floa
 
 
 def test_what_mpi_io_made_of_posix_is_not_the_programs() -> None:
-    path = LOGS / "examples" / "example_logs" / "example.darshan"
+    path = LOGS / "example.darshan"
     for stream in streams_of(path):
         events = stream.events
         posix, mpiio = events.layer == Layer.POSIX, events.layer == Layer.MPIIO
@@ -177,7 +177,7 @@ def test_what_mpi_io_made_of_posix_is_not_the_programs() -> None:
 
 
 def test_bytes_are_spread_over_the_time_in_which_they_were_moved() -> None:
-    path = LOGS / "examples" / "example_logs" / "example.darshan"
+    path = LOGS / "example.darshan"
     record = log_of(path).records["MPI-IO"]["fcounters"].iloc[0]
     begin = log_of(path).job["start_time_sec"]
     start, end = (begin + record[f"MPIIO_F_WRITE_{which}_TIMESTAMP"] for which in ("START", "END"))

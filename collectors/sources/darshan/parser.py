@@ -40,7 +40,8 @@ def read_darshan(path: Path, about: Input) -> Iterator[list[SourceItem]]:
         InputError: the log cannot be read to its end.
     """
     if find_spec("darshan") is None:
-        raise UnavailableError("logs of Darshan need its library: pip install 'iotide[darshan]'")
+        wanted = "pip install 'iotide[darshan]', with Python 3.11 or 3.12: its package has no library for later ones"
+        raise UnavailableError(f"logs of Darshan need its library: {wanted}")
     about.counters["bytes_read"] += path.stat().st_size
     log = _Log(about)
     try:
