@@ -6,9 +6,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import Final
 
-from ..events.losses import UNHEARD_RANKS
+from ..events.losses import CUT_OFF, UNHEARD_RANKS
 
-CUT_OFF: Final = "streams_cut_off"
 SILENT: Final = "streams_silent"
 _MOST_SIZES: Final = 16
 _FEWEST_RANKS: Final = 2  # of one communicator, before others count as missing: one may be a batch script

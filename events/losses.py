@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 EVENTS: Final = "events_dropped:"
 BYTES: Final = "bytes_dropped:"
+CUT_OFF: Final = "streams_cut_off"
 UNHEARD: Final = "processes_unheard"
 UNHEARD_RANKS: Final = "ranks_unheard"
 MOST_REASONS: Final = 64
@@ -52,7 +53,7 @@ REASONS: Final[dict[str, Reason]] = {
     "events_not_archived:no_room": Reason("calls not archived as the archive's file could not be written", ""),
     "events_not_archived:failed": Reason("calls not archived as the archive failed", ""),
     "definitions_dropped": Reason("names of files, calls or handles lost", ""),
-    "streams_cut_off": Reason("streams cut off as their collector was gone", ""),
+    CUT_OFF: Reason("streams cut off as their collector was gone", ""),
     "streams_silent": Reason("streams whose collector is silent: what they do now may be lost", ""),
     "streams_refused:max_streams": Reason("streams refused", "raise bounds.max_streams or bounds.max_collectors"),
     "processes_refused": Reason("processes refused by the collector", ""),

@@ -160,3 +160,22 @@ def test_calls_lost_with_a_killed_collector_are_told_exactly(
         assert found is not None
         assert not found.complete
         assert found.events + found.events_dropped == int(np.fromfile(tmp_path / "out.made", np.uint64).sum())
+
+
+def test_run_whose_collecting_process_is_killed_says_so(tmp_path: Path) -> None:
+    script = """
+import os, signal, time
+run = os.getppid()
+children = [int(pid) for pid in open(f"/proc/{run}/task/{run}/children").read().split()]
+(other,) = [pid for pid in children if pid != os.getpid()]
+os.write(os.open("before", os.O_CREAT | os.O_WRONLY), b"x")
+time.sleep(1)
+os.kill(other, signal.SIGKILL)
+for _ in range(1000):
+    os.write(os.open("after", os.O_CREAT | os.O_WRONLY), b"x")
+"""
+    done = iotide("run", "-o", "report", "--", sys.executable, "-c", script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = RunSummary.model_validate_json(next(tmp_path.glob("report*/summary.json")).read_text())
+    assert summary.job.losses["streams_cut_off"] == 1
+    assert "lost: 1 streams cut off" in done.stderr

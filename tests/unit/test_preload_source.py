@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from iotide.collectors.source import Origin
+from iotide.collectors.source import Lost, Origin
 from iotide.collectors.sources.preload.ring_layout import (
     ENTRY_HANDLE,
     ENTRY_STRING,
@@ -156,3 +156,14 @@ def test_calls_lost_with_an_earlier_collector_are_counted(tracing: Tracing, made
     made.put(1)
     tracing.poll()
     assert tracing.source.counters["events_dropped:collector_gone"] == 17
+
+
+def test_process_that_is_refused_is_told_in_all_jobs_that_it_may_be_of(tracing: Tracing, made: MadeRegion) -> None:
+    made.set(job=b"one")
+    made.hand_over(tracing.socket)
+    with MadeRegion() as broken:
+        broken.set(token=78, layout=99)
+        broken.hand_over(tracing.socket)
+        items = tracing.source.poll() + tracing.source.poll()
+    lost = [(item.job, item.losses) for item in items if isinstance(item, Lost) and not item.stream]
+    assert lost == [("one", {"processes_refused": 1})]

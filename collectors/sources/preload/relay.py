@@ -93,6 +93,7 @@ class RelayedSource:
         if self._reader.broken and not was_broken:
             self.counters["collectors_failed"] += 1
             self.problems.add(InputError(str(self._path), None, "the collecting process is gone", "one that stays"))
+            self._streams.cut_off()
         return self._streams.items()
 
     def finish(self) -> None:

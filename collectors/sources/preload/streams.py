@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from ....events import InputError, StreamInfo, empty_batch
-from ....events.losses import UNHEARD
+from ....events.losses import CUT_OFF, UNHEARD, is_loss
 from ...file_facts import NodeFiles
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from .lines import Lines
@@ -20,6 +20,7 @@ from .signatures import Allowance
 from .unseen import Unseen
 
 _ALL: Final = 1 << 40
+_MOST_JOBS: Final = 100
 _MOST_TAKEN: Final = 1 << 40
 _GONE_BEFORE: Final = frozenset({"events_dropped:collector_gone", "bytes_dropped:collector_gone"})
 """What the region before held comes from that region."""
@@ -146,6 +147,9 @@ class Streams:
         """Counts a process that was not taken."""
         self._counters[counter] += 1
         self._problems.add(InputError(self._path, None, problem, "a traced process's region"))
+        if is_loss(counter):  # of which job is not known: all that are here may lack it
+            jobs = sorted({process.info.job for process in self._processes.values()} or {self._origin.job})
+            self._items.extend(Lost(Counter({counter: 1}), job=job) for job in jobs[:_MOST_JOBS])
 
     def unheard(self, job: str, command: str, failure: str) -> None:
         """Counts a process that could not reach the socket."""
@@ -171,6 +175,15 @@ class Streams:
         self.waiting_lines = 0
         items, self._items = self._items, []
         return items
+
+    def cut_off(self) -> None:
+        """Ends all streams, as nothing of them will come any more though their processes go on."""
+        for token, process in list(self._processes.items()):
+            self._hand_out(token, process, ended=True)
+            if self._processes.pop(token, None) is not None:
+                process.close()
+                self._items.append(Closed(process.stream, +process.losses + Counter({CUT_OFF: 1})))
+        self._touched.clear()
 
     def close(self) -> None:
         """Gives up what was not handed out."""
