@@ -5,21 +5,24 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..events import InputError
 from .tail import CHUNK_BYTES, FileTail, Restart
 
 MAGIC: Final = b"\x1f\x8b"
 _GZIP_ONLY: Final = 16 + zlib.MAX_WBITS
+_CHECKS: Final = {"incorrect data check": 4, "incorrect length check": 0}
+"""zlib's words for a wrong check at the end of a member -> bytes of the member behind the one that it is found at."""
 _EXPECTED: Final = "a gzip file that was written to its end"
 
 
 class InflatingTail:
     """Reads a file as ``FileTail`` does; one that begins with gzip's magic number is unpacked, member after member.
 
-    However well a file is packed, one ``read`` returns at most ``chunk_bytes``. What cannot be unpacked is counted as
-    ``bytes_dropped:gzip`` and reported once.
+    However well a file is packed, one ``read`` returns at most ``chunk_bytes``. All that can be unpacked is, up to the
+    byte that cannot; what follows that one is counted as ``bytes_dropped:gzip`` and reported once. A wrong check sum is
+    reported, and the next member is read.
 
     Args:
         path: the file.
@@ -89,10 +92,14 @@ class InflatingTail:
         self._full = False
         self._half = False
         self._broken = False
+        self._skipped = 0
         self._inflater = zlib.decompressobj(_GZIP_ONLY)
 
     def _inflate(self, data: bytes) -> bytes:
         packed = self._packed + data
+        if self._skipped:
+            gone = min(self._skipped, len(packed))
+            packed, self._skipped = packed[gone:], self._skipped - gone
         if not self._half:
             packed = packed.lstrip(b"\0")  # padding between members and after the last
         if self._broken or not (packed or self._full):
@@ -101,19 +108,30 @@ class InflatingTail:
             self._packed = b""
             return b""
         try:
-            made = self._inflater.decompress(packed, self._chunk_bytes)
+            self._inflater, made, rest = _inflated(self._inflater, packed, self._chunk_bytes)
         except zlib.error as error:
-            self._broken, self._full, self._half, self._packed = True, False, False, b""
-            self._counters["bytes_dropped:gzip"] += len(packed)
-            raise InputError(str(self.path), None, f"cannot be unpacked ({error})", _EXPECTED) from None
+            raise self._damaged(packed, str(error)) from None
         self._full = len(made) == self._chunk_bytes
         self._half = not self._inflater.eof
         if self._half:
-            self._packed = self._inflater.unconsumed_tail
+            self._packed = self._inflater.unconsumed_tail + rest
         else:
-            self._packed, self._full = self._inflater.unused_data, False
+            self._packed, self._full = self._inflater.unused_data + rest, False
             self._inflater = zlib.decompressobj(_GZIP_ONLY)
         return made
+
+    def _damaged(self, packed: bytes, error: str) -> InputError:
+        """Goes on with the next member if only the check at the end of this one is wrong; returns what to report."""
+        self._full, self._half = False, False
+        wrong = next((left for check, left in _CHECKS.items() if check in error), None)
+        if wrong is None:
+            self._broken, self._packed = True, b""
+            self._counters["bytes_dropped:gzip"] += len(packed)
+            return InputError(str(self.path), None, f"cannot be unpacked ({error})", _EXPECTED)
+        self._packed, self._skipped = packed[1:], wrong
+        self._inflater = zlib.decompressobj(_GZIP_ONLY)
+        problem = f"what gzip has packed is not what was packed ({error}); it was read"
+        return InputError(str(self.path), None, problem, _EXPECTED)
 
 
 def inflated_head(head: bytes) -> bytes:
@@ -124,7 +142,32 @@ def inflated_head(head: bytes) -> bytes:
     """
     if not head.startswith(MAGIC):
         return head
+    inflater, made, rest = zlib.decompressobj(_GZIP_ONLY), b"", head
     try:
-        return zlib.decompressobj(_GZIP_ONLY).decompress(head, len(head))
+        while rest and not inflater.eof and len(made) < len(head):
+            inflater, more, rest = _inflated(inflater, rest, len(head))
+            made += more
+            rest = inflater.unconsumed_tail + rest
     except zlib.error:
-        return b""
+        pass
+    return made
+
+
+def _inflated(inflater: Any, packed: bytes, most: int) -> tuple[Any, bytes, bytes]:
+    """Unpacks as much as can be: where a byte is wrong, up to that one.
+
+    Returns:
+        What to unpack the next bytes with, what was unpacked, and the bytes that were not looked at.
+
+    Raises:
+        zlib.error: the first byte is wrong.
+    """
+    size = len(packed)
+    while True:
+        before = inflater.copy()
+        try:
+            return inflater, inflater.decompress(packed[:size], most), packed[size:]
+        except zlib.error:
+            if size <= 1:
+                raise
+            inflater, size = before, size // 2

@@ -37,10 +37,12 @@ def _unpack(path: Path, to: IO[bytes], about: Input) -> None:
     tail = InflatingTail(path, follow=False, counters=Counter())
     try:
         while not tail.ended:
-            data = tail.read()
+            try:
+                data = tail.read()
+            except InputError as error:
+                about.malformed(None, error.problem, error.expected)
+                continue
             if isinstance(data, bytes):
                 to.write(data)
-    except InputError as error:
-        about.malformed(None, error.problem, error.expected)
     finally:
         tail.close()
