@@ -16,6 +16,7 @@ from ...events.models import Estimate, OtherRhythm, Relation
 from .beat import AGREEMENT, Beat, best_beat, find_beat
 from .intervals import interval_of
 from .line import strongest_line
+from .outburst import without_bursts
 from .phases import Floats, Phases, Regularity, Segmenter, regularity, shortest_interval
 from .view import View
 
@@ -61,9 +62,17 @@ def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
 def ended_rhythm(view: View) -> OtherRhythm | None:
     """Finds the rhythm that a job had which has none any more: of the part before or after its longest pause.
 
+    A burst that happened once, and hides what else there is, is left out.
+
     Args:
         view: the signal; the whole of it is looked at.
     """
+    whole = replace(view, begin=0)
+    found = (_ended_rhythm(each) for each in (whole, *without_bursts(whole)))
+    return next((each for each in found if each is not None), None)
+
+
+def _ended_rhythm(view: View) -> OtherRhythm | None:
     first, stop = Segmenter(view.bandwidth).busy
     if not len(first):
         return None

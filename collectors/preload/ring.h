@@ -86,7 +86,9 @@ enum iotide_unseen {
     SEEN, UNSEEN_STATIC, UNSEEN_GO, UNSEEN_MUSL, UNSEEN_MACHINE, UNSEEN_PRIVILEGED,
     UNSEEN_ENVIRONMENT, /* started without ours */
     UNSEEN_SANDBOXED,   /* may not even read the clock from here on */
-    UNSEEN_CHILD        /* forked by a program that has restricted itself */
+    UNSEEN_CHILD,       /* forked by a program that has restricted itself */
+    UNSEEN_BARRED,      /* started by a user, or in a root folder, that our libraries cannot be read by */
+    UNSEEN_NOT_STARTED  /* what was said of the program last is taken back */
 };
 struct iotide_entry {
     _Atomic uint32_t size; /* of the whole entry; 0: not committed */

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from iotide.events import Kind
 from iotide.events.models import RunSummary, UnseenProgram
 from support.building import built
 from support.commands import iotide
@@ -114,3 +115,86 @@ def test_run_says_what_it_did_not_see(static: Path, tmp_path: Path) -> None:
     summary = RunSummary.model_validate_json((tmp_path / "report/summary.json").read_text())
     assert summary.unseen == [UnseenProgram(program=str(static), reason=STATIC, times=2)]
     assert f"<code>{static}</code> (2 times)" in (tmp_path / "report/report.html").read_text()
+
+
+def test_program_that_was_not_started_is_not_unseen(static: Path, tracing: Tracing, tmp_path: Path) -> None:
+    barred = Path(shutil.copy(static, tmp_path / "barred"))
+    barred.chmod(0o644)
+    broken = tmp_path / "broken"
+    broken.write_bytes(static.read_bytes()[:100])  # the header of a static program, and nothing that could be loaded
+    broken.chmod(0o755)
+    ways = "execv(p, [p]), spawnl(P_WAIT, p, p), posix_spawn(p, [p], environ), execvp(p, [p])"
+    tries = "".join(f"\ntry: {way}\nexcept OSError: pass" for way in ways.replace("), ", ");").split(";"))
+    for program in (barred, broken):
+        tracing.run([need("python3"), "-ISc", f"from os import *\np = '{program}'{tries}"])
+    assert list(tracing.source.unseen) == []
+
+
+def test_program_that_runs_inside_of_another_is_seen(tracing: Tracing, tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(bytes(5000))
+    command = [need("valgrind"), "-q", "--tool=none", "dd", f"if={tmp_path}/in", f"of={tmp_path}/out", "bs=1000"]
+    tracing.run(["sh", "-c", f"{' '.join(command)} 2> {tmp_path}/said; true"])
+    assert list(tracing.source.unseen) == []
+    assert tracing.bytes_by_path(Kind.WRITE)[str(tmp_path / "out")] == 5000
+
+
+OTHER_USER = 65534
+
+
+def test_output_of_a_program_of_another_user_has_nothing_of_ours(tracing: Tracing, tmp_path: Path) -> None:
+    if os.getuid():
+        pytest.skip("only root starts programs as another user")
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    libraries = [shutil.copy(path, private) for path in tracing.environment()["LD_PRELOAD"].split(":")]
+    python = "import os, subprocess, sys; os.setuid({}); {}".format(OTHER_USER, "{}")
+    shell = "/bin/sh -c 'cat < /dev/null; echo done'"
+    ways = {
+        "su": ["su", "-s", "/bin/sh", "nobody", "-c", shell],
+        "setpriv": ["setpriv", f"--reuid={OTHER_USER}", "--clear-groups", "sh", "-c", shell],
+        "execv": [
+            need("python3"), "-ISc",
+            python.format("os.execv('/bin/sh', ['sh', '-c', 'cat < /dev/null; echo done'])"),
+        ],
+        "spawn": [
+            need("python3"), "-ISc",
+            python.format("p = os.posix_spawn('/bin/sh', ['sh', '-c', 'echo done'], os.environ); os.waitpid(p, 0)"),
+        ],
+        "subprocess": [need("python3"), "-ISc", python.format("subprocess.run(['sh', '-c', 'echo done'], check=True)")],
+    }  # fmt: skip
+    for way, command in ways.items():
+        done = tracing.run(command, env=tracing.environment() | {"LD_PRELOAD": ":".join(map(str, libraries))})
+        assert (done.stdout, done.stderr) == ("done\n", ""), way
+    reasons = {row.reason for row in tracing.source.unseen}
+    assert "is started by a user, or in a root folder, that cannot read the tracer's libraries" in reasons
+
+
+def test_the_users_own_preloads_stay_where_ours_cannot_be_read(tracing: Tracing, tmp_path: Path) -> None:
+    if os.getuid():
+        pytest.skip("only root starts programs as another user")
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    ours = Path(shutil.copy(tracing.environment()["LD_PRELOAD"].split(":")[0], private))
+    theirs = "libc.so.6"
+    code = f"import os; os.setuid({OTHER_USER}); os.execv('/usr/bin/env', ['env'])"
+    environment = tracing.environment(FIRST="1", LAST="2") | {"LD_PRELOAD": f"{ours}:{theirs}"}
+    done = tracing.run([need("python3"), "-ISc", code], env=environment)
+    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    assert told["LD_PRELOAD"] == theirs
+    assert {"FIRST": "1", "LAST": "2"}.items() <= told.items()
+    assert set(environment) - {"LD_PRELOAD", "_"} <= set(told)
+
+
+def test_program_in_another_root_folder_says_nothing_of_ours(tracing: Tracing, tmp_path: Path) -> None:
+    if os.getuid():
+        pytest.skip("only root changes its root folder")
+    root = tmp_path / "root"
+    shown = subprocess.run(["ldd", need("true")], capture_output=True, text=True, check=True).stdout
+    for name in [need("true"), *(word for word in shown.split() if word.startswith("/"))]:
+        (root / name[1:]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(name, root / name[1:])
+    done = tracing.run([need("chroot"), str(root), need("true")])
+    assert not done.stderr
+    assert [row.reason for row in tracing.source.unseen] == [
+        "is started by a user, or in a root folder, that cannot read the tracer's libraries"
+    ]

@@ -61,6 +61,7 @@ SESSIONS = {
     "two rhythms": Session(lambda: concatenate([phases(0, 10, 4.0, 10**8), phases(1.5, 80, 0.5, 10**5)]), 40),
     "changed": Session(lambda: concatenate([phases(0, 12, 2.0), phases(24, 24, 0.7)]), 41),
     "ended": Session(lambda: phases(0, 24, 0.583), 120),
+    "ended in a burst": Session(lambda: concatenate([phases(0, 12, 0.26, 10**5), phases(11.5, 8, 0.05, 4 * 10**7)]), 13),
     "ended in disorder": Session(lambda: concatenate([phases(0, 24, 0.583), phases(20, 1, 1.0, 10**10)]), 60),
 }
 
@@ -187,3 +188,9 @@ def test_no_line_of_the_spectrum_contradicts_the_answer(told: dict[str, Told], n
     denied = "none of these lines is a rhythm" in each.page.lower()
     assert denied == ("none of these lines is a rhythm" in each.detection.lower()) == (prediction.period_s is None)
     assert "Z-score Weight" in each.page
+
+
+def test_phases_before_a_long_pause_and_a_large_burst_are_told(told: dict[str, Told]) -> None:
+    each = told["ended in a burst"].summary.prediction
+    assert each is not None
+    assert [row.period_s.value for row in each.others] == [pytest.approx(0.26, rel=0.02)]

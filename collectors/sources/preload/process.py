@@ -18,7 +18,7 @@ from .lines import Lines, Records, split
 from .names import FileFacts, Names
 from .ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .signatures import Allowance
-from .unseen import Unseen
+from .unseen import Said, Unseen
 
 _MOST_GROWTH: Final = 1 << 40
 """Of a counter between two looks; a process that says more breaks the layout."""
@@ -67,6 +67,7 @@ class TracedProcess:
         self._counters = counters
         self._problems = problems
         self._unseen = unseen
+        self._said: Said = None
         self._counted: Counter[str] = Counter()
         self._held: list[tuple[int, Lines]] = []
         self._ready: list[tuple[int, Lines]] = []
@@ -94,8 +95,8 @@ class TracedProcess:
         for entry in entries_of(entries):
             try:
                 if entry.type == ENTRY_UNSEEN:
-                    self._unseen.learn(entry)
-                    self._counters["programs_unseen"] += 1
+                    self._said = self._unseen.learn(entry, self._said)
+                    self._counters["programs_unseen"] += self._said is not None
                 else:
                     self._names.learn(entry)
                     if entry.type == ENTRY_FILE and self._unseen.learn_file(entry, self.info.command):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -100,8 +102,15 @@ class Streams:
             self._allowance,
             self.unseen,
         )
+        if follows:
+            self._learn_image(pid)
         self._counters["processes"] += 1
         self._items.append(Opened(self._processes[token].stream, info))
+
+    def _learn_image(self, pid: int) -> None:
+        """Looks which program's image a process has, whose library says what program runs in it."""
+        with suppress(OSError):  # it is gone, or not ours to look at
+            self.unseen.seen_in(str(Path(f"/proc/{pid}/exe").readlink()))
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         """Takes in what a process says of itself and has counted."""
