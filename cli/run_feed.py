@@ -14,8 +14,11 @@ from ..collectors.source import Changed, Chunk, Lost, Opened, Source, SourceItem
 from ..daemon.ingest_core import IngestStats, Sink
 from ..events import ProtocolError
 from ..events.losses import BYTES, EVENTS
+from .aside import Pressure
 
 _log = logging.getLogger(__name__)
+_MUCH: Final = 200_000
+_LITTLE: Final = 20_000
 _HEARTBEAT_S: Final = 1.0
 _LOOK_AGAIN_S: Final = 0.05
 _COLLECTOR: Final = "run"
@@ -28,6 +31,11 @@ class Feeding(Source, Protocol):
     @property
     def looks_again(self) -> bool:
         """True while something has to be asked for again without news."""
+        ...
+
+    @property
+    def waiting_calls(self) -> int:
+        """About how many calls wait to be polled."""
         ...
 
     def fileno(self) -> int:
@@ -52,6 +60,8 @@ class Feed:
         self._host = host
         self._beaten_s: float | None = None
         self._given_up = False
+        self.pressure = Pressure(_MUCH, _LITTLE)
+        """How many calls wait."""
         self._losses: dict[tuple[str, str], Counter[str]] = {}  # by stream or job
 
     async def run(self) -> None:
@@ -78,6 +88,7 @@ class Feed:
         items = self._source.poll()
         for item in items:
             self._hand_on(item)
+        self.pressure.tell(self._source.waiting_calls)
         return bool(items)
 
     def give_up(self) -> None:

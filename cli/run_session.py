@@ -47,6 +47,7 @@ _GATE: Final = "tracer.sock"
 _TOLD_AFTER_S: Final = 1.0
 _TOLD_EVERY_S: Final = 5.0
 _VIEW_S: Final = 0.2
+_VIEW_IDLE_S: Final = 1.0
 _VIEW_WINDOW_S: Final = 120.0
 _RATE_S: Final = 1.0
 _UNSEEN_SHOWN: Final = 10
@@ -117,7 +118,7 @@ def _observe(plan: RunPlan, gate: Path, loop: asyncio.AbstractEventLoop, server:
             server.aggregator.on_prediction(view.predicted, "terminal")
             work = (_show(view, server, plan.job), feed.run(), server.run())
             tasks = [loop.create_task(each) for each in work]
-            with running_aside(loop):
+            with running_aside(loop, feed.pressure):
                 returncode = child.wait()
             ended = time.time()
         # From here on nothing may change how the command ended.
@@ -318,8 +319,10 @@ def _private_folder() -> Iterator[Path]:
 
 
 async def _show(view: LiveView, server: Server, job: str) -> None:
-    while True:
+    shown = -1
+    while view.moves:
         session, now = server.aggregator.jobs.get(job), time.time()
+        seen = 0 if session is None else session.analyses.events
         if session is None:
             view.tick(now, 0, 0.0, [])
         else:
@@ -328,7 +331,8 @@ async def _show(view: LiveView, server: Server, job: str) -> None:
             latest = bandwidth[-max(round(_RATE_S / recent.bin_s), 1) :]
             rate = sum(latest) / max(len(latest), 1)
             view.tick(now, session.bytes_read + session.bytes_written, rate, bandwidth)
-        await asyncio.sleep(_VIEW_S)
+        await asyncio.sleep(_VIEW_S if seen != shown else _VIEW_IDLE_S)
+        shown = seen
 
 
 def _signal_of(session: JobSession, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:

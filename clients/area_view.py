@@ -20,6 +20,8 @@ from .units import byte_text, rate_text
 class AreaView:
     """Bandwidth, period and a countdown to the next phase, at the bottom of a terminal."""
 
+    moves = True
+
     def __init__(self, terminal: TextIO) -> None:
         self._area = StatusArea(terminal, HEIGHT)
         self._area.open()

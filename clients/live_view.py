@@ -15,6 +15,11 @@ HEIGHT = 3
 class LiveView(Protocol):
     """What shows a run; all calls come from one thread."""
 
+    @property
+    def moves(self) -> bool:
+        """True where ``tick`` shows something."""
+        ...
+
     def predicted(self, prediction: Prediction) -> None:
         """Takes in a new prediction."""
         ...
@@ -42,6 +47,8 @@ def open_view(stream: TextIO, *, quiet: bool) -> LiveView:
 class SilentView:
     """Shows nothing."""
 
+    moves = False
+
     def predicted(self, prediction: Prediction) -> None:
         """Shows nothing."""
 
@@ -54,6 +61,8 @@ class SilentView:
 
 class LineView:
     """Prints a line when a prediction says something else than the line before."""
+
+    moves = False
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

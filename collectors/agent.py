@@ -18,12 +18,15 @@ from ..events.endpoints import is_ipv6
 from ..events.wire import Frame
 from .settings import CollectorSettings
 from .shipper import Shipper
-from .source import Closed, Opened, Patient, Problems, Source, SourceItem
+from .source import Closed, Opened, Patient, Problems, Source, SourceItem, Waking
 
 _RECEIVES_A_PUMP: Final = 1000
 _READ_FOR: Final = 3
 _QUIET_PUMPS: Final = 50
 """Pumps without news after which sources are polled less often."""
+_SLOWER_EACH: Final = 4
+_MOST_LONGER: Final = 10.0
+"""By how much sources that stay silent are polled less often still."""
 
 
 class Agent:
@@ -94,10 +97,28 @@ class Agent:
         while not (until_finished and self.finished):
             busy = self.pump()
             self._quiet = 0 if busy else self._quiet + 1
-            fast = self._quiet < _QUIET_PUMPS
-            await asyncio.sleep(
-                0 if busy else self._settings.poll_interval_s if fast else self._settings.idle_interval_s
-            )
+            await self._nap(busy=busy)
+
+    async def _nap(self, *, busy: bool) -> None:
+        """Waits for the next pump: the longer, the longer nothing has come; sources that can wake us do."""
+        settings = self._settings
+        if busy or self._quiet < _QUIET_PUMPS:
+            await asyncio.sleep(0 if busy else settings.poll_interval_s)
+            return
+        longer = min(_MOST_LONGER, 1.0 + (self._quiet - _QUIET_PUMPS) / _SLOWER_EACH)
+        waking = [source for source in self._sources if isinstance(source, Waking)]
+        if not all([source.sleep() for source in waking]):  # noqa: C419  (each is to be asked)
+            longer = 1.0
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+        for source in waking:
+            loop.add_reader(source.fileno(), news.set)
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(longer * settings.idle_interval_s):
+                    await news.wait()
+        finally:
+            for source in waking:
+                loop.remove_reader(source.fileno())
 
     async def drain(self, deadline_s: float) -> bool:
         """Reads all sources to their present end, closes them, and waits until everything is acknowledged.

@@ -26,7 +26,12 @@ class CollectorSettings(BaseModel):
     host: str = Field(default_factory=socket.gethostname, description="Name of this node in streams and metrics.")
     user: str = Field(default_factory=lambda: os.environ.get("USER", ""), description="User that streams belong to.")
     poll_interval_s: float = Field(0.01, gt=0, le=10, description="Seconds between polls while there is news.")
-    idle_interval_s: float = Field(0.05, gt=0, le=60, description="Seconds between polls while there is none.")
+    idle_interval_s: float = Field(
+        0.05,
+        gt=0,
+        le=60,
+        description="Seconds between polls while there is none; up to ten times as long after long silence.",
+    )
     linger_s: float = Field(0.05, ge=0, le=10, description="Longest time that events wait for a fuller batch, s.")
     batch_events: int = Field(
         16_384, ge=1, le=MAX_BATCH_EVENTS, description="Events from which on a batch is sent without waiting."

@@ -130,6 +130,19 @@ class Patient(Protocol):
         ...
 
 
+@runtime_checkable
+class Waking(Protocol):
+    """A source that says when it is to be polled."""
+
+    def sleep(self) -> bool:
+        """Has the descriptor tell of news from now on; False: not of all, so it is to be polled soon."""
+        ...
+
+    def fileno(self) -> int:
+        """Returns a descriptor that can be read when there is news."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """What the collector knows of the streams that a source will open and the input itself may not say."""

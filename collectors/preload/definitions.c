@@ -34,11 +34,12 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     char *log = (char *)region + region->log_offset;
     uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);
     uint64_t head = atomic_load_explicit(&region->log_head, memory_order_relaxed);
-    uint64_t skip;
+    uint64_t skip, waiting;
     do {
         uint64_t to_end = IOTIDE_LOG_BYTES - head % IOTIDE_LOG_BYTES;
         skip = to_end < need ? to_end : 0;
-        if (head + skip + need - atomic_load_explicit(&region->log_tail, memory_order_acquire) > IOTIDE_LOG_BYTES) {
+        waiting = head + skip + need - atomic_load_explicit(&region->log_tail, memory_order_acquire);
+        if (waiting > IOTIDE_LOG_BYTES) {
             atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
             return 0;
         }
@@ -58,6 +59,8 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     entry->aux = aux;
     memcpy(entry + 1, text, length);
     atomic_store_explicit(&entry->size, (uint32_t)need, memory_order_release);
+    if (waiting > IOTIDE_LOG_BYTES / IOTIDE_WAKE_AT)
+        iotide_wake(region);
     return number;
 }
 

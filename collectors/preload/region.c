@@ -117,6 +117,7 @@ static void describe(struct iotide_header *region, uint32_t extent, uint64_t tok
     int64_t mono_ns = mono.tv_sec * INT64_C(1000000000) + mono.tv_nsec;
     region->clock_offset_ns = wall.tv_sec * INT64_C(1000000000) + wall.tv_nsec - mono_ns;
     atomic_store(&region->collector_seen_ns, mono_ns);
+    atomic_store(&region->wakes, COLLECTOR_AWAKE);
     memcpy(region->job, job, sizeof job);
     memcpy(region->command, command, sizeof command);
     region->magic = IOTIDE_MAGIC;
@@ -144,6 +145,21 @@ struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *f
     struct iotide_header *region = memory;
     describe(region, extent, token, bytes, log_bytes);
     return region;
+}
+
+void iotide_wake(struct iotide_header *region) {
+    uint32_t asleep = COLLECTOR_ASLEEP;
+    if (atomic_load_explicit(&region->wakes, memory_order_relaxed) != COLLECTOR_ASLEEP || iotide_restricted() ||
+        !atomic_compare_exchange_strong(&region->wakes, &asleep, COLLECTOR_AWAKE))
+        return;
+    int error = errno;
+    int gate = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* Who cannot reach it from here, in another root folder, says so: it then does not sleep for long. */
+    if (gate >= 0 && syscall(SYS_connect, gate, &collector, sizeof collector) != 0 && errno != EAGAIN)
+        atomic_store(&region->wakes, WAKES_NOT);
+    if (gate >= 0)
+        syscall(SYS_close, gate);
+    errno = error;
 }
 
 int iotide_hand_over(const struct iotide_header *region, int fd) {

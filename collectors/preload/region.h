@@ -8,7 +8,8 @@
 #include "ring.h"
 
 #define IOTIDE_SLOTS 64
-#define IOTIDE_LOG_BYTES (1u << 20)
+#define IOTIDE_LOG_BYTES (1u << 22)
+#define IOTIDE_WAKE_AT 4 /* the part of a ring or log, 1 / 4, that is filled when a collector that sleeps is woken */
 
 extern uint32_t iotide_ring_lines; /* of each slot; a power of two */
 
@@ -20,6 +21,9 @@ struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *f
 
 /* Returns 0 when the collector has the region, else an errno. No descriptor stays open, and nothing waits. */
 int iotide_hand_over(const struct iotide_header *region, int fd);
+
+/* Wakes the collector of a region if it sleeps. */
+void iotide_wake(struct iotide_header *region);
 
 /* Tells the collector that this process goes untraced, past what hides its socket or forbids to use it; false: it does not
  * hear that either. */

@@ -99,6 +99,9 @@ struct iotide_entry {
 };
 _Static_assert(sizeof(struct iotide_entry) == 16, "mirrored in Python");
 
+/* Whether the collector is to be told when much waits for it: by a connection to its socket that says nothing. */
+enum iotide_wakes { WAKES_NOT, COLLECTOR_AWAKE, COLLECTOR_ASLEEP };
+
 struct iotide_header {
     uint64_t magic;
     uint32_t layout;
@@ -116,7 +119,7 @@ struct iotide_header {
     int32_t ppid;
     _Atomic int32_t rank;  /* -1: none; set again by MPI_Init */
     _Atomic int32_t ranks; /* 0: unknown */
-    uint32_t pad;
+    _Atomic uint32_t wakes; /* enum iotide_wakes */
     int64_t clock_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC at start */
     _Atomic int64_t collector_seen_ns; /* CLOCK_MONOTONIC of the collector's last look; kept by the collector */
     uint64_t lost_before;              /* calls that an earlier region of this process held when its collector was gone */

@@ -319,7 +319,7 @@ static int claim_in(struct iotide_header *region) {
         iotide_self.lines =
             (struct iotide_record *)((char *)region + region->rings_offset) + (size_t)i * iotide_ring_lines;
         iotide_self.head = atomic_load(&slot->head);
-        iotide_self.tail_seen = atomic_load_explicit(&slot->tail, memory_order_acquire);
+        iotide_self.look_at = iotide_self.head;
         iotide_self.made = atomic_load(&slot->made);
         iotide_self.slot = slot;
         iotide_self.generation = atomic_load(&iotide_generation);
@@ -410,17 +410,27 @@ static inline void copy_record(struct iotide_record *to, const volatile struct i
     to->depth = from->depth;
 }
 
+/* Looks how far the collector is, and has it woken where much waits for it: so it may sleep while nothing does. */
+__attribute__((noinline)) static bool has_room(struct iotide_thread *thread, uint32_t lines) {
+    uint64_t tail = atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
+    uint64_t much = tail + iotide_ring_lines / IOTIDE_WAKE_AT, end = tail + iotide_ring_lines;
+    uint64_t wanted = thread->head + lines;
+    if (wanted > much) {
+        iotide_wake(atomic_load(&regions[0]));
+        much = wanted + iotide_ring_lines / (4 * IOTIDE_WAKE_AT);
+    }
+    thread->look_at = much < end ? much : end;
+    return wanted <= end;
+}
+
 static void store(struct iotide_thread *thread, const struct iotide_record *record, const uint64_t *words) {
     struct iotide_slot *slot = thread->slot;
     uint32_t lines = 1 + (record->words + WORDS_A_LINE - 1u) / WORDS_A_LINE;
     uint64_t mask = iotide_ring_lines - 1;
-    if (unlikely(thread->head + lines - thread->tail_seen > iotide_ring_lines)) {
-        thread->tail_seen = atomic_load_explicit(&slot->tail, memory_order_acquire);
-        if (thread->head + lines - thread->tail_seen > iotide_ring_lines) {
-            count_up(&slot->dropped_full, 1);
-            count_up(&slot->dropped_bytes, bytes_of(record));
-            return;
-        }
+    if (unlikely(thread->head + lines > thread->look_at) && !has_room(thread, lines)) {
+        count_up(&slot->dropped_full, 1);
+        count_up(&slot->dropped_bytes, bytes_of(record));
+        return;
     }
     fetch_ahead(&thread->lines[(thread->head + AHEAD) & mask]);
     copy_record(&thread->lines[thread->head & mask], record);

@@ -162,7 +162,7 @@ struct iotide_thread {
     struct iotide_record *lines;
     uint64_t head;
     uint64_t made;
-    uint64_t tail_seen;
+    uint64_t look_at; /* up to this head there is room; past it the collector's tail is looked at anew */
     int64_t look_ns; /* when to look next whether the collector lives */
     struct iotide_clock clock;
     struct {

@@ -267,6 +267,15 @@ class Drain:
                 self._release(given_up)
         return news
 
+    def sleep(self) -> bool:
+        """Has processes knock at the socket when much waits; returns whether all can.
+
+        ``events`` then has news in time, however long it is before the next poll; a second at most, so that they do not
+        take us for gone.
+        """
+        cannot = [process for process in self._processes.values() if not process.first.sleep()]
+        return not cannot
+
     def give_up(self, token: int) -> None:
         """Reads a process no further once it is not being read."""
         self._given_up.add(token)

@@ -20,6 +20,7 @@ from .definition_log import DefinitionLog
 from .lines import Lines, marks
 from .mapping import mapped
 from .ring_layout import (
+    COLLECTOR_ASLEEP,
     ENTRY,
     HEADER,
     HEADER_BYTES,
@@ -35,6 +36,9 @@ from .ring_layout import (
 
 _ENOUGH: Final = 16
 """The part of a ring, 1 / 16, that does not wait to be read."""
+_VIEWS: Final = (
+    "_header", "_slots", "_rings", "_heads", "_shown_tails", "_taken", "_rank", "_ranks", "_seen", "_wakes",
+)  # fmt: skip
 _PIECE_LINES: Final = 8192
 """What is looked at and copied at once: it fits into a core's cache."""
 
@@ -72,6 +76,7 @@ class Region:
         self._next = 0
         self._rank, self._ranks = self._header["rank"], self._header["ranks"]
         self._seen = self._header["collector_seen_ns"]
+        self._wakes = self._header["wakes"]
         self.log = DefinitionLog(self._memory, self._header, int(facts["log_offset"]), int(facts["log_bytes"]))
 
     def header(self) -> bytes:
@@ -91,6 +96,13 @@ class Region:
     def seen(self, now_ns: int) -> None:
         """Tells the process that it is being read (CLOCK_MONOTONIC)."""
         self._seen[0] = now_ns
+
+    def sleep(self) -> bool:
+        """Asks to be woken when much waits in this process's regions; returns whether it can do so."""
+        if not self._wakes[0]:
+            return False
+        self._wakes[0] = COLLECTOR_ASLEEP
+        return True
 
     @property
     def is_filling(self) -> bool:
@@ -166,7 +178,18 @@ class Region:
         """Unmaps the region."""
         if hasattr(self, "log"):
             self.log.close()
-        views = ("_header", "_slots", "_rings", "_heads", "_shown_tails", "_taken", "_rank", "_ranks", "_seen")
+        views = (
+            "_header",
+            "_slots",
+            "_rings",
+            "_heads",
+            "_shown_tails",
+            "_taken",
+            "_rank",
+            "_ranks",
+            "_seen",
+            "_wakes",
+        )
         for name in views:
             if hasattr(self, name):
                 delattr(self, name)

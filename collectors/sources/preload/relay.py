@@ -19,6 +19,7 @@ from ...file_facts import NodeFiles
 from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem
 from .drain import Drain
+from .naps import Naps
 from .ring_layout import LINE_BYTES
 from .spool import SpoolReader, SpoolWriter
 from .streams import Streams
@@ -26,8 +27,6 @@ from .unseen import Unseen
 
 _LINES_A_POLL: Final = 1 << 18
 _READ_A_POLL: Final = 4 << 20
-_SHORTEST_NAP_S: Final = 0.005
-_LONGEST_NAP_S: Final = 0.02
 _LAST_LOOKS_S: Final = 30.0
 """How long processes that do not end are read on once the end is asked for."""
 _PATIENCE_S: Final = 3.0
@@ -144,12 +143,14 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     news = select.poll()
     for descriptor in (drain.events.fileno(), channel.fileno()):
         news.register(descriptor, select.POLLIN)
-    nap_s = _SHORTEST_NAP_S
+    naps = Naps()
     while not (writer.asked_to_end or writer.reader_gone):
-        busy = drain.poll(writer)
-        writer.exchange()
-        nap_s = _SHORTEST_NAP_S if busy else min(1.2 * nap_s, _LONGEST_NAP_S)
-        news.poll(nap_s * 1000)
+        with naps.measured():
+            busy = drain.poll(writer)
+            writer.exchange()
+            wakes = drain.sleep() and writer.room > 0
+        naps.rest()
+        news.poll(naps.next_s(busy=busy, wakes=wakes) * 1000)
     until_s = time.monotonic() + _LAST_LOOKS_S
     while not writer.reader_gone and drain.poll(writer) and time.monotonic() < until_s:
         writer.exchange()

@@ -21,7 +21,7 @@ HEADER: Final = np.dtype(
         ("magic", "<u8"), ("layout", "<u4"), ("extent", "<u4"), ("region_bytes", "<u8"), ("token", "<u8"),
         ("slot_count", "<u4"), ("ring_lines", "<u4"), ("log_bytes", "<u4"), ("pid", "<i4"),
         ("slots_offset", "<u8"), ("log_offset", "<u8"), ("rings_offset", "<u8"), ("mount_namespace", "<u8"),
-        ("ppid", "<i4"), ("rank", "<i4"), ("ranks", "<i4"), ("pad", "<u4"), ("clock_offset_ns", "<i8"),
+        ("ppid", "<i4"), ("rank", "<i4"), ("ranks", "<i4"), ("wakes", "<u4"), ("clock_offset_ns", "<i8"),
         ("collector_seen_ns", "<i8"), ("lost_before", "<u8"), ("dropped_no_slot", "<u8"), ("dropped_reentrant", "<u8"),
         ("definitions_dropped", "<u8"), ("left_out", "<u8"), ("log_head", "<u8"), ("log_tail", "<u8"),
         ("job", "S128"), ("command", "S512"),
@@ -50,6 +50,9 @@ MARK_WORDS: Final = 0xFF
 """In the last byte of a line of words, where a record has its depth."""
 MOST_WORDS: Final = 64
 MOST_WORD_LINES: Final = -(-MOST_WORDS // WORDS_A_LINE)
+
+COLLECTOR_ASLEEP: Final = 2
+"""In ``wakes``: the collector is to be told when much waits for it; 0 there: the process cannot tell."""
 
 ENTRY: Final = struct.Struct("<IHHII")
 """size, type, length of the text that follows, number, aux."""

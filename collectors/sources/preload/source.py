@@ -64,6 +64,14 @@ class PreloadSource:
         self._drain.poll(self._streams, self._patience_s)
         return self._streams.items()
 
+    def sleep(self) -> bool:
+        """Has ``fileno`` tell of news from now on; False: there are processes that cannot."""
+        return self._drain.sleep() and not self._streams.is_waiting
+
+    def fileno(self) -> int:
+        """Returns a descriptor that can be read when much waits, or a process has come or gone."""
+        return self._drain.events.fileno()
+
     def hurry(self) -> None:
         """From now on, gives at each poll all that is there."""
         self._patience_s = 0.0
