@@ -30,6 +30,12 @@ class Agenda:
                 self._heap = [(at_s, name) for name, at_s in self._times.items()]
                 heapq.heapify(self._heap)
 
+    def late_s(self, now_s: float) -> float:
+        """Returns for how long the earliest time has passed; 0 where none has."""
+        while self._heap and self._times.get(self._heap[0][1]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        return max(now_s - self._heap[0][0], 0.0) if self._heap else 0.0
+
     def drop(self, name: str) -> None:
         """Forgets a name."""
         self._times.pop(name, None)

@@ -16,10 +16,13 @@ from .failures import AnalysisFailedError, Failures
 from .ingest_core import StreamForgottenError
 from .life import Happening, State, after
 from .listeners import Listeners
+from .pressure import Allowance, Pressure
 from .session import JobSession
 from .settings import AggregatorSettings
 
 _LONGEST_JOB: Final = 256
+_SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted at once
+_SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
 _MOST_WITHOUT_STREAMS: Final = 1000
 """Jobs of which nothing is known but what was lost."""
@@ -41,6 +44,7 @@ class Aggregator:
         jobs: the sessions by job id.
         counters: what happened, by name.
         on_predictions, on_jobs: who is told of predictions and of jobs, by name.
+        pressure: how far the work is behind.
         late_s: by how much the last prediction was late.
     """
 
@@ -53,6 +57,9 @@ class Aggregator:
         self._clock = clock
         self._steady = steady or clock
         self.late_s = 0.0
+        self.pressure = Pressure()
+        self._short_jobs = Allowance(settings.short_jobs_share, self._steady())
+        self._ended: OrderedDict[str, None] = OrderedDict()
         self._ages = Agenda()
         self._due = Agenda()
         self._job_of: dict[str, str] = {}
@@ -83,7 +90,7 @@ class Aggregator:
         job = clean_job(info.job)
         session = self.jobs.get(job)
         if session is None:
-            if len(self.jobs) >= self._settings.max_jobs:
+            if len(self.jobs) >= self._settings.max_jobs and not self._forget_oldest():
                 self.counters["streams_refused:max_jobs"] += 1
                 return
             failures = Failures(job, self._clock, self.counters)
@@ -210,6 +217,7 @@ class Aggregator:
             Whether jobs that are due had to wait for the next call, which should come once others had their turn.
         """
         begun = now = self._steady()
+        self.pressure.note(max(self._ages.late_s(now), self._due.late_s(now)))
         waiting = self._move_on(now, begun + _SLICE_S / 2)
         while (due := self._due.take(now)) is not None:
             job, due_s = due
@@ -275,19 +283,29 @@ class Aggregator:
         """Has a job predicted that has new data: an interval after the last time, sooner after a flush."""
         if session.flushed or session.predictor.changed:
             interval = self._settings.prediction_interval_s / (4 if session.flushed else 1)
-            before = self._predicted_at.get(session.job)
             now = self._steady()
-            self._due.put(session.job, now if before is None else max(now, before + interval))
+            if (before := self._predicted_at.get(session.job)) is not None:
+                self._due.put(session.job, max(now, before + interval))
+            elif session.span_s > _SHORT * interval:
+                self._due.put(session.job, now)
+            else:  # most jobs that are over by then had no rhythm, and they are the most
+                self._due.put(session.job, max(now, session.created_at_s + interval))
 
     def _predict(self, session: JobSession, *, whole: bool = False) -> None:
         at, now = self._steady(), self._clock()
         self._predicted_at[session.job] = at
         self._due.drop(session.job)
+        short = whole and session.span_s < _SHORT_S
+        looks = not short or self._short_jobs.has_room(at)
+        self.counters["last_words_skipped"] += not looks
         try:
-            prediction = session.predict(now, whole=whole)
+            prediction = session.predict(now, whole=whole, looks=looks)
         except AnalysisFailedError:  # which is told with the job
             self.counters["prediction_errors"] += 1
             return
+        finally:
+            if short:
+                self._short_jobs.spend(self._steady() - at)
         if prediction is None:
             return
         self.counters["predictions"] += 1
@@ -299,17 +317,30 @@ class Aggregator:
         before, session.state = session.state, after(session.state, happening)
         if session.state is before:
             return
+        if before is State.ENDED:
+            self._ended.pop(session.job, None)
         if session.state in (State.IDLE, State.ENDED):
             session.settle()
         if session.state is State.ENDED:
             session.ended_at_s = self._steady()
+            self._ended[session.job] = None
             session.complete_losses(self._clock())
             self._predict(session, whole=True)
+            if len(self._ended) > self._settings.max_ended_jobs:
+                self._forget_oldest()
         elif session.state is State.REMOVED:
             self._remove(session)
         else:
             self._ages.put(session.job, self._next_age(session))
         self._tell_job(session)
+
+    def _forget_oldest(self) -> bool:
+        """Removes the job that ended first before its time; False where none has ended."""
+        if not self._ended:
+            return False
+        self.counters["jobs_removed_early"] += 1
+        self._move(self.jobs[next(iter(self._ended))], Happening.FORGOTTEN)
+        return True
 
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]

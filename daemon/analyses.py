@@ -113,6 +113,7 @@ class Analyses:
     def __init__(self, job: str, settings: AggregatorSettings, names: JobNames, failures: Failures) -> None:
         self.events = 0
         self._job, self._settings, self._names, self._failures = job, settings, names, failures
+        self._made = False
         self._readers: dict[str, _Reader] = {}
         self._stopped: dict[str, dict[str, int]] = {}  # what each part lacked in the end
         self._held = Held()
@@ -142,8 +143,6 @@ class Analyses:
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         """Takes in events of a stream in the job's numbers."""
-        if not self.events:
-            self._make_parts()
         if self._closing and (stream in self._closing or (info.pid and info.pid in self._closing.values())):
             self._catch_all_up()  # the same number may be another process now
         self._pids[stream] = info.pid
@@ -160,7 +159,14 @@ class Analyses:
                 self._catch_all_up()
 
     def settle(self) -> None:
-        """Gives memory back that a silent job does not need."""
+        """Gives memory back that a silent job does not need.
+
+        The events of a small job are kept as they are: they are fewer than what the analyses would hold of them, and
+        most small jobs end and nobody asks.
+        """
+        if not self._made and self.events <= _FEWEST_AT_ONCE:
+            self._held.pack()
+            return
         self._catch_all_up()
         for name, reader in list(self._readers.items()):
             try:
@@ -179,6 +185,10 @@ class Analyses:
         return reader.losses
 
     def _make_parts(self) -> None:
+        """Makes the parts when they are first needed."""
+        if self._made or not self.events:
+            return
+        self._made = True
         for name, make in PARTS.items():
             try:
                 part = make(self._job, self._settings, self._names)
@@ -189,6 +199,7 @@ class Analyses:
                 self._readers[name] = _Reader(part)
 
     def _up_to_date(self, name: str, kind: type[_P]) -> _P | None:
+        self._make_parts()
         if name in self._readers:
             self._catch_up(name)
             self._take_in_all(name)
@@ -217,6 +228,7 @@ class Analyses:
                 self._stop(name, error)
 
     def _catch_all_up(self) -> None:
+        self._make_parts()
         for name in list(self._readers):
             self._catch_up(name)
         for reader in self._readers.values():

@@ -84,6 +84,11 @@ class Held:
             before += length
         return Taken(self._batches[0].select(slice(first, None)), runs)
 
+    def pack(self) -> None:
+        """Makes one batch of them that shares no memory with what came over the wire."""
+        if self._batches:
+            self._batches = [concatenate(self._batches)]
+
     def clear(self) -> None:
         """Lets go of all events."""
         self._batches, self._runs, self._length = [], [], 0

@@ -70,8 +70,12 @@ class Ingest:
         """Closes the socket."""
         self._socket.close()
 
+    def hold_back(self, share: float) -> None:
+        """Has collectors get a share of their credit, and a share of the messages taken in at a time; 1 is all."""
+        self.core.share = share
+
     async def _receive_some(self) -> None:
-        for _ in range(_MESSAGES_A_TURN):
+        for _ in range(max(1, round(_MESSAGES_A_TURN * self.core.share))):
             try:
                 parts: Sequence[zmq.Frame] = await self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
             except zmq.Again:

@@ -147,6 +147,8 @@ class IngestCore:
 
     def __init__(self, sink: Sink, settings: IngestSettings) -> None:
         self.stats = IngestStats()
+        self.share = 1.0
+        """Of the credit that collectors get now."""
         self._sink = sink
         self._settings = settings
         self._streams: dict[str, _Stream] = {}
@@ -352,7 +354,8 @@ class IngestCore:
         return [(identity, encode(Heartbeat()))]
 
     def _ack(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
-        return [(identity, encode(Ack(stream=stream, seq=seq, credit=self._settings.credit)))]
+        credit = max(1, round(self._settings.credit * self.share))
+        return [(identity, encode(Ack(stream=stream, seq=seq, credit=credit)))]
 
     def _reject(self, identity: bytes, stream: str, seq: int, code: str, reason: str) -> list[Reply]:
         self.stats.rejected[code] += 1

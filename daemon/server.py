@@ -130,6 +130,8 @@ class Server:
     async def _tick(self) -> None:
         while True:
             waiting = self.aggregator.tick()
+            if self._ingest is not None:
+                self._ingest.hold_back(self.aggregator.pressure.share)
             if self.archives is not None:
                 waiting = self.archives.tick() or waiting
             self._ticked_at = time.monotonic()

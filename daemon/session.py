@@ -198,13 +198,14 @@ class JobSession:
         self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
         self.analyses.put(batch, stream, self.infos[stream])
 
-    def predict(self, now_s: float, *, whole: bool = False) -> Prediction | None:
+    def predict(self, now_s: float, *, whole: bool = False, looks: bool = True) -> Prediction | None:
         """Predicts from what is there; None before the first event.
 
         Args:
             now_s: the time of day; a trace with a clock of its own is predicted from its last event.
             whole: look at all that is remembered up to the last I/O, instead of the adapted window: the last word on a
                 job, after which no phase comes.
+            looks: False leaves the rhythm out, which takes most of the time.
 
         Raises:
             AnalysisFailedError: the job cannot be predicted.
@@ -217,7 +218,8 @@ class JobSession:
         with self.failures.asking(PREDICTION):
             # a run ends with its last I/O: the silence until it counted as ended is none of its rhythm
             at_ns = (self.predictor.last_ns or now_ns) if whole else now_ns
-            prediction = self._held_to_what_arrived(self.predictor.predict(at_ns, whole=whole), now_ns)
+            predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
+            prediction = self._held_to_what_arrived(predicted, now_ns)
             where: dict[str, object] = {
                 "made_at_s": now_ns / 1e9,
                 "nodes": len(self.hosts),
@@ -269,6 +271,11 @@ class JobSession:
     def complete_losses(self, now_s: float) -> None:
         """Takes in that no more is awaited of streams that are still open."""
         self._lose_with_collector(self.handovers.at_end(), now_s)
+
+    @property
+    def span_s(self) -> float:
+        """From the start of the first event to the end of the last."""
+        return 0.0 if self.first_ns is None or self.last_ns is None else (self.last_ns - self.first_ns) / 1e9
 
     def settle(self) -> None:
         """Gives memory back that a silent job does not need."""

@@ -56,7 +56,20 @@ class AggregatorSettings(BaseModel):
     )
     retain_s: float = Field(600.0, ge=0, description="Seconds that an ended job stays visible.")
     max_jobs: int = Field(
-        20_000, ge=1, description="Jobs held at once; events of further ones are counted and dropped."
+        20_000,
+        ge=1,
+        description="Jobs held at once, ended ones go first; events of further ones are counted and dropped.",
+    )
+    max_ended_jobs: int = Field(
+        5_000,
+        ge=1,
+        description="Ended jobs held at once; the one that ended first is removed before retain_s has passed.",
+    )
+    short_jobs_share: float = Field(
+        0.25,
+        ge=0,
+        le=1,
+        description="Share of a core that may go into the rhythms of jobs that lasted less than a second.",
     )
     max_files: int = Field(10_000, ge=1, description="Files told apart in a job; the rest is summed up as other.")
     max_calls: int = Field(1_000, ge=1, description="Functions told apart in a job; the rest is summed up as other.")

@@ -184,6 +184,13 @@ class Lookout:
             return view, rhythm, known.level
         return other_view, other, level
 
+    def unlooked(self, now_ns: int) -> View:
+        """Returns the whole observation."""
+        end_ns = max(now_ns, self._observed.last_ns)
+        start_ns = self._observed.first_ns(end_ns)
+        level = self._observed.resolutions.of_span(end_ns - start_ns)
+        return self._observed.view(level, now_ns, start_ns, start_ns, 0.0)
+
     def whole(self, now_ns: int) -> tuple[View, Rhythm]:
         """Looks at the whole observation; without a rhythm to trust there, at finer levels, then at the one known."""
         end_ns = max(now_ns, self._observed.last_ns)

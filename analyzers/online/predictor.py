@@ -158,6 +158,13 @@ class Predictor:
         self._estimated_ns, self._resumed = now_ns, False
         return self._last
 
+    def unlooked(self, now_ns: int) -> Prediction:
+        """Says how much was seen, without looking for a rhythm: the method is ``none``."""
+        self.changed = False
+        view = self._all.lookout.unlooked(now_ns)
+        nothing = prediction_of(self.job, self.settings, view, Rhythm(), made_at_s=now_ns / 1e9, adapted=False)
+        return nothing.model_copy(update={"method": "none"})
+
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
         """Returns reads and writes over time, in the finest bins of which there are enough."""
         return self._all.observed.series(self.job, from_ns, to_ns)

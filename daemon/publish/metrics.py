@@ -109,6 +109,15 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_predictions_late_total": Family(
         CounterMetricFamily, "Predictions that came more than an interval after they were due."
     ),
+    "iotide_behind_seconds": Family(
+        GaugeMetricFamily, "By how much the most overdue job is late; past one second collectors get less credit."
+    ),
+    "iotide_jobs_removed_early_total": Family(
+        CounterMetricFamily, "Ended jobs removed before retain_s had passed, for max_ended_jobs or max_jobs."
+    ),
+    "iotide_last_words_skipped_total": Family(
+        CounterMetricFamily, "Jobs of less than a second whose rhythm was not looked for, for short_jobs_share."
+    ),
     "iotide_signal_dropped_bytes_total": Family(
         CounterMetricFamily,
         "Bytes left out of the signals: too late for the bins held, or ahead of all clocks.",
@@ -233,6 +242,9 @@ class AggregatorCollector(Collector):
         add("iotide_predictions_total", self._aggregator.counters["predictions"])
         add("iotide_prediction_errors_total", self._aggregator.counters["prediction_errors"])
         add("iotide_predictions_late_total", self._aggregator.counters["predictions_late"])
+        add("iotide_behind_seconds", self._aggregator.pressure.behind_s)
+        add("iotide_jobs_removed_early_total", self._aggregator.counters["jobs_removed_early"])
+        add("iotide_last_words_skipped_total", self._aggregator.counters["last_words_skipped"])
         for reason, volume in self._aggregator.signal_bytes_dropped().items():
             add("iotide_signal_dropped_bytes_total", volume, reason)
         for reason, number in sorted(self._aggregator.graphs_dropped().items()):

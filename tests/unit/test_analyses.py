@@ -112,10 +112,11 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
     monkeypatch: pytest.MonkeyPatch, name: str, method: str, asked: bool
 ) -> None:
     broken, whole = fresh(), fresh()
+    monkeypatch.setattr("iotide.daemon.analyses._FEWEST_AT_ONCE", 100)
+    whole.put(calls(7), "a", STREAMS["a"])
+    assert whole.totals.events
     breaking(monkeypatch, name, method)
     broken.put(calls(7), "a", STREAMS["a"])
-    monkeypatch.undo()
-    whole.put(calls(7), "a", STREAMS["a"])
     for analyses in (broken, whole):
         analyses.close_stream("a")
         if asked:
@@ -158,10 +159,10 @@ def test_a_part_that_cannot_be_made_costs_the_others_nothing(monkeypatch: pytest
         analyses = fresh()
         monkeypatch.setitem(PARTS, name, broken)  # type: ignore[arg-type]
         analyses.put(calls(7), "a", STREAMS["a"])
-        monkeypatch.undo()
         with pytest.raises(AnalysisFailedError, match="broken"):
             getattr(analyses, name)
         assert all(part_of(analyses, other) for other in PARTS if other != name)
+        monkeypatch.undo()
 
 
 def test_losses_that_cannot_be_told_are_those_told_last(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -235,6 +235,7 @@ def test_what_graphs_lack_is_still_counted_when_their_job_is_gone() -> None:
     aggregator = Aggregator(AggregatorSettings(dfg={"max_cases": 1}), lambda: now[0])  # type: ignore[arg-type]
     for name in ("s1", "s2", "s3"):
         Stream(aggregator, name).calls(("write", "/a"))
+    assert aggregator.jobs["job"].graph is not None  # small jobs are analysed when somebody asks
     aggregator.jobs["job"].settle()
     before = scraped(aggregator)["iotide_graph_dropped_total", "", "evicted_cases"]
     assert before == 2

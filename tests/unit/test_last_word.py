@@ -121,7 +121,7 @@ def test_prediction_says_on_which_nodes_and_file_systems_the_io_is() -> None:
         "bytes": 100,
     }
     following.aggregator.batch("n1", make_batch(5, columns), interner.take_fresh())
-    following.aggregator.tick()
+    following.tick_after(1.1)
     (prediction,) = following.predictions
     assert (prediction.nodes, prediction.hosts) == (2, ["n1", "n2"])
     assert [(place.mount_point, place.type, place.shared) for place in prediction.file_systems] == [
@@ -140,6 +140,6 @@ def test_file_systems_and_hosts_told_are_bounded() -> None:
     columns = {"start": int(time.time() * 1e9), "duration": 1, "kind": int(Kind.WRITE), "file": numbers, "bytes": 1}
     following.now = time.time()
     following.aggregator.batch("s0", make_batch(40, columns), interner.take_fresh())
-    following.aggregator.tick()
+    following.tick_after(1.1)
     (prediction,) = following.predictions
     assert (prediction.nodes, len(prediction.hosts), len(prediction.file_systems)) == (100, 64, 16)

@@ -1,0 +1,197 @@
+"""Short jobs by the hundred: the same results for less work, and bounds instead of growth."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.daemon import analyses
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.life import State
+from iotide.daemon.pressure import Allowance, Pressure
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
+from iotide.events.models import JobDetail, JobSummary
+from iotide.events.wire import Ack, Hello, decode, encode, encode_batch
+from support.sinks import RememberingSink
+
+NOW = 1_700_000_000.0
+
+
+def batch_of(interner: Interner, offsets_ms: list[int]) -> EventBatch:
+    """Writes of 1 kB at these times, of two files in turn."""
+    count = len(offsets_ms)
+    files = np.array([interner.file("/scratch/a"), interner.file("/scratch/b")])
+    return make_batch(
+        count,
+        {
+            "start": (NOW * 1e9 + np.sort(np.array(offsets_ms)) * 1e6).astype(np.int64),
+            "duration": 1_000_000,
+            "call": interner.string("write"),
+            "kind": int(Kind.WRITE),
+            "layer": 1,
+            "pid": 7,
+            "tid": 7,
+            "file": files[np.arange(count) % 2],
+            "bytes": 1000,
+        },
+    )
+
+
+class Running:
+    """An aggregator by a clock of the test's own."""
+
+    def __init__(self, **options: object) -> None:
+        self.now = NOW
+        self.aggregator = Aggregator(AggregatorSettings.model_validate(options), lambda: self.now)
+        self.told: list[JobSummary] = []
+        self.aggregator.on_job(self.told.append)
+
+    def begin(self, job: str, *batches: list[int]) -> None:
+        interner = Interner()
+        self.aggregator.opened(job, StreamInfo(job=job, source="test", host="n1", pid=7))
+        for offsets in batches:
+            self.aggregator.batch(job, batch_of(interner, offsets), interner.take_fresh())
+
+    def end(self, job: str, after_s: float = 6.0) -> None:
+        self.aggregator.closed(job, {})
+        self.now += after_s
+        self.aggregator.tick()
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.lists(st.integers(0, 900), min_size=1, max_size=60), min_size=1, max_size=4))
+def test_short_job_is_told_of_as_if_each_event_were_analysed_at_once(batches: list[list[int]]) -> None:
+    def details(fewest: int) -> tuple[JobDetail, object, object]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(analyses, "_FEWEST_AT_ONCE", fewest)
+            running = Running()
+            running.begin("job", *batches)
+            running.end("job")
+            session = running.aggregator.jobs["job"]
+            assert session.state is State.ENDED
+            assert session.graph is not None
+            assert session.interactions is not None
+            return session.detail(running.now), session.graph.graph(), session.interactions.frozen()()
+
+    assert details(768) == details(1)
+
+
+def test_short_job_that_nobody_asks_about_is_not_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(*_: object) -> None:
+        raise AssertionError
+
+    for name in analyses.PARTS:
+        monkeypatch.setitem(analyses.PARTS, name, made)  # type: ignore[arg-type]  # a dict, for all but its users
+    running = Running(retain_s=10)
+    running.begin("job", list(range(100)))
+    running.end("job")
+    running.now += 11
+    running.aggregator.tick()
+    assert not running.aggregator.jobs
+    assert [(job.state, job.events) for job in running.told][1:] == [("ended", 100), ("ended", 100)]
+    assert all(not job.failures for job in running.told)
+
+
+def test_short_jobs_beyond_their_share_are_ended_without_a_rhythm_and_counted() -> None:
+    running = Running(short_jobs_share=0.0)
+    running.aggregator._short_jobs.spend(2.0)
+    running.begin("short", list(range(0, 900, 100)))
+    running.begin("long", list(range(0, 9000, 1000)))
+    running.aggregator.closed("long", {})
+    running.end("short")
+    last = {job.job: job.last_word for job in running.told if job.state == "ended"}
+    assert last["short"] is not None
+    assert (last["short"].method, last["short"].period_s, last["short"].confidence) == ("none", None, 0.0)
+    assert last["short"].window.end_s - last["short"].window.start_s == pytest.approx(0.8, abs=0.05)
+    assert last["long"] is not None
+    assert last["long"].period_s is not None
+    assert running.aggregator.counters["last_words_skipped"] == 1
+
+
+def test_ended_jobs_are_bounded_and_the_first_goes_first() -> None:
+    running = Running(max_ended_jobs=3, linger_s=0)
+    for number in range(6):
+        running.begin(f"job{number}", [0, 100])
+        running.end(f"job{number}", after_s=1.0)
+    assert list(running.aggregator.jobs) == ["job3", "job4", "job5"]
+    assert running.aggregator.counters["jobs_removed_early"] == 3
+    assert running.aggregator.counters["jobs_removed"] == 3
+
+
+def test_ended_jobs_make_room_for_new_ones_and_running_jobs_do_not() -> None:
+    running = Running(max_jobs=2, linger_s=0)
+    running.begin("ended", [0])
+    running.end("ended", after_s=1.0)
+    for name in ("one", "two", "three"):
+        running.begin(name, [0])
+    assert set(running.aggregator.jobs) == {"one", "two"}
+    assert running.aggregator.counters["jobs_removed_early"] == 1
+    assert running.aggregator.counters["streams_refused:max_jobs"] == 1
+
+
+def test_job_that_goes_on_after_its_end_is_not_the_oldest_ended_one() -> None:
+    running = Running(max_ended_jobs=1, linger_s=0)
+    for name in ("first", "first", "second"):
+        running.begin(name, [0])
+        if name == "second":
+            running.begin("first", [0])
+        running.end(name, after_s=1.0)
+    assert set(running.aggregator.jobs) == {"first", "second"}
+    assert running.aggregator.jobs["first"].state is not State.ENDED
+
+
+def test_aggregator_that_is_behind_says_so_once_and_holds_collectors_back(caplog: pytest.LogCaptureFixture) -> None:
+    running = Running(linger_s=0, end_after_s=1e9)
+    core = IngestCore(running.aggregator, IngestSettings(credit=64))
+    running.begin("job", [0])
+    running.aggregator.closed("job", {})
+    assert running.aggregator.pressure.share == 1.0
+    running.now += 100
+    for _ in range(3):
+        running.aggregator.pressure.note(running.aggregator._ages.late_s(running.now))
+    assert running.aggregator.pressure.behind_s == pytest.approx(100)
+    core.share = running.aggregator.pressure.share
+    core.receive(b"p", encode(Hello(collector="c", stream="s", info=StreamInfo(job="other", source="test"))), 0.0)
+    interner = Interner()
+    message = encode_batch("s", 1, batch_of(interner, [1]), interner.take_fresh())
+    ((_, answer),) = core.receive(b"p", message, 0.0)
+    assert decode(answer)[0] == Ack(stream="s", seq=1, credit=1)
+    while running.aggregator.tick():
+        continue
+    running.aggregator.tick()
+    assert running.aggregator.pressure.share == 1.0
+    assert [record.levelno for record in caplog.records] == [logging.WARNING, logging.WARNING]
+    assert "100.0 s behind" in caplog.text
+
+
+def test_credit_is_at_least_one_however_far_behind() -> None:
+    core = IngestCore(RememberingSink(), IngestSettings(credit=4))
+    pressure = Pressure()
+    shares = []
+    for behind_s in (0.0, 0.9, 1.1, 5.0, 50.0, 5000.0):
+        pressure.note(behind_s)
+        shares.append(pressure.share)
+    assert shares == sorted(shares, reverse=True)
+    core.share = shares[-1]
+    core.receive(b"p", encode(Hello(collector="c", stream="s", info=StreamInfo(job="j", source="test"))), 0.0)
+    interner = Interner()
+    ((_, answer),) = core.receive(b"p", encode_batch("s", 1, batch_of(interner, [1]), interner.take_fresh()), 0.0)
+    ack = decode(answer)[0]
+    assert isinstance(ack, Ack)
+    assert ack.credit == 1
+
+
+def test_allowance_is_a_share_of_the_time_that_passes() -> None:
+    allowance = Allowance(0.25, 0.0)
+    spent, now = 0.0, 0.0
+    while now < 100.0:
+        now += 0.01
+        if allowance.has_room(now):
+            allowance.spend(0.02)
+            spent += 0.02
+    assert spent == pytest.approx(1.0 + 25.0, abs=0.05)
