@@ -33,8 +33,8 @@ class Headline:
     found: bool
 
 
-def headline_of(prediction: Prediction | None) -> Headline:
-    """Returns the answer; moments count from the start of its window. None: no prediction was made."""
+def headline_of(prediction: Prediction | None, start_s: float | None = None) -> Headline:
+    """Returns the answer; moments count from ``start_s``, or the window's start. None: no prediction was made."""
     if prediction is None:
         return Headline(NO_RHYTHM, "-", ("no call was seen",), found=False)
     if prediction.incomplete:
@@ -42,12 +42,18 @@ def headline_of(prediction: Prediction | None) -> Headline:
     window, period = prediction.window, prediction.period_s
     if period is None:
         earlier = [each for each in prediction.others if each.relation == "earlier"]
-        notes = [other_text(each, window.start_s) for each in earlier]
+        notes = [other_text(each, window.start_s if start_s is None else start_s) for each in earlier]
         return Headline(NO_RHYTHM, "-", (*notes, f"{duration_text(window.end_s - window.start_s)} seen"), found=False)
     notes = [interval_text(period).strip(" ()"), _OF_MODE[prediction.mode]]
     notes.append("" if prediction.periodic else _UNSURE)
     told = tuple(note for note in notes if note)
     return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", told, found=True)
+
+
+def further_rhythms(prediction: Prediction | None) -> list[OtherRhythm]:
+    """Returns the rhythms that the headline does not tell."""
+    others = [] if prediction is None else prediction.others
+    return [each for each in others if headline_of(prediction).found or each.relation != "earlier"]
 
 
 def weight_text(prediction: Prediction | None, line: Frequency) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..events.losses import loss_lines
 from ..events.models import Prediction, RunSummary, SignalSeries
-from .headline import NO_LINE, headline_of, other_text, weight_text
+from .headline import NO_LINE, further_rhythms, headline_of, other_text, weight_text
 from .lines import prediction_line
 from .report_charts import history_chart, signal_chart
 from .templating import page_template
@@ -71,6 +71,7 @@ def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: di
         history=history,
         pictures=pictures,
         told=headline_of(summary.prediction),
+        further=further_rhythms(summary.prediction),
         no_line=NO_LINE,
         nothing=_nothing(summary),
     )

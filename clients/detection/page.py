@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ...events.analysis import DetectionReport
 from ...events.panels import Panels
-from ..headline import NO_LINE, headline_of, other_text, weight_text
+from ..headline import NO_LINE, further_rhythms, headline_of, other_text, weight_text
 from ..templating import page_template
+from ..units import not_counted_text
 from .pictures_page import embed, library
 from .replay_text import replay_sentences
 
@@ -22,7 +23,9 @@ def render_detection(report: DetectionReport, panels: Panels) -> str:
     ).render(
         report=report,
         prediction=panels.prediction,
-        told=headline_of(panels.prediction),
+        told=headline_of(panels.prediction, report.start_s),
+        further=further_rhythms(panels.prediction),
+        left=not_counted_text(report.not_counted),
         no_line=NO_LINE,
         phases=len(panels.phases),
         replay=panels.replay,

@@ -59,15 +59,14 @@ def embed(panels: Panels) -> tuple[str, dict[str, str]]:
         found["latest"] = _signal(panels, panels.signal.end_s, near, limits, since)
     if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
         found["spectrum"] = _spectrum(panels)
-    if len(panels.spectrum.lag_s) > 1:
+    if len(panels.spectrum.lag_s) > 1 and panels.spectrum.autocorrelation.any():
         found["autocorrelation"] = _autocorrelation(panels)
         if panels.wavelet is not None:
             found["wavelet"] = _wavelet(panels, panels.wavelet, unit, together)
         replay = panels.replay
-        if replay is not None and replay.steps:
+        if replay is not None and replay.answered:
             found["windows"] = draw_windows(replay, zero, unit, together)
-            if replay.answered:
-                found["history"] = draw_settling(replay, zero, unit, together)
+            found["history"] = draw_settling(replay, zero, unit, together)
             if replay.compared:
                 found["truth"] = draw_truth(replay, zero, unit, together)
     if not found:

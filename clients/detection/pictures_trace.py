@@ -68,23 +68,29 @@ def title_of(report: DetectionReport) -> str:
 
 def _rows(panels: Panels) -> list[tuple[float, Draw]]:
     """Returns height in inches and drawing of each panel that has something to show."""
+    if not panels.signal.total.any():
+        return [(0.8, _nothing)]
     rows: list[tuple[float, Draw]] = [(2.5, lambda axes: _signal(axes, panels, None))]
     if (since := latest_s(panels)) is not None:
         rows.append((2.4, lambda axes: _signal(axes, panels, since)))
     if len(panels.spectrum.power) > 1 and float(panels.spectrum.power.max()) > 0:
         rows.append((2.2, lambda axes: _spectrum(axes, panels.spectrum, panels.prediction)))
-    if len(panels.spectrum.lag_s):
+    if len(panels.spectrum.lag_s) and panels.spectrum.autocorrelation.any():
         rows.append((1.7, lambda axes: _autocorrelation(axes, panels.spectrum, panels.prediction)))
     if (view := panels.wavelet) is not None:
         rows.append((2.3, lambda axes: _wavelet(axes, view, panels)))
     replay = panels.replay
-    if replay is not None and replay.steps and len(panels.spectrum.lag_s):
+    if replay is not None and replay.answered and len(panels.spectrum.lag_s):
         rows.append((2.4, lambda axes: draw_windows(axes, replay, panels)))
-        if replay.answered:
-            rows.append((1.9, lambda axes: draw_settling(axes, replay, panels)))
+        rows.append((1.9, lambda axes: draw_settling(axes, replay, panels)))
         if replay.compared:
             rows.append((2.1, lambda axes: draw_truth(axes, replay, panels)))
     return rows
+
+
+def _nothing(axes: Axes) -> None:
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, "no read or write in this trace counts towards a bandwidth", ha="center", va="center")
 
 
 def _signal(axes: Axes, panels: Panels, since_s: float | None) -> None:

@@ -23,9 +23,9 @@ _NUMBERS_WIDTH: Final = 57
 _SHORTEST_NAME: Final = 20
 _FILE_WIDTH: Final = 110  # columns where there is no terminal that says how many
 _NOTHING: Final[dict[ModeName, str]] = {
-    "read": "nothing was read",
-    "write": "nothing was written",
-    "both": "nothing was read or written",
+    "read": "nothing that counts was read",
+    "write": "nothing that counts was written",
+    "both": "nothing that counts was read or written",
 }
 
 

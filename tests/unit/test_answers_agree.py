@@ -61,7 +61,7 @@ SESSIONS = {
     "two rhythms": Session(lambda: concatenate([phases(0, 10, 4.0, 10**8), phases(1.5, 80, 0.5, 10**5)]), 40),
     "changed": Session(lambda: concatenate([phases(0, 12, 2.0), phases(24, 24, 0.7)]), 41),
     "ended": Session(lambda: phases(0, 24, 0.583), 120),
-    "ended in a burst": Session(lambda: concatenate([phases(0, 12, 0.26, 10**5), phases(11.5, 8, 0.05, 4 * 10**7)]), 13),
+    "ended in a burst": Session(lambda: concatenate([phases(0, 12, 0.26, 10**5), phases(11.5, 8, 0.05, 10**8)]), 13),
     "ended in disorder": Session(lambda: concatenate([phases(0, 24, 0.583), phases(20, 1, 1.0, 10**10)]), 60),
 }
 

@@ -158,7 +158,7 @@ def test_trace_that_moves_nothing_in_the_mode_says_so() -> None:
     none = make_prediction(period_s=None).model_copy(update={"mode": "read", "dominant": []})
     text = shown(Analysis(), none)
     assert "no rhythm" in text
-    assert "nothing was read, so there is no signal to look at" in text
+    assert "nothing that counts was read, so there is no signal to look at" in text
     assert "so there is no signal" not in shown(Analysis(), none.model_copy(update={"mode": "write"}))
 
 
