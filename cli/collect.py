@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from .collect_ending import Ending, stop_collector, unused
+from .logs import log_to_standard_error
 from .options import given
 from .sections import SectionCommand
 from .tracer_options import settings_of, tracer_options
@@ -122,6 +124,7 @@ def command(
     from ..collectors.sources.preload.source import PreloadSource
     from ..collectors.sources.registry import open_file
     from ..collectors.sources.tmio.ftio import FtioSource
+    from ..events.descriptors import raise_limit
     from .naming import batch_job
 
     known_job = job or batch_job(os.environ)
@@ -138,6 +141,8 @@ def command(
         raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
     settings = CollectorSettings(endpoint=connect, shared_filesystems=shared_fs, local_filesystems=local_fs)
     origin = Origin(job=known_job or "unknown", host=socket.gethostname(), user=os.environ.get("USER", ""))
+    log_to_standard_error(logging.WARNING)
+    raise_limit()
     ending = Ending()
     sources: list[Source] = [open_file(path, origin, format=format_name, follow=not replay) for path in files]
     traced: PreloadSource | None = None

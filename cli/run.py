@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 from dataclasses import replace
@@ -122,9 +123,11 @@ def command(
     from ..analyzers.settings import DetectSettings
     from ..collectors.settings import SpoolSettings
     from .launch import LaunchError, end_like
+    from .logs import log_to_standard_error
     from .report_folder import report_folder
     from .run_session import RunPlan, run_traced
 
+    log_to_standard_error(logging.WARNING)
     name = job or default_job(cmd, os.environ)
     fallback_name = f"iotide-{safe_name(name)[:100]}"
     plan = RunPlan(

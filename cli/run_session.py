@@ -34,6 +34,7 @@ from ..daemon.server import Server
 from ..daemon.session import JobSession
 from ..daemon.settings import AggregatorSettings
 from ..events import UnavailableError
+from ..events.descriptors import raise_limit
 from ..events.losses import loss_lines
 from ..events.models import RunSummary, SignalSeries, UnseenProgram
 from .aside import running_aside
@@ -114,6 +115,7 @@ def _observe(plan: RunPlan, gate: Path, loop: asyncio.AbstractEventLoop, server:
         with SignalPassing() as passing:
             child = start(plan.command, environment)
             passing.attach(child)
+            raise_limit()  # now: the command has the limit that we were given
             view = open_view(sys.stderr, quiet=plan.quiet)
             server.aggregator.on_prediction(view.predicted, "terminal")
             work = (_show(view, server, plan.job), feed.run(), server.run())

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .logs import log_to_standard_error
+
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
     from ..collectors.source import Problems
     from ..daemon.server import Server
@@ -66,8 +68,10 @@ def command(
 ) -> None:
     """Serves until a signal ends it."""
     from ..daemon.settings import load_settings
+    from ..events.descriptors import raise_limit
 
-    logging.basicConfig(format="iotide: %(message)s", level=logging.INFO if verbose else logging.WARNING)
+    log_to_standard_error(logging.INFO if verbose else logging.WARNING)
+    raise_limit()
     settings = load_settings(
         config,
         os.environ,

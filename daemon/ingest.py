@@ -13,6 +13,7 @@ import zmq
 import zmq.asyncio
 
 from ..events import ConfigError
+from ..events.descriptors import backlog
 from ..events.endpoints import check_private, is_ipv6, private_files
 from ..events.wire import Frame
 from .ingest_core import IngestCore, IngestSettings, Reply, Sink
@@ -36,9 +37,11 @@ class Ingest:
         self._settings = settings or IngestSettings()
         self.core = IngestCore(sink, self._settings)
         self._endpoint = endpoint
+        self._bound = endpoint
         self._socket: zmq.asyncio.Socket = context.socket(zmq.ROUTER)
         self._socket.linger = 0
         self._socket.setsockopt(zmq.MAXMSGSIZE, 64 << 20)
+        self._socket.setsockopt(zmq.BACKLOG, backlog())
 
     def bind(self) -> str:
         """Binds the socket; returns the endpoint, with the port that the system chose.
@@ -53,7 +56,18 @@ class Ingest:
                 self._socket.bind(self._endpoint)
         except zmq.ZMQError as error:
             raise ConfigError(f"cannot listen on {self._endpoint}: {error}") from None
-        return bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+        self._bound = bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+        return self._bound
+
+    def stop_listening(self) -> None:
+        """Takes no connections, and ends those that there are."""
+        with contextlib.suppress(zmq.ZMQError):
+            self._socket.unbind(self._bound)
+
+    def listen(self) -> None:
+        """Listens again where it did; raises an OSError (zmq.ZMQError) where that does not work yet."""
+        with private_files():
+            self._socket.bind(self._bound)
 
     async def run(self) -> None:
         """Receives until cancelled."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import zmq
 import zmq.asyncio
 
+from ..events.descriptors import ListenerGuard
 from .aggregator import Aggregator, clean_job
 from .archives import Archives
 from .ingest import Ingest
@@ -20,7 +21,9 @@ from .lasting import lasting
 from .settings import AggregatorSettings
 
 if TYPE_CHECKING:
-    from .publish.http import HttpServer, Pages
+    from .publish.http import Pages
+    from .publish.http_server import HttpServer
+    from .publish.pubsub import Publisher
 
 _LATE_TICKS = 10
 
@@ -57,6 +60,7 @@ class Server:
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._stack = contextlib.AsyncExitStack()
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
+        self._guards: list[ListenerGuard] = []
         self._ticked_at = -math.inf  # a machine's clock may begin when it boots
 
     async def start(self) -> None:
@@ -73,6 +77,7 @@ class Server:
         try:
             if self._ingest is not None:
                 self.ingest_endpoint = self._ingest.bind()
+                self._guard("ingest", self.ingest_endpoint, self._ingest)
             if self._settings.publish is not None:
                 self._start_publisher(self._settings.publish)
             if self._settings.http is not None:
@@ -135,7 +140,17 @@ class Server:
             if self.archives is not None:
                 waiting = self.archives.tick() or waiting
             self._ticked_at = time.monotonic()
+            for guard in self._guards:
+                guard.check(self._ticked_at)
             await asyncio.sleep(0 if waiting else self._tick_s)  # in between, what has come in is taken in
+
+    def _guard(self, name: str, endpoint: str, listener: Ingest | Publisher) -> None:
+        def count() -> None:
+            self.aggregator.counters["listener_pauses"] += 1
+
+        guard = ListenerGuard(name, endpoint, listener.stop_listening, listener.listen, count)
+        self._stack.callback(guard.close)
+        self._guards.append(guard)
 
     def _start_publisher(self, endpoint: str) -> None:
         from .publish.pubsub import Publisher
@@ -144,17 +159,25 @@ class Server:
         self._stack.callback(publisher.close)
         self.aggregator.on_prediction(publisher.prediction, "zeromq")
         self.aggregator.on_job(publisher.job, "zeromq")
+        self._guard("publish", publisher.endpoint, publisher)
         self.publish_endpoint = publisher.endpoint
 
     async def _start_http(self, address: str) -> None:
         # Imported when wanted: an embedded aggregator without HTTP starts half a second earlier.
-        from .publish.http import HttpServer, make_application
+        from .publish.http import make_application
+        from .publish.http_server import HttpServer
         from .publish.metrics import AggregatorCollector, make_registry
 
         stats = self.stats
         collector = AggregatorCollector(self.aggregator, lambda: stats, self._settings.max_job_series, time.time)
         app = make_application(self.aggregator, make_registry(collector), self.not_ready, time.time, self._pages)
-        server = HttpServer(app, address, allow_remote=self._settings.allow_remote)
+        server = HttpServer(
+            app,
+            address,
+            allow_remote=self._settings.allow_remote,
+            limits=self._settings.http_limits,
+            counters=self.aggregator.counters,
+        )
         self._stack.push_async_callback(server.stop)
         await server.start()
         self.http = server

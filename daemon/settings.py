@@ -16,6 +16,7 @@ from ..analyzers.settings import DetectSettings
 from ..events import ConfigError
 from ..events.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from .archives import ArchiveSettings
+from .http_settings import HttpSettings
 from .ingest_core import IngestSettings
 from .job_graph import check
 
@@ -87,6 +88,7 @@ class AggregatorSettings(BaseModel):
         description="How far an event's stamp may be ahead of the aggregator's clock before it is dropped.",
     )
     bounds: IngestSettings = Field(default_factory=IngestSettings, description="Bounds of what collectors may send.")
+    http_limits: HttpSettings = Field(default_factory=HttpSettings, description="Bounds of HTTP's connections.")
     detect: DetectSettings = Field(default_factory=DetectSettings, description="How periods are looked for.")
     archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
     dfg: DfgSettings = Field(default_factory=DfgSettings, description="How directly-follows graphs are kept.")

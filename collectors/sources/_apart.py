@@ -109,6 +109,8 @@ def _pieces(pipe: IO[bytes]) -> Iterator[tuple[list[SourceItem], _State]]:
 
 def _parts(pipe: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
     held = bytearray()
+    news = select.poll()  # select() has no place for descriptors from 1,024 on
+    news.register(pipe, select.POLLIN)
     while True:
         while len(held) >= _HEAD.size:
             kind, size = _HEAD.unpack_from(held)
@@ -118,7 +120,7 @@ def _parts(pipe: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
                 break
             yield kind, bytes(held[_HEAD.size : _HEAD.size + size])
             del held[: _HEAD.size + size]
-        if not select.select([pipe], [], [], PATIENCE_S)[0]:
+        if not news.poll(PATIENCE_S * 1000):
             raise TimeoutError
         data = os.read(pipe.fileno(), _READ)
         if not data:

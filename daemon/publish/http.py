@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-from collections.abc import Callable, Iterator
-from typing import Annotated, Final, Protocol
+from collections.abc import Callable
+from typing import Annotated, Protocol
 
-import uvicorn
 from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from prometheus_client import CollectorRegistry
@@ -20,9 +18,7 @@ from ...analyzers.dfg.compare import compare
 from ...analyzers.dfg.union import union_of
 from ...analyzers.interaction.settings import InteractionSettings
 from ...analyzers.layers.report import Cut
-from ...events import ConfigError
 from ...events.dfg import Comparison, Graph
-from ...events.endpoints import check_address, is_loopback
 from ...events.interaction import Culprits, Ranking
 from ...events.layers import Layers
 from ...events.models import JobDetail, JobList, Prediction, SignalSeries
@@ -31,8 +27,6 @@ from ..culprits import frozen_culprits, shared_by
 from ..failures import AnalysisFailedError
 from ..job_interactions import rank_jobs
 from ..session import PREDICTION, SIGNAL, JobSession
-
-_START_S: Final = 10.0
 
 
 class Pages(Protocol):
@@ -255,72 +249,3 @@ def make_application(
         return session_of(job).detail(clock(), top)
 
     return app
-
-
-class _Server(uvicorn.Server):
-    """uvicorn that leaves signals to the program around it and says when it has started."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Captures none."""
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts and says so."""
-        await super().startup(sockets)
-        self.ready.set()
-
-
-class HttpServer:
-    """Serves an application inside our event loop, without a log."""
-
-    def __init__(self, app: FastAPI, address: str, *, allow_remote: bool) -> None:
-        host, port = check_address(address)
-        if not allow_remote and not is_loopback(host):
-            raise ConfigError(f"{address} is not loopback: plain HTTP is refused there unless allow_remote is set")
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._socket = socket.socket(family, socket.SOCK_STREAM)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            self._socket.bind((host, port))
-        except OSError as error:
-            self._socket.close()
-            raise ConfigError(f"cannot listen on {address}: {error.strerror}") from None
-        shown = f"[{host}]" if family == socket.AF_INET6 else host
-        self.url = f"http://{shown}:{self._socket.getsockname()[1]}"
-        self._config = uvicorn.Config(
-            app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2
-        )
-        self._server = _Server(self._config)
-        self._task: asyncio.Task[None] | None = None
-
-    async def start(self) -> None:
-        """Begins to answer."""
-        self._server = _Server(self._config)
-        self._task = asyncio.create_task(self._server.serve([self._socket.dup()]))  # which it closes at its end
-        async with asyncio.timeout(_START_S):
-            await self._server.ready.wait()
-
-    async def run(self) -> None:
-        """Answers until it fails or ends by itself; starts again if that was so before."""
-        if self._task is None or self._task.done():
-            await self.start()
-        if self._task is not None:
-            await asyncio.wait([self._task])
-            self._task.result()
-
-    async def stop_answering(self) -> None:
-        """Ends open answers."""
-        self._server.should_exit = True
-        if self._task is not None:
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-
-    async def stop(self) -> None:
-        """Ends open answers and closes the socket."""
-        await self.stop_answering()
-        self._socket.close()

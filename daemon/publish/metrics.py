@@ -147,6 +147,13 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_input_malformed_total": Family(
         CounterMetricFamily, "Malformed pieces of input skipped by collectors, by kind.", ("kind",)
     ),
+    "iotide_http_refused_total": Family(
+        CounterMetricFamily, "Connections refused as http_limits.connections was reached."
+    ),
+    "iotide_http_timeouts_total": Family(CounterMetricFamily, "Connections ended as their client took too long."),
+    "iotide_listener_pauses_total": Family(
+        CounterMetricFamily, "Times that no connections were let in for want of descriptors."
+    ),
     "iotide_archives_total": Family(CounterMetricFamily, "Archives of jobs begun."),
     "iotide_archive_bytes_total": Family(CounterMetricFamily, "Bytes written to archives."),
     "iotide_archives_failed_total": Family(CounterMetricFamily, "Archives that could not be made or written on."),
@@ -264,6 +271,8 @@ class AggregatorCollector(Collector):
         add("iotide_ingest_streams", stats.streams)
         add("iotide_collectors", stats.collectors)
         add("iotide_collectors_lost_total", self._aggregator.counters["collectors_lost"])
+        for name in ("http_refused", "http_timeouts", "listener_pauses"):
+            add(f"iotide_{name}_total", self._aggregator.counters[name])
         self._add_archives(add)
         add("iotide_listener_errors_total", self._aggregator.counters["listener_errors"])
         for family, counted in _BY_NAME.items():

@@ -5,12 +5,14 @@ Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` whenever a job a
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 
 import msgspec
 import zmq
 
 from ...events import ConfigError
+from ...events.descriptors import backlog
 from ...events.endpoints import check_private, is_ipv6, private_files
 from ...events.models import JobSummary, Prediction
 
@@ -25,6 +27,7 @@ class Publisher:
         self._socket = context.socket(zmq.PUB)
         self._socket.linger = 200  # the last word on a job should still go out
         self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
+        self._socket.setsockopt(zmq.BACKLOG, backlog())
         self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
         try:
             with private_files():
@@ -41,6 +44,16 @@ class Publisher:
     def job(self, summary: JobSummary) -> None:
         """Publishes a job's state."""
         self._send(f"job.{summary.job}", summary)
+
+    def stop_listening(self) -> None:
+        """Takes no subscribers, and ends the connections that there are."""
+        with contextlib.suppress(zmq.ZMQError):
+            self._socket.unbind(self.endpoint)
+
+    def listen(self) -> None:
+        """Listens again where it did; raises an OSError (zmq.ZMQError) where that does not work yet."""
+        with private_files():
+            self._socket.bind(self.endpoint)
 
     def close(self) -> None:
         """Closes the socket."""

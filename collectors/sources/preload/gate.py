@@ -5,11 +5,13 @@ from __future__ import annotations
 import array
 import contextlib
 import errno
+import math
 import os
 import select
 import socket
 import stat
 import struct
+import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from .watching import UNWATCHED, Spares, watch_of
 _BACKLOG: Final = 4096
 _ACCEPTS_A_POLL: Final = 256
 _MOST_SILENT: Final = 256
+_RETRY_S: Final = 0.25
 _CREDENTIALS: Final = struct.Struct("3i")
 
 
@@ -52,6 +55,7 @@ class Gate:
         self._events = events
         self._socket = _listen(path)
         self._silent: dict[int, socket.socket] = {}
+        self._again_at_s = math.inf
         self._spares = Spares()
         events.register(self._socket, select.EPOLLIN)
 
@@ -65,6 +69,9 @@ class Gate:
                 yield from self._take(self._forget(descriptor))
         if self._socket.fileno() in ready:
             yield from self._accept()
+        elif time.monotonic() >= self._again_at_s:
+            self._again_at_s = math.inf
+            self._events.register(self._socket, select.EPOLLIN)
 
     def descriptors(self) -> list[int]:
         """Returns what it needs before a peer has come."""
@@ -101,10 +108,13 @@ class Gate:
             except BlockingIOError:
                 return
             except OSError as error:  # out of descriptors, or the peer is gone again
+                # Who waits for news would be told again at once, and at once again.
+                self._events.unregister(self._socket)
+                self._again_at_s = time.monotonic() + _RETRY_S
                 yield error
                 return
             peer.setblocking(False)
-            if select.select([peer], [], [], 0)[0]:
+            if _has_spoken(peer):
                 yield from self._take(peer)
                 continue
             if len(self._silent) >= _MOST_SILENT:
@@ -148,6 +158,12 @@ class Gate:
             self._spares.restore()
         if arrival is not None:
             yield arrival
+
+
+def _has_spoken(peer: socket.socket) -> bool:
+    asking = select.poll()  # select() has no place for descriptors from 1,024 on
+    asking.register(peer, select.POLLIN)
+    return bool(asking.poll(0))
 
 
 def _received(peer: socket.socket) -> Arrival | ProtocolError | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from ....events import InputError
+from ....events.descriptors import raise_limit
 from ...file_facts import NodeFiles
 from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem
@@ -139,6 +140,7 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.set_wakeup_fd(-1)
     _close_all_but({*drain.descriptors(), channel.fileno()})
+    raise_limit()
     writer = SpoolWriter(channel, bounds)
     news = select.poll()
     for descriptor in (drain.events.fileno(), channel.fileno()):

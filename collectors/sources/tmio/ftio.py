@@ -12,6 +12,7 @@ import numpy as np
 import zmq
 
 from ....events import ConfigError, EventBatch, Kind, Layer, concatenate
+from ....events.descriptors import ListenerGuard, backlog
 from ....events.endpoints import check_private, is_ipv6, private_files
 from ....events.wire import MAX_BATCH_EVENTS
 from ...parser import Input
@@ -62,8 +63,10 @@ class FtioSource:
         self._own_context = context is None
         self._context: zmq.Context[zmq.Socket[bytes]] = context or zmq.Context()
         self._closed = False
+        self.endpoint = ""
         self._socket = self._context.socket(zmq.PULL)
         self.endpoint = self._bind()
+        self._guard = ListenerGuard("ftio-listen", self.endpoint, self._stop_listening, self._listen)
         self._about = Input(self.endpoint, origin, problems=self.problems, counters=self.counters)
         host = "" if settings.allow_remote else origin.host
         self._streams = Streams(settings, self._about, host, origin.user)
@@ -80,6 +83,7 @@ class FtioSource:
 
     def poll(self) -> list[SourceItem]:
         """Takes in the messages that are there, up to a bound; none is waited for."""
+        self._guard.check(time.monotonic())
         items: list[SourceItem] = []
         taken, gathered = 0, 0
         with contextlib.suppress(zmq.Again):
@@ -96,12 +100,24 @@ class FtioSource:
         """Stops listening; safe to call twice."""
         if not self._closed:
             self._closed = True
+            if self.endpoint:
+                self._guard.close()
             self._socket.close(0)
             if self._own_context:
                 self._context.term()
 
+    def _stop_listening(self) -> None:
+        self.counters["listener_pauses"] += 1
+        with contextlib.suppress(zmq.ZMQError):
+            self._socket.unbind(self.endpoint)
+
+    def _listen(self) -> None:
+        with private_files():
+            self._socket.bind(self.endpoint)
+
     def _bind(self) -> str:
         self._socket.setsockopt(zmq.RCVHWM, self._settings.high_water)
+        self._socket.setsockopt(zmq.BACKLOG, backlog())
         self._socket.setsockopt(zmq.MAXMSGSIZE, _CUT_OFF * self._settings.max_message_bytes)
         endpoint = self._settings.endpoint
         try:

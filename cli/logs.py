@@ -1,0 +1,87 @@
+"""Lines of the log on standard error: so many, however often somebody outside causes one."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO, Final
+
+_WINDOW_S: Final = 60.0
+_MOST_OF_A_PLACE: Final = 20
+"""Lines of one place in the code, in each window; of those that only inform ``_MOST_TOLD``."""
+_MOST_TOLD: Final = 1000
+_MOST_PLACES: Final = 200
+_LONGEST: Final = 4000
+"""Characters of a line with its traceback."""
+
+
+@dataclass(slots=True)
+class _Place:
+    since_s: float
+    said: int = 0
+    left_out: int = 0
+
+
+class LimitedHandler(logging.StreamHandler[IO[str]]):
+    """Writes a bounded number of lines a minute for each place in the code that logs, and says how many it left out.
+
+    What a line says may come from outside, where it is logged from does not: so the table of places is small, and what
+    is beyond its bound shares one place.
+
+    Args:
+        stream: by default standard error.
+        clock: a steady one, seconds.
+    """
+
+    def __init__(self, stream: IO[str] | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(stream or sys.stderr)
+        self._clock = clock
+        self._places: OrderedDict[tuple[str, int], _Place] = OrderedDict()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes a record, or counts it."""
+        now_s = self._clock()
+        self._tell_left_out(now_s)
+        key = (record.pathname, record.lineno)
+        if key not in self._places and len(self._places) >= _MOST_PLACES:
+            key = ("", 0)
+        place = self._places.setdefault(key, _Place(now_s))
+        if place.said >= (_MOST_OF_A_PLACE if record.levelno >= logging.WARNING else _MOST_TOLD):
+            place.left_out += 1
+            return
+        place.said += 1
+        super().emit(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Formats a record, cut where it is too long."""
+        text = super().format(record)
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text) - _LONGEST} characters left out)"
+
+    def close(self) -> None:
+        """Says what was left out at last."""
+        self._tell_left_out(float("inf"))
+        super().close()
+
+    def _tell_left_out(self, now_s: float) -> None:
+        """Says what was left out in windows that are over, and forgets them."""
+        while self._places:
+            key, place = next(iter(self._places.items()))
+            if now_s - place.since_s < _WINDOW_S:
+                break
+            del self._places[key]
+            if place.left_out:
+                text = f"{place.left_out} further lines like an earlier one were left out"
+                super().emit(logging.LogRecord(__name__, logging.WARNING, key[0], key[1], text, None, None))
+
+
+def log_to_standard_error(level: int) -> None:
+    """Has all that is logged in this process, by libraries too, go to standard error in bounded amounts."""
+    handler = LimitedHandler()
+    handler.setFormatter(logging.Formatter("iotide: %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(level)

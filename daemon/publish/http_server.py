@@ -1,0 +1,291 @@
+"""HTTP's connections: how many there may be, and how long a client may take for what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final, Literal
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ...events import ConfigError, descriptors
+from ...events.endpoints import check_address, is_loopback
+from ..http_settings import HttpSettings
+
+_log = logging.getLogger(__name__)
+_START_S: Final = 10.0
+_BACKLOG: Final = 128
+_ACCEPTS_A_TURN: Final = 64
+_RETRY_S: Final = 1.0
+_LEAST_CONNECTIONS: Final = 4
+_NO_ROOM: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_UNREAD: Final = 65_536
+_REFUSAL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
+    b"content-type: text/plain\r\ncontent-length: 21\r\n\r\ntoo many connections\n"
+)
+_TOO_SLOW: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
+_Waiting = Literal["header", "body", "idle", "reading", "closing", ""]
+
+
+class TimedProtocol(H11Protocol):
+    """uvicorn's protocol with a deadline for all that a client has to do; it is closed when it does not."""
+
+    def __init__(self, *arguments: Any, limits: HttpSettings, server: _Server, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._limits = limits
+        self._owner = server
+        self._timer: asyncio.TimerHandle | None = None
+        self._waits_for: _Waiting = ""
+        self._is_stalled = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begins to wait for a request."""
+        super().connection_made(transport)
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Waits for nothing any more."""
+        super().connection_lost(exc)
+        self._owner.open -= 1
+        self._wait_for("")
+
+    def data_received(self, data: bytes) -> None:
+        """Takes in a part of a request."""
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        """Waits for the next request."""
+        super().on_response_complete()
+        self._unset_keepalive_if_required()  # our own deadline is
+        self._look()
+
+    def pause_writing(self) -> None:
+        """Waits for the client to read."""
+        super().pause_writing()
+        self._is_stalled = True
+        self._look()
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        super().resume_writing()
+        self._is_stalled = False
+        self._look()
+
+    def _look(self) -> None:
+        if self.transport.is_closing():
+            self._wait_for("closing")
+        elif self._is_stalled:
+            self._wait_for("reading")
+        elif self.cycle is None or self.cycle.response_complete:
+            has_begun = self.cycle is None or bool(self.conn.trailing_data[0])
+            self._wait_for("header" if has_begun else "idle")
+        else:
+            self._wait_for("body" if self.cycle.more_body else "")
+
+    def _wait_for(self, what: _Waiting) -> None:
+        """Begins to wait; for the same as before, the time that is over counts."""
+        if what == self._waits_for:
+            return
+        self._waits_for = what
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        limits = self._limits
+        seconds = {"header": limits.header_timeout_s, "idle": limits.idle_timeout_s}.get(what, limits.body_timeout_s)
+        if what:
+            self._timer = self.loop.call_later(seconds, self._too_late)
+
+    def _too_late(self) -> None:
+        self._timer = None
+        self._owner.counters["http_timeouts"] += self._waits_for != "idle"
+        if self._waits_for in ("closing", "reading"):
+            self.transport.abort()
+            return
+        if self._waits_for != "idle" and not (self.cycle and self.cycle.response_started):
+            self.transport.write(_TOO_SLOW)
+        self.transport.close()
+        self._wait_for("closing")
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that leaves signals to the program around it, says when it has started, and accepts so many at once.
+
+    asyncio's own server accepts whatever comes, and without a descriptor for it tries again thousands of times.
+    """
+
+    def __init__(self, config: uvicorn.Config, limits: HttpSettings, counters: Counter[str]) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+        self.counters = counters
+        self.open = 0
+        self._limits = limits
+        self._listener: socket.socket | None = None
+        self._retry: asyncio.TimerHandle | None = None
+        self._accepting: set[asyncio.Task[Any]] = set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Captures none."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts and says so."""
+        await self.lifespan.startup()
+        (self._listener,) = sockets or []
+        self._listener.setblocking(False)
+        self._listener.listen(_BACKLOG)
+        self.servers = []
+        self._listen()
+        self.started = True
+        self.ready.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accepts no more, and ends what is open."""
+        if self._retry is not None:
+            self._retry.cancel()
+        if self._listener is not None:
+            asyncio.get_running_loop().remove_reader(self._listener)
+        await super().shutdown(sockets)
+
+    @property
+    def most(self) -> int:
+        """Connections that there may be: with what they take of descriptors, others have twice as many left."""
+        return min(self._limits.connections, max((self.open + descriptors.free()) // 3, _LEAST_CONNECTIONS))
+
+    def _listen(self) -> None:
+        self._retry = None
+        if self._listener is not None:
+            asyncio.get_running_loop().add_reader(self._listener, self._accept, self._listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        most = self.most
+        for _ in range(_ACCEPTS_A_TURN):
+            try:
+                accepted, _ = listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if error.errno not in _NO_ROOM:
+                    raise
+                _log.error("no connection can be accepted for HTTP: %s", error.strerror)
+                loop = asyncio.get_running_loop()
+                loop.remove_reader(listener)
+                self._retry = loop.call_later(_RETRY_S, self._listen)
+                return
+            accepted.setblocking(False)
+            if self.open >= most:
+                self.counters["http_refused"] += 1
+                _refuse(accepted)
+                continue
+            self.open += 1
+            task = asyncio.get_running_loop().create_task(self._begin(accepted))
+            self._accepting.add(task)
+            task.add_done_callback(self._accepting.discard)
+
+    async def _begin(self, accepted: socket.socket) -> None:
+        make = partial(TimedProtocol, self.config, self.server_state, {}, limits=self._limits, server=self)
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(make, accepted)
+        except OSError:
+            self.open -= 1
+            accepted.close()
+
+
+def _refuse(accepted: socket.socket) -> None:
+    """Says that there are too many, and closes; what the client has sent is read, else it would not see the answer."""
+    with accepted, contextlib.suppress(OSError):
+        accepted.send(_REFUSAL)
+        accepted.shutdown(socket.SHUT_WR)
+        accepted.recv(_UNREAD)
+
+
+class HttpServer:
+    """Serves an application inside our event loop; its log has what failed.
+
+    Args:
+        app: what answers.
+        address: HOST:PORT.
+        allow_remote: whether others than this machine may connect.
+        limits: what clients may take.
+        counters: gets ``http_refused`` and ``http_timeouts``.
+
+    Raises:
+        ConfigError: the address cannot be listened on, or others could connect.
+    """
+
+    def __init__(
+        self,
+        app: FastAPI,
+        address: str,
+        *,
+        allow_remote: bool,
+        limits: HttpSettings | None = None,
+        counters: Counter[str] | None = None,
+    ) -> None:
+        host, port = check_address(address)
+        if not allow_remote and not is_loopback(host):
+            raise ConfigError(f"{address} is not loopback: plain HTTP is refused there unless allow_remote is set")
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._socket.bind((host, port))
+        except OSError as error:
+            self._socket.close()
+            raise ConfigError(f"cannot listen on {address}: {error.strerror}") from None
+        shown = f"[{host}]" if family == socket.AF_INET6 else host
+        self.url = f"http://{shown}:{self._socket.getsockname()[1]}"
+        self._limits = limits or HttpSettings()
+        self._counters = Counter[str]() if counters is None else counters
+        self._config = uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=2,
+        )
+        self._server = self._new()
+        self._task: asyncio.Task[None] | None = None
+
+    def _new(self) -> _Server:
+        return _Server(self._config, self._limits, self._counters)
+
+    async def start(self) -> None:
+        """Begins to answer."""
+        self._server = self._new()
+        self._task = asyncio.create_task(self._server.serve([self._socket.dup()]))  # which it closes at its end
+        async with asyncio.timeout(_START_S):
+            await self._server.ready.wait()
+
+    async def run(self) -> None:
+        """Answers until it fails or ends by itself; starts again if that was so before."""
+        if self._task is None or self._task.done():
+            await self.start()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+            self._task.result()
+
+    async def stop_answering(self) -> None:
+        """Ends open answers."""
+        self._server.should_exit = True
+        if self._task is not None:
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def stop(self) -> None:
+        """Ends open answers and closes the socket."""
+        await self.stop_answering()
+        self._socket.close()
