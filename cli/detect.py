@@ -39,6 +39,7 @@ Examples:
   iotide detect --method reference --outlier dbscan --autocorrelation 8.jsonl
 
 Exit status: 0 analysed (also when there is no rhythm), 1 the work failed, 2 bad usage or nothing could be read.
+What could not be read of the input is named, and the rest is used: that is no failure.
 """
 _MOMENT_HELP: Final = "seconds from its first event, Unix seconds, or a date such as 2024-11-07T12:00:00"
 _input = partial(click.option, cls=SectionOption, section="Input")

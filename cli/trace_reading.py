@@ -183,6 +183,8 @@ def read_and_tell(paths: Sequence[Path], format_name: str | None, rule: CountRul
     with reading_progress(paths) as progress:
         trace = read_traces(paths, format_name=format_name, job=name_of(paths), progress=progress)
     trace.rule = rule
+    if not trace.events and len(paths) == trace.problems.total == 1:
+        raise trace.problems.first[0]
     tell(trace.problems, trace.omissions)
     if not trace.events:
         raise InputError(str(paths[0]), None, "no event was read", "at least one I/O call")
@@ -241,7 +243,14 @@ def _read(source: FileSource | WholeSource, path: Path, trace: Trace, progress: 
                 if len(item.batch):
                     trace.chunks.append((item.stream, item.batch))
         progress(path, source.counters["bytes_read"])
+    miss(source, path)
     trace.omissions.merge(source.omissions)
     trace.problems.total += source.problems.total
     room = trace.problems.kept - len(trace.problems.first)
     trace.problems.first.extend(source.problems.first[:room])
+
+
+def miss(source: FileSource | WholeSource, path: Path) -> None:
+    """Reports a file that was read to its end and had no event."""
+    if not source.counters["events"] and not source.problems.total:
+        source.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))

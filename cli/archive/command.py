@@ -31,7 +31,8 @@ Examples:
   iotide archive verify job.iotide
   iotide archive convert -o job.json job.iotide     # open it in Perfetto
 
-Exit status: 0 done, 1 the work failed or an archive is damaged, 2 bad usage or unreadable input.
+Exit status: 0 done, 1 the work failed or a part of the input could not be read (the rest was), 2 bad usage or nothing
+could be read.
 """
 _archive = click.argument("file", metavar="ARCHIVE", type=click.Path(path_type=Path))
 
@@ -82,7 +83,8 @@ def create(
       iotide archive create -o job.iotide *.st
       iotide archive create --no-times -o small.iotide job.iotide
 
-    Exit status: 0 done, 1 the archive cannot be written, 2 bad usage or unreadable input.
+    Exit status: 0 done, 1 the archive cannot be written, or it lacks what could not be read, 2 bad usage or nothing
+    could be read.
     """
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
@@ -90,6 +92,7 @@ def create(
     from ...events.archive.writer import ArchiveWriter
     from ..progress import reading_progress
     from ..telling import tell
+    from ..trace_reading import miss
     from .writing import shown, write_items
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
@@ -101,8 +104,11 @@ def create(
             out.write(writer.begin({"job": origin.job, "traces": [path.name for path in files]}))
             for path, source in zip(files, sources, strict=True):
                 calls += write_items(writer, shown(read_all(source), path, source.counters, progress), out)
+                miss(source, path)
                 problems += source.problems.total
                 tell(source.problems, source.omissions)
+            if not calls:
+                raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
             out.write(writer.end())
     except (InputError, ConfigError) as error:
         click.echo(f"iotide: {error}", err=True)
@@ -112,6 +118,7 @@ def create(
         sys.exit(1)
     more = f"; {problems} pieces of the traces were skipped" if problems else ""
     click.echo(f"{output}: {calls} calls in {output.stat().st_size} bytes{more}", err=True)
+    sys.exit(1 if problems else 0)
 
 
 @command.command(short_help="Say what is in an archive, and what takes the space.")
@@ -122,17 +129,20 @@ def info(file: Path, as_json: bool) -> None:
 
     What is damaged is named, and the rest is told of.
 
-    Exit status: 0 done, 2 no archive, or one of which nothing can be read.
+    Exit status: 0 done, 1 the archive is damaged, and what is left of it was told, 2 no archive.
     """
     from .report import print_report, report_of
 
     with _opened(file) as reader:
-        report = report_of(reader, file.stat().st_size)
+        report, broken = report_of(reader, file.stat().st_size)
         if as_json:
             click.echo(json.dumps(report, indent=2))
         else:
             print_report(report)
-        _name_problems(reader)
+        for problem in broken:
+            click.echo(f"iotide: {problem}", err=True)
+    if broken:
+        sys.exit(1)
 
 
 @command.command(short_help="Print the calls as JSON lines.")

@@ -42,7 +42,8 @@ Examples:
   iotide archive convert -o job.otf2 job.iotide && otf2-print job.otf2/traces.otf2
   iotide archive convert -o calls.parquet --job run7 strace/*.st
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or unreadable input.
+Exit status: 0 done, 1 the work failed or a part of the input could not be read (the rest was converted), 2 bad usage or
+nothing could be read.
 """
 
 
@@ -71,6 +72,7 @@ def convert(
     """Checks what was asked for, converts, and says what could not be carried over."""
     from ...collectors.source import Omissions, Problems
     from ...events import ConfigError, InputError, UnavailableError
+    from ..telling import tell
     from .targets import TARGETS, losses_of, target_for
 
     problems, omissions = Problems(), Omissions()
@@ -79,21 +81,27 @@ def convert(
         known = TARGETS[chosen]
         writer = known.writer()
         _check_output(output, force, folder=known.folder)
-        with _opened(files, format_name, job, problems, omissions) as reader:
-            lost = losses_of(reader, known)
-            with step_progress("writing calls") as show, _private(output, folder=known.folder) as path:
-                calls = _written(writer, reader, path, lost, show)
-            for what, count in lost.items():
-                omissions.add(what, count)
-            for problem in reader.problems:
-                problems.add(problem)
-    except (ConfigError, UnavailableError) as error:
-        _end(str(error), 2)
-    except InputError as error:
+        for as_it_is in (True, False) if _is_whole_archive(files, format_name) else (False,):
+            try:
+                with _opened(files, format_name, job, problems, omissions, as_it_is=as_it_is) as reader:
+                    lost = losses_of(reader, known)
+                    with step_progress("writing calls") as show, _private(output, folder=known.folder) as path:
+                        calls = _written(writer, reader, path, lost, show)
+                        if not calls:
+                            raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
+                break
+            except InputError:
+                if not as_it_is:
+                    raise
+        for what, count in lost.items():
+            omissions.add(what, count)
+    except (ConfigError, UnavailableError, InputError) as error:
+        tell(problems, Omissions())
         _end(str(error), 2)
     except OSError as error:
         _end(f"cannot write {output}: {error.strerror or ' '.join(str(error).split())}", 1)
     _report(files, output, chosen, calls, problems, omissions, as_json=as_json)
+    sys.exit(1 if problems.total else 0)
 
 
 def _report(
@@ -154,11 +162,46 @@ def _private(output: Path, *, folder: bool) -> Iterator[Path]:
             yield Path(file.name)
 
 
+def _is_whole_archive(files: tuple[Path, ...], format_name: str | None) -> bool:
+    """Tells whether the input is one archive of which all can be read.
+
+    Raises:
+        InputError: it cannot be opened.
+    """
+    from ...collectors.sources.sniffing import is_archive
+    from ...events import InputError
+    from ...events.archive.blocks import MAGIC
+    from ...events.archive.reader import ArchiveReader
+
+    if len(files) != 1 or format_name not in (None, "archive") or not files[0].is_file():
+        return False
+    try:
+        with files[0].open("rb") as file:
+            if not is_archive(file.read(len(MAGIC))):
+                return False
+            file.seek(0)
+            reader = ArchiveReader(file, str(files[0]))
+            for number in reader.streams:
+                for _ in reader.sections(number):
+                    pass
+            return not reader.problems
+    except InputError:
+        return False
+    except PermissionError as error:
+        raise InputError(str(files[0]), None, f"cannot be read ({error.strerror})", "a file") from None
+
+
 @contextmanager
 def _opened(
-    files: tuple[Path, ...], format_name: str | None, job: str | None, problems: Problems, omissions: Omissions
+    files: tuple[Path, ...],
+    format_name: str | None,
+    job: str | None,
+    problems: Problems,
+    omissions: Omissions,
+    *,
+    as_it_is: bool,
 ) -> Iterator[ArchiveReader]:
-    """Opens an archive, or makes one of other traces that is gone afterwards.
+    """Opens an archive as it is, or makes one of what can be read of any traces that is gone afterwards.
 
     Raises:
         InputError: a file cannot be read.
@@ -166,20 +209,12 @@ def _opened(
     """
     from tempfile import TemporaryFile
 
-    from ...collectors.sources.sniffing import is_archive
-    from ...events import InputError
-    from ...events.archive.blocks import MAGIC
     from ...events.archive.reader import ArchiveReader
 
-    if len(files) == 1 and format_name in (None, "archive") and files[0].is_file():
-        try:
-            with files[0].open("rb") as file:
-                if is_archive(file.read(len(MAGIC))):
-                    file.seek(0)
-                    yield ArchiveReader(file, str(files[0]))
-                    return
-        except PermissionError as error:
-            raise InputError(str(files[0]), None, f"cannot be read ({error.strerror})", "a file") from None
+    if as_it_is:
+        with files[0].open("rb") as file:
+            yield ArchiveReader(file, str(files[0]))
+        return
     with TemporaryFile() as made:
         _gather(files, format_name, job, made, problems, omissions)
         made.seek(0)
@@ -193,6 +228,7 @@ def _gather(
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
     from ...events.archive.writer import ArchiveWriter
+    from ..trace_reading import miss
     from .writing import write_items
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
@@ -208,6 +244,7 @@ def _gather(
                     show(path, source.counters["bytes_read"])
 
             write_items(writer, told(), made)
+            miss(source, path)
             problems.total += source.problems.total
             problems.first.extend(source.problems.first[: problems.kept - len(problems.first)])
             omissions.merge(source.omissions)
@@ -217,13 +254,8 @@ def _gather(
 def _written(
     writer: Writer, reader: ArchiveReader, path: Path, lost: Counter[str], show: Callable[[int, int], None]
 ) -> int:
-    from ...events import InputError
-
-    try:
-        total = sum(section.calls for number in reader.streams for section in reader.sections(number))
-        return writer(reader, path, lost, lambda done: show(done, total))
-    except InputError as error:
-        _end(str(error), 1)
+    total = sum(section.calls for number in reader.streams for section in reader.sections(number))
+    return writer(reader, path, lost, lambda done: show(done, total))
 
 
 def _end(message: str, status: int) -> NoReturn:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...clients.units import byte_text
+from ...events import InputError
 from ...events.archive.archived import ArchivedStream
 from ...events.archive.blocks import VERSION
 from ...events.archive.encoding import PartKind
@@ -18,14 +19,12 @@ from ...events.losses import is_loss, loss_lines
 _MOST_ROWS: Final = 40
 
 
-def report_of(reader: ArchiveReader, size: int) -> dict[str, Any]:
-    """Sums up an archive: plain data for ``--json``.
-
-    Raises:
-        InputError: a section is broken.
-    """
-    streams = [_about_stream(reader, number, stream) for number, stream in reader.streams.items()]
-    return {
+def report_of(reader: ArchiveReader, size: int) -> tuple[dict[str, Any], list[InputError]]:
+    """Sums up an archive: plain data for ``--json``, and what of it cannot be read."""
+    broken: list[InputError] = []
+    streams = [_about_stream(reader, number, stream, broken) for number, stream in reader.streams.items()]
+    broken += reader.problems
+    report = {
         "version": VERSION,
         "archive": reader.where,
         "job": reader.job,
@@ -35,23 +34,29 @@ def report_of(reader: ArchiveReader, size: int) -> dict[str, Any]:
         "bytes_by_block": reader.bytes,
         "calls": sum(stream["calls"] for stream in streams),
         "complete": reader.complete,
-        "problems": [str(problem) for problem in reader.problems],
+        "problems": [str(problem) for problem in broken],
         "merged": _about_merged(reader),
         "streams": streams,
     }
+    return report, broken
 
 
-def _about_stream(reader: ArchiveReader, number: int, stream: ArchivedStream) -> dict[str, Any]:
+def _about_stream(
+    reader: ArchiveReader, number: int, stream: ArchivedStream, broken: list[InputError]
+) -> dict[str, Any]:
     about: Counter[str] = Counter()
     first_ns, last_ns = [], []
-    for section in reader.sections(number):
-        about["calls"] += section.calls
-        about["sections"] += 1
-        about["signatures"] += len(section.terminals)
-        about["grammar_symbols"] += len(section.rules.values)
-        about["literals"] += sum(map(len, section.literals))
-        first_ns.append(section.first_ns)
-        last_ns.append(section.last_ns)
+    try:
+        for section in reader.sections(number):
+            about["calls"] += section.calls
+            about["sections"] += 1
+            about["signatures"] += len(section.terminals)
+            about["grammar_symbols"] += len(section.rules.values)
+            about["literals"] += sum(map(len, section.literals))
+            first_ns.append(section.first_ns)
+            last_ns.append(section.last_ns)
+    except InputError as error:
+        broken.append(error)
     return {
         "name": stream.name,
         "command": stream.info.command,

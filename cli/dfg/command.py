@@ -41,7 +41,8 @@ Examples:
   iotide dfg --compare http://127.0.0.1:9788/jobs/4711 run11.json
   iotide dfg --log events.h5 *.st                              one event log of many traces
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read.
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. What could not be read
+of the input is named, and the rest is used: that is no failure.
 """
 _VARIABLES: Final = ("SCRATCH", "WORK", "PROJECT", "SOFTWARE", "TMPDIR", "HOME")
 _TOP: Final = 20

@@ -31,7 +31,8 @@ Examples:
   iotide layers --json app.iotide | jq '.layers.findings[].text'
   iotide layers http://127.0.0.1:9788/jobs/4711                a running job as it is now
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read.
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. What could not be read
+of the input is named, and the rest is used: that is no failure.
 """
 _TOP: Final = 20
 _input = partial(click.option, cls=SectionOption, section="Input")

@@ -15,7 +15,7 @@ from ...events import StreamInfo
 from ...events.interaction import RankReport
 from ..progress import reading_progress
 from ..telling import listed, tell
-from ..trace_reading import MOST_CALLS, MOST_FILES, name_of
+from ..trace_reading import MOST_CALLS, MOST_FILES, miss, name_of
 
 
 def ranked(paths: list[Path], format_name: str | None, settings: InteractionSettings) -> RankReport:
@@ -54,6 +54,8 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
                     progress(path, source.counters["bytes_read"])
             finally:
                 source.close()
+            if len(paths) > 1:
+                miss(source, path)
             omissions.merge(source.omissions)
             problems.total += source.problems.total
             problems.first += source.problems.first[: problems.kept - len(problems.first)]

@@ -37,7 +37,8 @@ Examples:
   iotide rank http://127.0.0.1:9788/jobs/4711               a running job as it is now
   iotide rank --culprits http://127.0.0.1:9788/jobs/4711    who disturbs it
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read.
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. What could not be read
+of the input is named, and the rest is used: that is no failure.
 """
 _input = partial(click.option, cls=SectionOption, section="Input")
 _graph = partial(click.option, cls=SectionOption, section="Graph", show_default=True)
@@ -201,7 +202,9 @@ def _of_traces(
         check_filter(paths, format_name, filter_out)
     report = ranked(paths, format_name, settings)
     if not report.ranking.events:
-        raise click.UsageError(f"{paths[0]}: there is no event in it")
+        from ...events import InputError
+
+        raise InputError(str(paths[0]), None, "no event was read", "at least one event")
     if filter_out is not None:
         if filter_out.suffix == ARCHIVE:
             kept, whole = write_archive(filter_out, paths[0], format_name, report.ranking)

@@ -26,8 +26,8 @@ Examples:
 
 An interrupt ends the replay, after what was sent is acknowledged.
 
-Exit status: 0 all calls were acknowledged, 1 not all were (interrupted, refused, no aggregator), 2 bad usage or
-unreadable input.
+Exit status: 0 all calls were acknowledged, 1 not all were (interrupted, refused, no aggregator, a part of the input
+could not be read), 2 bad usage or nothing could be read.
 """
 
 
@@ -90,7 +90,7 @@ def command(
             files=[str(path) for path in files],
             sent=sent.acknowledged,
             dropped=sent.dropped,
-            complete=sent.complete and not replayer.problems.total,
+            complete=sent.complete and not replayer.problems.total and not recording.problems.total,
             took_s=time.monotonic() - begin,
             speed=None if math.isinf(speed) else speed,
             shift_s=shift_ns / 1e9,

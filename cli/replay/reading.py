@@ -25,6 +25,7 @@ from ...events.replayed import Replayed
 from ..archive.writing import write_items
 from ..naming import default_job
 from ..progress import reading_progress
+from ..trace_reading import miss
 
 
 @dataclass(slots=True)
@@ -103,6 +104,7 @@ def _keep(
     out.write(writer.begin({"job": job}))
     for path, source in sources:
         write_items(writer, _followed(path, source, progress), out)
+        miss(source, path)
         _merge(recording.problems, source.problems)
         recording.omissions.merge(source.omissions)
     out.write(writer.end())

@@ -1,0 +1,152 @@
+"""What commands do with damaged input: a table of commands and kinds of damage, with exit status and what is told."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from iotide.cli.main import group
+from iotide.events import IotideError
+
+LINES = [
+    b'{"call": "write", "path": "/s/f", "start": %d, "dur": 0.5, "size": 1000, "pid": 7, "tid": 7}\n' % at
+    for at in range(2000)
+]
+ANALYSES = ("detect", "dfg", "layers", "rank")
+COPIES = ("create", "convert", "to-jsonl")
+LOOKS = ("info", "dump", "verify")
+NOTHING, PART, WHOLE = 2, None, 0
+"""Exit status when nothing, a part or all can be read; of a part it is 0 for analyses and 1 for all others."""
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    done = CliRunner().invoke(group, [str(word) for word in words])
+    if isinstance(done.exception, IotideError):  # as the program itself does
+        return subprocess.CompletedProcess(
+            list(map(str, words)), 2, done.stdout, done.stderr + f"iotide: {done.exception}"
+        )
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert "Traceback" not in done.output
+    return subprocess.CompletedProcess(list(map(str, words)), done.exit_code, done.stdout, done.stderr)
+
+
+def command(name: str, folder: Path, *files: Path) -> subprocess.CompletedProcess[str]:
+    if name in ANALYSES:
+        return run(name, *files)
+    if name == "create":
+        return run("archive", "create", "-o", folder / "made.iotide", *files)
+    if name in ("convert", "to-jsonl"):
+        return run("archive", "convert", "-o", folder / ("made.json" if name == "convert" else "made.jsonl"), *files)
+    return run("archive", name, *files)
+
+
+def archive(folder: Path) -> bytes:
+    """An archive of two streams in several sections."""
+    for at, host in enumerate(("n1", "n2")):
+        lines = b"".join(line.replace(b'"pid"', b'"host": "%s", "pid"' % host.encode()) for line in LINES)
+        (folder / f"source{at}.jsonl").write_bytes(lines)
+    done = run("archive", "create", "-o", folder / "source.iotide", folder / "source0.jsonl", folder / "source1.jsonl")
+    assert done.returncode == 0, done.stderr
+    return (folder / "source.iotide").read_bytes()
+
+
+def flipped(data: bytes, place: float) -> bytes:
+    changed = bytearray(data)
+    changed[int(place * (len(changed) - 1))] ^= 0x41
+    return bytes(changed)
+
+
+def wrong_check(data: bytes) -> bytes:
+    packed = bytearray(gzip.compress(data))
+    packed[-6] ^= 1
+    return bytes(packed)
+
+
+TEXT = b"".join(LINES)
+DAMAGED: dict[str, tuple[str, Callable[[Path], bytes], int | None]] = {
+    "whole": ("a.jsonl", lambda folder: TEXT, WHOLE),
+    "packed": ("a.jsonl.gz", lambda folder: gzip.compress(TEXT), WHOLE),
+    "empty": ("a.jsonl", lambda folder: b"", NOTHING),
+    "random bytes": ("a.bin", lambda folder: b"\x01" + bytes(range(256)) * 4, NOTHING),
+    "without events": ("a.jsonl", lambda folder: b'{"note": 1}\n', NOTHING),
+    "a line of rubbish": ("a.jsonl", lambda folder: TEXT + b"rubbish\n", PART),
+    "cut within a line": ("a.jsonl", lambda folder: TEXT[:-30], PART),
+    "wrong check sum": ("a.jsonl.gz", lambda folder: wrong_check(TEXT), PART),
+    "packed and cut": ("a.jsonl.gz", lambda folder: gzip.compress(TEXT)[:-300], PART),
+    "packed, rubbish behind": ("a.jsonl.gz", lambda folder: gzip.compress(TEXT) + b"rubbish", PART),
+    "archive": ("a.iotide", archive, WHOLE),
+    "archive's magic alone": ("a.iotide", lambda folder: archive(folder)[:8], NOTHING),
+}
+
+
+@pytest.mark.parametrize("name", [*ANALYSES, *COPIES])
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_what_can_be_read_is_used_and_the_rest_is_told(damage: str, name: str, tmp_path: Path) -> None:
+    file, make, readable = DAMAGED[damage]
+    path = tmp_path / file
+    path.write_bytes(make(tmp_path))
+    done = command(name, tmp_path, path)
+    expected = readable if readable is not None else 0 if name in ANALYSES else 1
+    assert done.returncode == expected, (done.stdout, done.stderr)
+    assert (str(path) in done.stderr.replace(f"{tmp_path}/made", "")) == (readable != WHOLE)
+    written = [made for made in tmp_path.glob("made*") if made.stat().st_size]
+    assert bool(done.stdout if name in ANALYSES else written) == (readable != NOTHING)
+
+
+@pytest.mark.parametrize("name", [*ANALYSES, *COPIES, *LOOKS])
+@pytest.mark.parametrize("what", ["missing", "folder"])
+def test_input_that_is_none_is_refused(what: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "input"
+    if what == "folder":
+        path.mkdir()
+    done = command(name, tmp_path, path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(path) in done.stderr
+    assert not list(tmp_path.glob("made*"))
+
+
+@pytest.mark.parametrize("name", [*ANALYSES, *COPIES])
+def test_a_good_file_is_used_beside_an_empty_one(name: str, tmp_path: Path) -> None:
+    good, empty = tmp_path / "good.jsonl", tmp_path / "empty.jsonl"
+    good.write_bytes(TEXT)
+    empty.write_bytes(b"")
+    done = command(name, tmp_path, good, empty)
+    assert done.returncode == (0 if name in ANALYSES else 1)
+    assert f"{empty}: no event was read" in done.stderr
+    done = command(name, tmp_path, good, tmp_path / "missing")
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize("place", [0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+@pytest.mark.parametrize("how", ["cut", "flipped"])
+def test_a_damaged_archive_gives_all_commands_what_is_left(how: str, place: float, tmp_path: Path) -> None:
+    data = archive(tmp_path)
+    path = tmp_path / "a.iotide"
+    path.write_bytes(data[: int(place * len(data))] if how == "cut" else flipped(data, place))
+    verified = command("verify", tmp_path, path)
+    if verified.returncode == 2:  # not even its first bytes are those of an archive
+        assert place < 0.1
+        return
+    dumped = command("dump", tmp_path, path)
+    left, damaged = dumped.stdout.count("\n"), verified.returncode == 1
+    assert dumped.returncode == command("info", tmp_path, path).returncode == verified.returncode
+    assert (str(path) in dumped.stderr) == damaged
+    assert command("info", tmp_path, path).stdout
+    for name in COPIES:
+        done = command(name, tmp_path, path)
+        assert done.returncode == (2 if not left else 1 if damaged else 0), (name, done.stderr)
+        made = list(tmp_path.glob("made.*"))
+        assert bool(made) == bool(left), name
+        for each in made:
+            if each.suffix == ".jsonl":
+                assert each.read_bytes().count(b"\n") == left
+            each.unlink()
+    for name in ANALYSES:
+        done = command(name, tmp_path, path)
+        assert done.returncode == (0 if left else 2), (name, done.stderr)
+        assert (str(path) in done.stderr) == (damaged or not left)
