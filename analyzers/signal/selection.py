@@ -18,14 +18,21 @@ ALL_COUNTS: Final[LeftOut] = np.zeros(0, np.uint8)
 Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-_KINDS: Final[dict[ModeName, tuple[Kind, ...]]] = {
-    "read": (Kind.READ,),
-    "write": (Kind.WRITE,),
-    "both": (Kind.READ, Kind.WRITE),
+_EVERY: Final = READS | WRITES
+
+
+def _bits(reads: int, writes: int) -> npt.NDArray[np.uint8]:
+    """Returns a table of bits by Kind: which of READS and WRITES an event of it is, as far as these are wanted."""
+    table = np.zeros(256, np.uint8)
+    table[Kind.READ], table[Kind.WRITE] = reads, writes
+    return table
+
+
+_BITS: Final[dict[ModeName, npt.NDArray[np.uint8]]] = {
+    "read": _bits(READS, 0),
+    "write": _bits(0, WRITES),
+    "both": _bits(READS, WRITES),
 }
-_BIT_OF_KIND: Final = np.zeros(256, np.uint8)
-_BIT_OF_KIND[Kind.READ] = READS
-_BIT_OF_KIND[Kind.WRITE] = WRITES
 
 
 def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
@@ -42,25 +49,25 @@ def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
     Returns:
         bool[len(batch)]
     """
-    kinds = occurring(batch.kind)
-    wanted = kinds == _KINDS[mode][0]
-    for kind in _KINDS[mode][1:]:
-        wanted |= kinds == kind
-    wanted = wanted & (batch.bytes > 0)
+    bits = _BITS[mode].take(occurring(batch.kind))
+    if left_out.any():
+        bits = bits & _of_files(left_out ^ np.uint8(_EVERY), _EVERY, batch)
+    wanted = (bits != 0) & (batch.bytes > 0)
     if not (is_constant(batch.depth) and batch.depth[0] == 0):
         wanted &= batch.depth == 0
-    if left_out.any():
-        wanted &= ~is_left_out(batch, left_out)
     result: Flags = wanted
     return result
 
 
 def is_left_out(batch: EventBatch, left_out: LeftOut) -> Flags:
     """Tells which events are reads or writes of files that do not count that way, bool[len(batch)]."""
-    # numbers beyond the table share one last entry, of which nothing is left out
-    missing = np.append(left_out, np.uint8(0))[np.minimum(batch.file, len(left_out))]
-    result: Flags = (missing & _BIT_OF_KIND[occurring(batch.kind)]) != 0
+    result: Flags = (_of_files(left_out, 0, batch) & _BITS["both"].take(occurring(batch.kind))) != 0
     return result
+
+
+def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> npt.NDArray[np.uint8]:
+    """Looks the files of events up; numbers beyond the table share one last entry."""
+    return np.append(table, np.uint8(beyond)).take(batch.file, mode="clip")
 
 
 def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tuple[Times, Times, Times, Flags]:
