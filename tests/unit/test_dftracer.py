@@ -15,6 +15,7 @@ from iotide.collectors.sources.dftracer.parser import DftracerParser
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.collectors.sources.sniffing import is_dftracer
 from iotide.events import Flag, Kind, Layer
+from iotide.events.spread import busy_ns, calls_in
 from support.parsing import collect, cut, one, parse
 
 DATA = Path(__file__).parents[1] / "data"
@@ -63,7 +64,12 @@ def test_aggregated_records_of_a_real_run_are_sums() -> None:
     assert found["pwrite"]["bytes"] == 20 * 8192
     assert found["pread"]["bytes"] == 20 * 4096
     assert found["fwrite"]["bytes"] == 400
-    assert all(row["flags"] == Flag.AGGREGATE and row["duration"] == 10**9 for row in found.values())
+    both = Flag.AGGREGATE | Flag.SPREAD
+    assert all(row["flags"] == both and row["duration"] == 10**9 for row in found.values())
+    events = one(collect(read_all(open_file(DATA / "dftracer-sums.pfw.gz", Origin(job="job"))))).events
+    busy = dict(zip(found, busy_ns(events).tolist(), strict=False))
+    assert (busy["pwrite"], busy["mkdir"], busy["rmdir"]) == (76_000, 106_000, 2_658_000)
+    assert calls_in(events).sum() == 50
     assert source.omissions.counts == {"calls within aggregated records, of which only the sums are known": 50}
 
 

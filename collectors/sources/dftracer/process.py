@@ -24,6 +24,10 @@ _INTERVAL_NS: Final = 10**9
 _UPPER: Final = (int(Layer.MPIIO), int(Layer.HDF5))
 
 
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
 class Process:
     """Numbers, clock and facts of one process.
 
@@ -99,7 +103,10 @@ class Process:
         duration = nanoseconds([record.dur for record in records], self._unit_ns)
         volume, requested, failed = moved(arguments, table)
         summed = table[:, 0] == AGGREGATED
+        offset = np.clip(integers([each.offset for each in arguments], -1), -1, LATEST_NS)
+        flags = np.where(failed, int(Flag.FAILED), 0)
         if summed.any():
+            offset, requested, flags = self._spread(arguments, summed, offset, requested, flags)
             duration = np.where(summed, _INTERVAL_NS, duration)
             calls = integers([each.dft_cnt for each in arguments], 1)[summed]
             omissions.add("calls within aggregated records, of which only the sums are known", int(calls.clip(0).sum()))
@@ -115,10 +122,10 @@ class Process:
             "pid": self.pid,
             "tid": tid,
             "file": self._numbered(arguments, omissions),
-            "offset": np.clip(integers([each.offset for each in arguments], -1), -1, LATEST_NS),
+            "offset": offset,
             "requested": requested,
             "bytes": volume,
-            "flags": np.where(failed, int(Flag.FAILED), 0) + np.where(summed, int(Flag.AGGREGATE), 0),
+            "flags": flags,
             "signature": self._signed(records, arguments),
         }
         if np.isin(table[:, 2], _UPPER).any():  # calls that libc makes within its own are not recorded
@@ -133,6 +140,20 @@ class Process:
         batch = make_batch(len(records), columns)
         good = (start >= 0) & (duration >= 0) & (start <= LATEST_NS - np.maximum(duration, 0))
         return (batch, []) if good.all() else (batch.select(good), np.flatnonzero(~good).tolist())
+
+    def _spread(
+        self, arguments: Sequence[Arguments], summed: Mask, offset: Ints, requested: Ints, flags: Ints
+    ) -> tuple[Ints, Ints, Ints]:
+        """Returns the three columns with those of aggregated records: how many calls, and how long they took."""
+        calls = np.clip(integers([each.dft_cnt for each in arguments], 1), 1, 2**31)
+        most = LATEST_NS // self._unit_ns
+        alone, whole = (
+            np.clip(integers([getattr(each, name) for each in arguments], 0), 0, most) * self._unit_ns
+            for name in ("dur", "dur_sum")
+        )
+        busy = np.maximum(np.where(whole > 0, whole, np.where(alone <= LATEST_NS // calls, alone, 0) * calls), 0)
+        both = int(Flag.AGGREGATE | Flag.SPREAD)
+        return np.where(summed, busy, offset), np.where(summed, calls, requested), np.where(summed, both, flags)
 
     def _numbered(self, arguments: Sequence[Arguments], omissions: Omissions) -> npt.NDArray[np.uint32]:
         """Numbers the files by their hashes or, as there were none in early versions, by their names."""

@@ -53,6 +53,8 @@ class Arguments(msgspec.Struct, gc=False):
     cmd_hash: Any = None
     dft_cnt: Any = None
     ret_sum: Any = None
+    dur: Any = None
+    dur_sum: Any = None
 
 
 class Record(msgspec.Struct, gc=False):
