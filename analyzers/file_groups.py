@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..events import FileType
-from ..events.layers import FileGroup
 from ..events.models import CountName
+
+if TYPE_CHECKING:
+    from ..events.layers import FileGroup
 
 DATA: Final = 0
 CHANNEL: Final = 1

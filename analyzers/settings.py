@@ -91,6 +91,11 @@ class DetectSettings(BaseModel):
         description="Bins that the analysis of a finished trace keeps, the newest: 4.8 days at 10 Hz, 8 bytes each.",
     )
 
+    def check_running(self) -> None:
+        """Raises ConfigError where a running job cannot be analysed so."""
+        if self.sampling == "point":
+            raise ConfigError("sampling at points needs a finished trace; a running job is sampled by volume")
+
     @property
     def fixed_hz(self) -> float | None:
         """The one sampling frequency, None for several resolutions. The reference and point samples have 10 Hz."""

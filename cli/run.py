@@ -125,7 +125,8 @@ def command(
     from .launch import LaunchError, end_like
     from .logs import log_to_standard_error
     from .report_folder import report_folder
-    from .run_session import RunPlan, run_traced
+    from .run_plan import RunPlan
+    from .run_start import run_traced
 
     log_to_standard_error(logging.WARNING)
     name = job or default_job(cmd, os.environ)

@@ -1,50 +1,40 @@
-"""The work of ``iotide run``: an aggregator in this process, a process that collects, and the command beside them."""
+"""What observes the command of ``iotide run``: an aggregator in this process, fed by the process that collects."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import os
-import shlex
 import signal
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..analyzers.settings import DetectSettings
 from ..clients.lines import prediction_line
 from ..clients.live_view import LiveView, open_view
 from ..clients.units import byte_text, duration_text, mapped_text, not_counted_text
-from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
-from ..collectors.settings import SpoolSettings, TracerSettings
-from ..collectors.source import Origin
 from ..collectors.sources.preload.relay import RelayedSource
 from ..collectors.traceable import obstacle_to_tracing
-from ..daemon.aggregator import clean_job
 from ..daemon.archives import ArchiveSettings
 from ..daemon.failures import AnalysisFailedError
 from ..daemon.server import Server
 from ..daemon.session import JobSession
 from ..daemon.settings import AggregatorSettings
-from ..events import UnavailableError
-from ..events.descriptors import raise_limit
 from ..events.losses import loss_lines
 from ..events.models import RunSummary, SignalSeries, UnseenProgram
 from .aside import running_aside
-from .launch import SignalPassing, shell_status, start
+from .launch import shell_status
 from .run_feed import Feed
+from .run_plan import RunPlan
 
 if TYPE_CHECKING:
     from ..clients.live_pages import LivePages
 
-_GATE: Final = "tracer.sock"
 _TOLD_AFTER_S: Final = 1.0
 _TOLD_EVERY_S: Final = 5.0
 _VIEW_S: Final = 0.2
@@ -54,94 +44,79 @@ _RATE_S: Final = 1.0
 _UNSEEN_SHOWN: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlan:
-    """What ``iotide run`` was asked for."""
-
-    command: Sequence[str]
-    job: str
-    output: Path | None
-    """Folder for the report; None for no report."""
-    json_file: Path | None
-    quiet: bool
-    interval_s: float
-    listen: str | None
-    publish: str | None
-    tracer: TracerSettings
-    detect: DetectSettings
-    spool: SpoolSettings
-    archive: bool = True
-    """Keep every call, in the folder of the report."""
-
-
-def run_traced(plan: RunPlan) -> int:
-    """Runs the command under observation.
-
-    Returns:
-        Its return code, negative for death by a signal.
+@contextlib.contextmanager
+def session_of(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
+    """Yields what observes a command; ``source`` collects already.
 
     Raises:
-        LaunchError: the command cannot be started.
-        ConfigError: an endpoint cannot be used; the command was not started.
+        ConfigError: an endpoint cannot be used.
     """
-    plan = replace(plan, job=clean_job(plan.job))
-    with (
-        _private_folder() as folder,
-        contextlib.closing(_collector(plan, folder)) as source,
-        asyncio.Runner() as runner,
-    ):
+    with asyncio.Runner() as runner:
         loop = runner.get_loop()
         server = Server(_aggregator_settings(plan), _pages(plan), embedded=True)
         loop.run_until_complete(server.start())
+        session = Session(plan, source, server, loop)
         try:
-            return _observe(plan, folder / _GATE, loop, server, source)
+            yield session
         finally:
+            session.close()
             loop.run_until_complete(server.stop())
 
 
-def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
-    """Starts to collect; before there are threads, as that forks."""
-    origin = Origin(job=plan.job, host=socket.gethostname(), user=os.environ.get("USER", ""))
-    return RelayedSource(folder / _GATE, origin, plan.spool)
+class Session:
+    """Feeds what is collected to an aggregator, shows it, and sums it up.
 
+    Args:
+        plan: what was asked for.
+        source: what collects.
+        server: has been started.
+        loop: runs here only.
+    """
 
-def _observe(plan: RunPlan, gate: Path, loop: asyncio.AbstractEventLoop, server: Server, source: RelayedSource) -> int:
-    feed = Feed(source, server.sink, server.stats, socket.gethostname())
-    environment = _environment(plan, gate)
-    view: LiveView | None = None
-    tasks: list[asyncio.Task[None]] = []
-    try:
-        started = time.time()
-        with SignalPassing() as passing:
-            child = start(plan.command, environment)
-            passing.attach(child)
-            raise_limit()  # now: the command has the limit that we were given
-            view = open_view(sys.stderr, quiet=plan.quiet)
-            server.aggregator.on_prediction(view.predicted, "terminal")
-            work = (_show(view, server, plan.job), feed.run(), server.run())
-            tasks = [loop.create_task(each) for each in work]
-            with running_aside(loop, feed.pressure):
-                returncode = child.wait()
-            ended = time.time()
-        # From here on nothing may change how the command ended.
+    def __init__(self, plan: RunPlan, source: RelayedSource, server: Server, loop: asyncio.AbstractEventLoop) -> None:
+        self._plan = plan
+        self._source = source
+        self._server = server
+        self._loop = loop
+        self._feed = Feed(source, server.sink, server.stats, socket.gethostname())
+        self._view: LiveView | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @contextlib.contextmanager
+    def observing(self) -> Iterator[None]:
+        """Works in a thread of low priority as long as the block lasts, in which the command runs."""
+        self._view = open_view(sys.stderr, quiet=self._plan.quiet)
+        self._server.aggregator.on_prediction(self._view.predicted, "terminal")
+        work = (_show(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
+        self._tasks = [self._loop.create_task(each) for each in work]
+        with running_aside(self._loop, self._feed.pressure):
+            yield
+
+    def finish(self, lasted: tuple[float, float], returncode: int) -> None:
+        """Reads what is left, and says and writes what was seen; says so where that fails."""
         try:
-            showing, feeding, _ = tasks
-            loop.run_until_complete(_stop(showing))
-            loop.run_until_complete(_catch_up(plan, source, feed, feeding))
-            view.close()
-            session = _last_word(plan, server, started)
-            archive = server.archives.finish(plan.job) if server.archives is not None else None
-            unseen = list(source.unseen)
-            _finish(plan, session, (started, ended), returncode, archive, unseen)
-            _tell_unseen(unseen)
+            showing, feeding, _ = self._tasks
+            self._loop.run_until_complete(_stop(showing))
+            self._loop.run_until_complete(_catch_up(self._plan, self._source, self._feed, feeding))
+            if self._view is not None:
+                self._view.close()
+            self._sum_up(lasted, returncode)
         except Exception as error:
             _say(f"the run could not be summed up: {error!r}")
-        return returncode
-    finally:
-        for task in tasks:
-            loop.run_until_complete(_stop(task))
-        if view is not None:
-            view.close()
+
+    def close(self) -> None:
+        """Ends what is still going on."""
+        for task in self._tasks:
+            self._loop.run_until_complete(_stop(task))
+        if self._view is not None:
+            self._view.close()
+
+    def _sum_up(self, lasted: tuple[float, float], returncode: int) -> None:
+        session = _last_word(self._plan, self._server, lasted[0])
+        archive = self._server.archives.finish(self._plan.job) if self._server.archives is not None else None
+        unseen = list(self._source.unseen)
+        _finish(self._plan, session, lasted, returncode, archive, unseen)
+        _tell_unseen(unseen)
 
 
 async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:
@@ -255,23 +230,6 @@ def _tell_unseen(unseen: Sequence[UnseenProgram]) -> None:
         _say(f"not seen: {len(unseen) - _UNSEEN_SHOWN:,} further programs")
 
 
-def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
-    plain = dict(os.environ)
-    try:
-        traced = traced_environment(plain, gate, plan.job, plan.tracer)
-    except UnavailableError as error:
-        _say(f"{error}; the command runs untraced")
-        return plain
-    obstacle = obstacle_to_tracing(plan.command[0], plain)
-    if obstacle is None:
-        return traced
-    _say(
-        f"{obstacle.program} {obstacle.reason}: {'it runs' if obstacle.breaks else 'what it does itself is'} untraced; "
-        f"strace sees it: strace -f -ttt -T -y -o app.st {shlex.join(plan.command)}; iotide detect app.st"
-    )
-    return plain if obstacle.breaks else traced
-
-
 def _settings_of(plan: RunPlan) -> AggregatorSettings:
     return AggregatorSettings(http=None, publish=None, detect=plan.detect)
 
@@ -306,18 +264,6 @@ def _archive_settings(plan: RunPlan) -> ArchiveSettings:
     return ArchiveSettings(
         folder=plan.output.resolve(), quota_bytes=unlimited, job_bytes=unlimited, retain_s=float("inf")
     )
-
-
-@contextlib.contextmanager
-def _private_folder() -> Iterator[Path]:
-    """Yields a folder whose sockets' paths are short enough for Unix sockets."""
-    roots = [None, "/tmp", "/dev/shm"]  # noqa: S108  (mkdtemp makes a private folder in it)
-    for root in roots:
-        with tempfile.TemporaryDirectory(prefix="iotide-", dir=root) as name:
-            if len(os.fsencode(name)) + 16 <= LONGEST_SOCKET_PATH:
-                yield Path(name)
-                return
-    raise UnavailableError("no folder with a short enough path for Unix sockets; set TMPDIR to one")
 
 
 async def _show(view: LiveView, server: Server, job: str) -> None:

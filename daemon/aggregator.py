@@ -14,13 +14,13 @@ from .agenda import Agenda
 from .collector_counts import CollectorCounts
 from .failures import AnalysisFailedError, Failures
 from .ingest_core import StreamForgottenError
+from .job_ids import clean_job
 from .life import Happening, State, after
 from .listeners import Listeners
 from .pressure import Allowance, Pressure
 from .session import JobSession
 from .settings import AggregatorSettings
 
-_LONGEST_JOB: Final = 256
 _SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted at once
 _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
@@ -364,8 +364,3 @@ def _add(total: dict[str, float], session: JobSession) -> None:
     for signal in (session.predictor.reads, session.predictor.writes):
         total["late"] += signal.late_bytes
         total["ahead"] += signal.ahead_bytes
-
-
-def clean_job(job: str) -> str:
-    """Returns a job id fit for paths, labels and terminals: printable, not empty, of bounded length."""
-    return "".join(letter if letter.isprintable() else "?" for letter in job[:_LONGEST_JOB]) or "unknown"

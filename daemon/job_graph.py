@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,12 @@ from ..analyzers.dfg.settings import DfgSettings
 from ..analyzers.dfg.sizes import sizes_of
 from ..analyzers.dfg.update import ActivityRow, DfgAnalyzer
 from ..events import ConfigError, EventBatch, concatenate
-from ..events.dfg import Graph
 from ..events.spread import busy_ns
 from .held import Taken
 from .numbering import JobNames
+
+if TYPE_CHECKING:
+    from ..events.dfg import Graph
 
 _SPARE: Final = 1024  # activities named beyond those told apart, so that their number can be told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,14 @@ from ..analyzers.interaction.tables import Tables
 from ..analyzers.interaction.update import InteractionAnalyzer
 from ..events import EventBatch, StreamInfo, concatenate, is_constant
 from ..events.batch import IntArray
-from ..events.interaction import Ranking
 from ..events.kernel import COMM, text_about
 from ..events.programs import program_name
 from ..events.schema import UNKNOWN_RANK
 from .held import Taken
 from .numbering import JobNames
+
+if TYPE_CHECKING:
+    from ..events.interaction import Ranking
 
 _MOST_HOSTS = 65_536
 _MOST_HELD = 1024

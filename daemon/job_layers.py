@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from ..analyzers.layers.settings import LayersSettings
 from ..analyzers.layers.update import LayerAnalyzer
-from ..events.layers import Layers
 from .held import Taken
 from .numbering import JobNames
 
 if TYPE_CHECKING:
     from ..analyzers.layers.report import Cut
+    from ..events.layers import Layers
 
 
 class JobLayers:

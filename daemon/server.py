@@ -7,20 +7,21 @@ import contextlib
 import math
 import time
 from collections.abc import Awaitable, Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-import zmq
-import zmq.asyncio
-
 from ..events.descriptors import ListenerGuard
-from .aggregator import Aggregator, clean_job
+from .aggregator import Aggregator
 from .archives import Archives
-from .ingest import Ingest
 from .ingest_core import IngestStats, Sink
+from .job_ids import clean_job
 from .lasting import lasting
 from .settings import AggregatorSettings
 
 if TYPE_CHECKING:
+    import zmq.asyncio
+
+    from .ingest import Ingest
     from .publish.http import Pages
     from .publish.http_server import HttpServer
     from .publish.pubsub import Publisher
@@ -53,12 +54,11 @@ class Server:
         self._settings = settings
         self._pages = pages
         self.http: HttpServer | None = None
-        self._context = zmq.asyncio.Context()
+        self._stack = contextlib.AsyncExitStack()
         self.archives = self._archives(settings)
         self.sink: Sink = self.archives or self.aggregator
-        self._ingest = None if embedded else Ingest(self._context, settings.ingest, self.sink, settings.bounds)
+        self._ingest = None if embedded else self._make_ingest(settings)
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
-        self._stack = contextlib.AsyncExitStack()
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
         self._ticked_at = -math.inf  # a machine's clock may begin when it boots
@@ -69,9 +69,6 @@ class Server:
         Raises:
             ConfigError: one of them cannot be bound, or would be open to the network; the others are released.
         """
-        self._stack.callback(self._context.term)
-        if self._ingest is not None:
-            self._stack.callback(self._ingest.close)
         if self.archives is not None:
             self._stack.callback(self.archives.close)
         try:
@@ -152,7 +149,24 @@ class Server:
         self._stack.callback(guard.close)
         self._guards.append(guard)
 
+    @cached_property
+    def _context(self) -> zmq.asyncio.Context:
+        import zmq.asyncio  # which `iotide run` starts without, unless it publishes
+
+        context = zmq.asyncio.Context()
+        self._stack.callback(context.term)
+        return context
+
+    def _make_ingest(self, settings: AggregatorSettings) -> Ingest:
+        from .ingest import Ingest
+
+        ingest = Ingest(self._context, settings.ingest, self.sink, settings.bounds)
+        self._stack.callback(ingest.close)
+        return ingest
+
     def _start_publisher(self, endpoint: str) -> None:
+        import zmq
+
         from .publish.pubsub import Publisher
 
         publisher = Publisher(zmq.Context(self._context), endpoint, allow_remote=self._settings.allow_remote)

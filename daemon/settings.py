@@ -99,8 +99,7 @@ class AggregatorSettings(BaseModel):
 
     @model_validator(mode="after")
     def _samples_as_a_running_job_can_be(self) -> Self:
-        if self.detect.sampling == "point":
-            raise ConfigError("sampling at points needs a finished trace; a running job is sampled by volume")
+        self.detect.check_running()
         return self
 
     @model_validator(mode="after")

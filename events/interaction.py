@@ -5,22 +5,15 @@ Source: seed 003. Times are seconds, volumes bytes.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 
 from .analysis import InputProblem
+from .interaction_kinds import EdgeKind, Grouping, Start
 from .models import Model
 
 RANK_VERSION = 1
 MOST_COMMUNITIES = 1000
 """Communities of a component that are told at most."""
-
-Grouping = Literal["thread", "process", "rank", "host", "job"]
-"""What a vertex is."""
-Start = Literal["equal", "cpu", "io"]
-"""What start ranks follow."""
-EdgeKind = Literal["wakeup", "lock", "guest", "fork", "file", "pipe", "socket", "collective"]
 
 
 class Actor(Model):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...events.dfg import ActivityStats, Follows, Graph
 from .bounds import Edges
 from .concurrency import Concurrency
 from .durations import Durations
@@ -15,6 +14,9 @@ from .nodes import Nodes
 from .open_cases import OpenCases
 from .settings import DfgSettings
 from .state import State
+
+if TYPE_CHECKING:
+    from ...events.dfg import Graph
 
 OTHER_NAME: Final = "(other)"
 _NEVER: Final = 2**62
@@ -64,6 +66,8 @@ def make_graph(
     Raises:
         ValueError: an activity has no name.
     """
+    from ...events.dfg import ActivityStats, Follows, Graph  # when asked: results take their time to import
+
     told = min(counts.highest + 1, settings.max_activities)
     if len(names) < told:
         raise ValueError(f"activity {len(names)} has no name")

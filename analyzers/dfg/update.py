@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ...events.batch import IntArray
-from ...events.dfg import Graph
 from .bounds import Edges
 from .concurrency import Concurrency
 from .durations import Durations
@@ -20,6 +19,9 @@ from .open_cases import NOTHING, OpenCases
 from .pending import Events, Pending
 from .settings import DfgSettings
 from .state import Ints, Rows, distinct
+
+if TYPE_CHECKING:
+    from ...events.dfg import Graph
 
 OTHER: Final = 0
 """Row of the activities beyond the bound; activity ``a`` has row ``a + 1``."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Flag
-from ...events.interaction import EdgeKind
+from ...events.interaction_kinds import EdgeKind
 from ...events.kernel import KernelEvent
 from ..dfg.state import Ints
 from .guests import Guests

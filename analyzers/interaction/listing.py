@@ -7,7 +7,8 @@ from typing import Any, Final, get_args
 import numpy as np
 from scipy import sparse
 
-from ...events.interaction import EdgeKind, Interaction, SharedFile
+from ...events.interaction import Interaction, SharedFile
+from ...events.interaction_kinds import EdgeKind
 from ..dfg.state import Floats, Ints, Rows
 from .connections import Connections
 from .network import Matrix, Network

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ...events.interaction import Grouping
+from ...events.interaction_kinds import Grouping
 from ..dfg.state import Ints, Rows
 from .keys import BY_RANK, SPACE
 from .store import NEVER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ...events.interaction import EdgeKind
+from ...events.interaction_kinds import EdgeKind
 from ..dfg.state import Ints
 from .channels import Channels
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Flag, Kind, Layer
-from ...events.interaction import EdgeKind, Ranking
+from ...events.interaction_kinds import EdgeKind
 from ...events.kernel import EVENT_OF_NAME, KernelEvent
 from ...events.spread import calls_in, spread
 from ..dfg.mapping import Names
@@ -21,6 +21,9 @@ from .keys import BY_STREAM, SPACE, link_ends, link_keys, threads_of
 from .settings import InteractionSettings
 from .store import NEVER, Store
 from .tables import LINK_KINDS, Tables
+
+if TYPE_CHECKING:
+    from ...events.interaction import Ranking
 
 _EXECS: Final = frozenset(("execve", "execveat"))
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from ...events import EventBatch, Flag
 from ...events.batch import occurring
-from ...events.errors import ConfigError
 from ...events.models import ModeName, OtherRhythm, Prediction, SignalSeries
 from ..rhythm.answer import prediction_of
 from ..rhythm.several import ended_rhythm, other_rhythms
@@ -58,8 +57,7 @@ class Predictor:
     def __init__(self, job: str, settings: DetectSettings | None = None) -> None:
         self.job = job
         self.settings = settings or DetectSettings()
-        if self.settings.sampling == "point":
-            raise ConfigError("sampling at points needs a finished trace; online, sampling must be 'volume'")
+        self.settings.check_running()
         self.version = 0
         self.changed = False
         self._seen = Seen(self.settings)

@@ -13,7 +13,8 @@ from ..sections import SectionCommand, SectionOption
 
 if TYPE_CHECKING:
     from ...analyzers.interaction.settings import InteractionSettings
-    from ...events.interaction import Grouping, RankReport, Start
+    from ...events.interaction import RankReport
+    from ...events.interaction_kinds import Grouping, Start
 
 _HELP = """Rank the processes of traces by how they interact, and cut a trace down to those that matter.
 

@@ -79,6 +79,19 @@ def test_analyzers_are_pure() -> None:
             ["iotide.events.archive.reader", "iotide.collectors.sources.strace.parser", "xml.parsers.expat"],
         ),
         ("iotide.cli.main", ["numpy", "fastapi", "zmq", "matplotlib"]),
+        ("iotide.cli.run_start", ["scipy", "zmq", "asyncio", "jinja2", "rich", "iotide.daemon.server"]),
+        (
+            "iotide.cli.run_session",
+            [
+                "scipy",
+                "zmq",
+                "jinja2",
+                "rich",
+                "matplotlib",
+                "iotide.events.analysis",
+                "iotide.analyzers.layers.report",
+            ],
+        ),
     ],
 )
 def test_importing_a_light_part_loads_nothing_heavy(module: str, unwanted: list[str]) -> None:

@@ -1,0 +1,134 @@
+"""The beginning of ``iotide run``: collects, starts the command, and only then imports what analyses."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import shlex
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
+from ..collectors.source import Origin
+from ..collectors.sources.preload.relay import RelayedSource
+from ..collectors.traceable import obstacle_to_tracing
+from ..daemon.job_ids import clean_job
+from ..events import UnavailableError
+from ..events.descriptors import raise_limit
+from .launch import SignalPassing, start
+from .run_plan import RunPlan
+
+if TYPE_CHECKING:
+    from .run_session import Session
+
+_GATE: Final = "tracer.sock"
+
+
+def run_traced(plan: RunPlan) -> int:
+    """Runs the command under observation.
+
+    Returns:
+        Its return code, negative for death by a signal.
+
+    Raises:
+        LaunchError: the command cannot be started.
+        ConfigError: an endpoint or an option cannot be used; the command was not started.
+    """
+    plan.detect.check_running()
+    plan = replace(plan, job=clean_job(plan.job))
+    with (
+        _private_folder() as folder,
+        contextlib.closing(_collector(plan, folder)) as source,
+        contextlib.ExitStack() as stack,
+    ):
+        environment = _environment(plan, folder / _GATE)
+        # Endpoints may be refused, and then the command is not to have run.
+        session = _begun(plan, source, stack) if plan.listen or plan.publish else None
+        with SignalPassing() as passing:
+            started = time.time()
+            child = start(plan.command, environment)
+            passing.attach(child)
+            raise_limit()  # now: the command has the limit that we were given
+            waiting = _Waiting(child)
+            try:
+                session = session or _begun(plan, source, stack)
+                with session.observing():
+                    waiting.join()
+            except Exception as error:
+                _say(f"the command runs on unobserved: {error!r}")
+                session = None
+                waiting.join()
+        # From here on nothing may change how the command ended.
+        if session is not None:
+            session.finish((started, waiting.ended), child.returncode)
+        return child.returncode
+
+
+class _Waiting(threading.Thread):
+    """Waits for a command; notes when it ended, however busy the main thread is then."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        super().__init__(name="waiting", daemon=True)
+        self.ended = math.nan
+        self._child = child
+        self.start()
+
+    def run(self) -> None:
+        """Waits."""
+        self._child.wait()
+        self.ended = time.time()
+
+
+def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
+    """Starts to collect; before there are threads, as that forks."""
+    origin = Origin(job=plan.job, host=socket.gethostname(), user=os.environ.get("USER", ""))
+    return RelayedSource(folder / _GATE, origin, plan.spool)
+
+
+def _begun(plan: RunPlan, source: RelayedSource, stack: contextlib.ExitStack) -> Session:
+    from .run_session import session_of  # takes half a second to import, while the command runs
+
+    return stack.enter_context(session_of(plan, source))
+
+
+def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
+    plain = dict(os.environ)
+    try:
+        traced = traced_environment(plain, gate, plan.job, plan.tracer)
+    except UnavailableError as error:
+        _say(f"{error}; the command runs untraced")
+        return plain
+    obstacle = obstacle_to_tracing(plan.command[0], plain)
+    if obstacle is None:
+        return traced
+    _say(
+        f"{obstacle.program} {obstacle.reason}: {'it runs' if obstacle.breaks else 'what it does itself is'} untraced; "
+        f"strace sees it: strace -f -ttt -T -y -o app.st {shlex.join(plan.command)}; iotide detect app.st"
+    )
+    return plain if obstacle.breaks else traced
+
+
+@contextlib.contextmanager
+def _private_folder() -> Iterator[Path]:
+    """Yields a folder whose sockets' paths are short enough for Unix sockets."""
+    roots = [None, "/tmp", "/dev/shm"]  # noqa: S108  (mkdtemp makes a private folder in it)
+    for root in roots:
+        with tempfile.TemporaryDirectory(prefix="iotide-", dir=root) as name:
+            if len(os.fsencode(name)) + 16 <= LONGEST_SOCKET_PATH:
+                yield Path(name)
+                return
+    raise UnavailableError("no folder with a short enough path for Unix sockets; set TMPDIR to one")
+
+
+def _say(text: str) -> None:
+    click.echo(f"iotide: {text}", err=True)

@@ -1,0 +1,12 @@
+"""What jobs are called."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_LONGEST_JOB: Final = 256
+
+
+def clean_job(job: str) -> str:
+    """Returns a job id fit for paths, labels and terminals: printable, not empty, of bounded length."""
+    return "".join(letter if letter.isprintable() else "?" for letter in job[:_LONGEST_JOB]) or "unknown"

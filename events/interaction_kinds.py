@@ -1,0 +1,11 @@
+"""What vertices and edges of interaction graphs there are; apart from the results, which take their time to import."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Grouping = Literal["thread", "process", "rank", "host", "job"]
+"""What a vertex is."""
+Start = Literal["equal", "cpu", "io"]
+"""What start ranks follow."""
+EdgeKind = Literal["wakeup", "lock", "guest", "fork", "file", "pipe", "socket", "collective"]
