@@ -93,7 +93,10 @@ def run_once(command: Sequence[str], folder: Path, *, traced: bool) -> Run:
     )
     wall = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    shutil.rmtree(output, ignore_errors=True)
+    if traced:
+        if not (output / "report.html").is_file():
+            raise RuntimeError("the run was not observed to its end")
+        shutil.rmtree(output)
     span, *used = times.read_text().splitlines()
     start, end = map(float, span.split())
     own_cpu = sum(_seconds(word) for line in used for word in line.split())
