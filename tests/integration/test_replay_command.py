@@ -83,8 +83,7 @@ def test_aggregator_finds_in_a_replayed_trace_what_detect_finds(
         and last, what="the last prediction",
     )  # fmt: skip
     assert found["period_s"]["value"] == pytest.approx(detected["prediction"]["period_s"]["value"], rel=0.01)
-    start = found["next_phase"]["start_s"]["value"]
-    assert start == pytest.approx(detected["prediction"]["next_phase"]["start_s"]["value"], abs=0.2)
+    assert found["next_phase"] is None  # its streams have ended
 
 
 def test_times_are_moved_to_now_and_the_pace_is_kept(served: Served, trace: Path, tmp_path: Path) -> None:
