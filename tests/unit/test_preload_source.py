@@ -45,6 +45,7 @@ def test_one_poll_gives_a_bounded_number_of_events_and_the_next_ones_the_rest(tr
             made.put(1 << 16, slot)
         tracing.poll()
         assert 0 < len(next(iter(tracing.events().values()))) <= 65_536
+        assert max(len(batch) for batch in next(iter(tracing.batches.values()))) <= 32_768
         for _ in range(2):
             tracing.poll()
         assert tracing.source.counters["events"] == 3 << 16

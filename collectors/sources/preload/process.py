@@ -20,6 +20,7 @@ from .ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .signatures import Allowance
 from .unseen import Said, Unseen
 
+_LINES_A_BATCH: Final = 32_768
 _MOST_GROWTH: Final = 1 << 40
 """Of a counter between two looks; a process that says more breaks the layout."""
 _COPIED: Final = ("duration", "offset", "requested", "bytes", "handle", "parent", "flags", "kind", "errno", "depth")
@@ -122,7 +123,7 @@ class TracedProcess:
         return True
 
     def take(self, now_s: float, *, ended: bool = False) -> EventBatch | None:
-        """Returns events whose definitions have been learned; None while there are none."""
+        """Returns some events whose definitions have been learned; None while there are none."""
         if ended:
             self.settle(now_s)
         since_s = self._ready_since_s
@@ -130,11 +131,20 @@ class TracedProcess:
         self._names.complete(last=late or ended)
         if not self._names.is_complete:
             return None
-        self._ready_since_s = None
+        count = self._pieces_at_once()
+        taken, self._ready = self._ready[:count], self._ready[count:]
         if not self._ready:
-            return None
-        ready, self._ready = self._ready, []
-        return self._batch(ready)
+            self._ready_since_s = None
+        return self._batch(taken) if taken else None
+
+    def _pieces_at_once(self) -> int:
+        """Returns how many pieces become one batch: their columns stay in a core's cache."""
+        lines = 0
+        for count, (_, piece) in enumerate(self._ready):
+            lines += len(piece)
+            if lines > _LINES_A_BATCH and count:
+                return count
+        return len(self._ready)
 
     def definitions(self) -> Definitions:
         """Returns what was defined since the last call, unless more of it is being found out."""

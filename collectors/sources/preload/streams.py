@@ -210,15 +210,18 @@ class Streams:
             self._fail(token, process, error)
 
     def _hand_out(self, token: int, process: TracedProcess, *, ended: bool = False) -> None:
-        try:
-            events = process.take(self._clock(), ended=ended)
-            definitions = process.definitions()
-        except Exception as error:
-            self._fail(token, process, error)
-            return
-        if events is not None or definitions:
-            self._counters["events"] += 0 if events is None else len(events)
-            self._items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))
+        more = True
+        while more:
+            try:
+                events = process.take(self._clock(), ended=ended)
+                definitions = process.definitions()
+            except Exception as error:
+                self._fail(token, process, error)
+                return
+            if events is not None or definitions:
+                self._counters["events"] += 0 if events is None else len(events)
+                self._items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))
+            more = events is not None and process.is_waiting
         if losses := process.fresh_losses():
             self._items.append(Lost(losses, process.stream))
 
