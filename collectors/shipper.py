@@ -170,7 +170,9 @@ class Shipper:
             return out  # everything else waits, bounded, until it is heard of
         self._time_out(now_s)
         for window in self._windows.values():
-            if not window.introduced and not window.refused:
+            # one with events is introduced with the first of them, so that credit bounds streams, too
+            idle = not window.waiting and window.wire_id not in self._open
+            if idle and not window.introduced and not window.refused:
                 self._introduce(window, now_s)
         out.extend(self._resends)
         self._resends.clear()
@@ -271,6 +273,8 @@ class Shipper:
             return
         if not self._under_way:
             self._progress_s = now_s
+        if not window.introduced:
+            out.extend(window.hello(self.collector, now_s))
         for sent in window.number(waiting.batch, waiting.definitions, waiting.size, now_s):
             self._under_way += 1
             self._under_way_bytes += sent.size

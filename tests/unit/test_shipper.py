@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors import window
 from iotide.collectors.settings import CollectorSettings
-from iotide.collectors.shipper import Shipper
+from iotide.collectors.shipper import FIRST_CREDIT, Shipper
 from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.daemon.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo
-from iotide.events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Batch, Bye, Frame, Heartbeat, decode, encode
+from iotide.events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Batch, Bye, Frame, Heartbeat, Hello, decode, encode
 from support.link import INFO, Wire, numbered, pair
 from support.sinks import RememberingSink
 
@@ -324,3 +324,24 @@ def test_dropped_events_are_counted_exactly(actions: list[tuple[str, int]]) -> N
     assert [Counter(losses) for losses in sink.losses.values()] == [
         Counter({"events_dropped:ring_full": 5, "events_dropped:shipper_full": lost})
     ]
+
+
+def test_streams_are_introduced_no_faster_than_their_batches_are_taken() -> None:
+    shipper, core = pair(RememberingSink(), batch_events=1)
+    wire = Wire(shipper, core)
+    names = [f"s{number}" for number in range(5 * FIRST_CREDIT)]
+    shipper.take([Opened("idle", INFO)], 0.0)
+    shipper.outgoing(0.0)
+    shipper.receive(encode(Heartbeat()), 0.0)
+    shipper.take(
+        [item for name in names for item in (Opened(name, INFO), Chunk(name, numbered(0, 1), Definitions()))], 0.0
+    )
+    sent = [decode(frames)[0] for frames in shipper.outgoing(0.1)]
+    introduced = [message.stream for message in sent if isinstance(message, Hello)]
+    assert len(introduced) == 1 + FIRST_CREDIT
+    assert introduced[0].endswith(":idle")
+    shipper.take([Closed(name) for name in (*names, "idle")], 0.1)
+    wire.now = 100.0
+    wire.settle()
+    assert len(wire.core.stats.rejected) <= 1
+    assert wire.core.stats.events == len(names)
