@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PARTS := events collectors analyzers daemon clients cli
-TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py analyzers/kernel/*.c events/archive/kernel/*.c collectors/sources/strace/kernel/*.[ch])
+TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py)
+# The compiled helpers and the headers that they share.
+HELPERS := $(wildcard analyzers/kernel/*.[ch] events/archive/kernel/*.[ch] events/compiled.py collectors/kernel/*.h collectors/sources/strace/kernel/*.[ch] collectors/sources/kernel_traces/kernel/*.[ch])
 SIGNATURES := $(filter-out posix stdio,$(basename $(notdir $(wildcard collectors/preload/signatures/*.sig))))
 
 .PHONY: help demo test check test-pm4py lint bench system-deps clean
@@ -13,7 +15,7 @@ SIGNATURES := $(filter-out posix stdio,$(basename $(notdir $(wildcard collectors
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
 
-$(STAMP): pyproject.toml setup.py $(TRACER)
+$(STAMP): pyproject.toml setup.py $(TRACER) $(HELPERS)
 	$(PYTHON) -m venv $(VENV)
 	@touch $(VENV)/.begun
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -59,4 +61,4 @@ system-deps: ## Debian packages with the real programs that the end-to-end tests
 	./deploy/system-deps
 
 clean: ## remove what was built
-	rm -rf build dist *.egg-info $(VENV) collectors/preload/*.so
+	rm -rf build dist *.egg-info $(VENV) collectors/preload/*.so $(wildcard analyzers/kernel/*.so events/archive/kernel/*.so collectors/sources/*/kernel/*.so)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ..events.compiled import load
 from . import grouping_twin as twin
 
 Ints = npt.NDArray[np.int64]
@@ -20,25 +21,21 @@ _WORD: Final = 8
 _SEED: Final = randbits(64)
 """So that nobody can choose values that meet in the table; what comes out does not depend on it."""
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+_POINTER, _U64, _I64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
+_REDUCTION: Final = (None, [_POINTER, _U64, _POINTER, _I64, _POINTER])
+_FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
+    "grouping_number": (_I64, [_POINTER, _U64, _U64, _U64, _U64, _POINTER, _POINTER, _POINTER]),
+    "grouping_least": _REDUCTION,
+    "grouping_most": _REDUCTION,
+    "grouping_sum": (None, [_POINTER, _U64, _POINTER, _POINTER, _U64, _POINTER]),
+    "grouping_count": (None, [_POINTER, _U64, _POINTER]),
+}
 
 
 @lru_cache(maxsize=1)
 def kernel() -> ctypes.CDLL | None:
     """Returns the compiled kernel, or None where it was not built: the twin then does the same."""
-    try:
-        library = ctypes.CDLL(_PATH)
-        number = library.grouping_number
-        reductions = [library.grouping_least, library.grouping_most]
-        sums, count = library.grouping_sum, library.grouping_count
-    except (OSError, AttributeError):
-        return None
-    pointer, u64, i64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
-    number.restype, number.argtypes = i64, [pointer, u64, u64, u64, u64, pointer, pointer, pointer]
-    for reduction in reductions:
-        reduction.restype, reduction.argtypes = None, [pointer, u64, pointer, i64, pointer]
-    sums.restype, sums.argtypes = None, [pointer, u64, pointer, pointer, u64, pointer]
-    count.restype, count.argtypes = None, [pointer, u64, pointer]
-    return library
+    return load(_PATH, _FUNCTIONS)
 
 
 class Grouping:

@@ -9,14 +9,23 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from ..collectors.launch import tracer_path
 from ..events import IotideError
+from ..events.compiled import REBUILD, problem_of
 from . import layer_checks
 
+_ROOT: Final = Path(__file__).parents[1]
+_HELPERS: Final = {
+    "grouping": "analyzers/kernel/libiotide_grouping.so",
+    "archive": "events/archive/kernel/libiotide_kernel.so",
+    "strace": "collectors/sources/strace/kernel/libiotide_strace.so",
+    "kernel traces": "collectors/sources/kernel_traces/kernel/libiotide_traces.so",
+}
 _LAYER_REMEDY: Final = "a program that uses it is traced in the other layers; see docs/preload.md"
 
 
@@ -40,6 +49,7 @@ def run_checks() -> list[Finding]:
         _check("tracer library", True, "install a C compiler, then iotide again", lambda: str(tracer_path())),
         _check("live tracing", True, "see docs/preload.md, 'When nothing is traced'", layer_checks.trace_posix),
         _check("layer libraries", False, "install a C compiler, then iotide again", layer_checks.layers_built),
+        _check("compiled helpers", False, REBUILD, _helpers),
         _check("MPI-IO layer", False, _LAYER_REMEDY, layer_checks.trace_mpiio),
         _check("HDF5 layer", False, _LAYER_REMEDY, layer_checks.trace_hdf5),
         _check("NetCDF layer", False, _LAYER_REMEDY, layer_checks.trace_netcdf),
@@ -91,6 +101,14 @@ def _memfd() -> str:
     finally:
         os.close(memory)
     return "memfd with seals"
+
+
+def _helpers() -> str:
+    """Raises where one is missing or was built from other sources: Python does its work, many times slower."""
+    told = {name: problem_of(str(_ROOT / path)) for name, path in _HELPERS.items()}
+    if problems := [f"{name}: {problem}" for name, problem in told.items() if problem]:
+        raise RuntimeError("; ".join(problems))
+    return ", ".join(told)
 
 
 def _module(name: str) -> str:

@@ -1,23 +1,64 @@
-"""Compiled kernels, as ctypes sees them."""
+"""Compiled helpers, as ctypes sees them, and whether one was built from the sources that lie beside it."""
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import logging
+import re
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
+
+SYMBOL: Final = "iotide_sources"
+"""What a helper exports: the digest of the sources that it was built from, as text."""
+REBUILD: Final = "install a C compiler, then iotide again: `pip install .`, in a clone `pip install --editable .`"
+
+_INCLUDED: Final = re.compile(rb'^#include "([^"\n]+)"', re.MULTILINE)
+_log = logging.getLogger(__name__)
 
 
 def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CDLL | None:
-    """Loads a kernel and declares its functions, each by its result and its arguments.
+    """Loads a helper and declares its functions, each by its result and its arguments.
 
     Returns:
-        None where it was not built, or one lies there that was built from other sources.
+        None where it was not built, or from other sources, which is logged: Python then does the same, slower.
     """
-    try:
-        library = ctypes.CDLL(path)
-        found = {name: getattr(library, name) for name in functions}
-    except (OSError, AttributeError):
+    if not Path(path).exists():
         return None
+    if problem := problem_of(path):
+        _log.warning("%s: %s; Python does its work, many times slower. To mend it, %s", path, problem, REBUILD)
+        return None
+    library = ctypes.CDLL(path)
     for name, (result, arguments) in functions.items():
-        found[name].restype, found[name].argtypes = result, arguments
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
     return library
+
+
+def problem_of(path: str) -> str:
+    """Says why a helper cannot be used, or ""."""
+    if not Path(path).exists():
+        return "it was not built"
+    try:
+        built = ctypes.c_char_p.in_dll(ctypes.CDLL(path), SYMBOL).value or b""
+    except (OSError, ValueError) as error:
+        return f"it cannot be loaded, or is an old one: {error}"
+    # Where only what was built is installed, both came together.
+    expected = digest_of(Path(path).parent)
+    return "it was built from other sources" if expected and built.decode(errors="replace") != expected else ""
+
+
+def digest_of(folder: Path) -> str:
+    """Returns a digest of the C sources in a folder and of what they include; "" where none lie there."""
+    waiting = sorted(folder.glob("*.c"))
+    seen: set[Path] = set()
+    told = hashlib.sha256()
+    while waiting:
+        path = waiting.pop(0).resolve()
+        if path not in seen:
+            seen.add(path)
+            content = path.read_bytes()
+            told.update(b"%d %s %s" % (len(content), path.name.encode(), content))
+            waiting += [path.parent / name.decode() for name in _INCLUDED.findall(content)]
+    return told.hexdigest()[:32] if seen else ""

@@ -1,0 +1,74 @@
+"""Compiled helpers: used if they were built from the sources beside them, told and left alone otherwise."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import pytest
+from iotide.cli.checks import _HELPERS, _ROOT
+from iotide.events.compiled import SYMBOL, digest_of, load, problem_of
+from support.programs import need
+
+FUNCTIONS = {"answer": (ctypes.c_int, [])}
+SOURCE = '#include "below/size.h"\n__attribute__((visibility("default"))) int answer(void) { return SIZE; }\n'
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """A helper with one source and one header, built from them."""
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "size.h").write_text("#define SIZE 42\n")
+    (tmp_path / "helper.c").write_text(SOURCE)
+    digest = tmp_path / "below" / "digest.c"
+    digest.write_text(f'const char *const {SYMBOL} = "{digest_of(tmp_path)}";\n')
+    compile_at(tmp_path, "helper.c", str(digest))
+    return tmp_path / "libhelper.so"
+
+
+def compile_at(folder: Path, *sources: str) -> None:
+    subprocess.run([need("gcc"), "-shared", "-fPIC", "-o", "libhelper.so", *sources], cwd=folder, check=True)
+
+
+def test_helper_of_the_sources_beside_it_is_loaded(built: Path) -> None:
+    library = load(str(built), FUNCTIONS)
+    assert library is not None
+    assert library.answer() == 42
+    assert problem_of(str(built)) == ""
+
+
+@pytest.mark.parametrize("name", ["helper.c", "below/size.h"])
+def test_helper_of_other_sources_is_told_and_not_loaded(
+    built: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = built.parent / name
+    path.write_text(path.read_text() + "/* changed */\n")
+    assert load(str(built), FUNCTIONS) is None
+    (record,) = caplog.records
+    assert "it was built from other sources" in record.getMessage()
+    assert "pip install" in record.getMessage()
+
+
+def test_helper_without_a_digest_is_an_old_one(built: Path) -> None:
+    compile_at(built.parent, "helper.c")
+    assert load(str(built), FUNCTIONS) is None
+    assert "an old one" in problem_of(str(built))
+
+
+def test_helper_that_was_not_built_is_no_news(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = str(tmp_path / "libhelper.so")
+    assert load(path, FUNCTIONS) is None
+    assert (problem_of(path), caplog.records) == ("it was not built", [])
+
+
+def test_helper_without_sources_beside_it_is_taken_as_it_was_installed(built: Path) -> None:
+    (built.parent / "helper.c").unlink()
+    assert load(str(built), FUNCTIONS) is not None
+
+
+@pytest.mark.parametrize("name", _HELPERS)
+def test_iotides_own_helpers_are_those_of_their_sources(name: str) -> None:
+    path = _ROOT / _HELPERS[name]
+    assert problem_of(str(path)) == ""
+    assert list(path.parent.glob("*.c"))
