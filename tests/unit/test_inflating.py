@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import tempfile
 import zlib
 from collections import Counter
@@ -149,6 +150,7 @@ def test_a_wrong_check_costs_nothing_but_a_word(members: list[bytes], which: int
 @settings(max_examples=30, deadline=None)
 @given(st.binary(min_size=200, max_size=2000), st.floats(0, 1), st.integers(1, 255), st.integers(50, 5000))
 @example(bytes(range(250)), 0.0, 8, 50)  # padding of a stored block
+@example(random.Random(1).randbytes(300), 0.0, 18, 50)  # a stored block becomes a last one of another kind
 def test_all_before_a_wrong_byte_is_unpacked(text: bytes, place: float, flips: int, chunk: int) -> None:
     packed = bytearray(gzip.compress(text))
     packed[10 + int(place * (len(packed) - 19))] ^= flips
@@ -158,7 +160,8 @@ def test_all_before_a_wrong_byte_is_unpacked(text: bytes, place: float, flips: i
         data, problems, _ = unpacked(path, chunk)
     made, intact = bytewise(packed)
     assert data.startswith(made)
-    assert len(problems) == (not intact)  # some bits of the format mean nothing
+    # Some bits mean nothing; where one ends a member too early, its check and what follows are both wrong.
+    assert len(problems) in ((0,) if intact else (1, 2))
 
 
 def bytewise(packed: bytes) -> tuple[bytes, bool]:
