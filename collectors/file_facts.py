@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from ..events import FileInfo, FileType
-from .file_systems import FileSystems, type_on
+from .file_systems import FileSystems, type_of_folder, type_on
 from .mounts import Mount, MountTable, parse_mountinfo
 from .striping import LayoutReader, Question, Striping
 
@@ -123,8 +123,11 @@ class NodeFiles:
                 view.content = content
                 view.known.clear()
                 mounts = parse_mountinfo(content)
-                if key[1] != "/" and not any(mount.point == "/" for mount in mounts):
-                    mounts += self._mount_of_root(key[1])
+                if not any(mount.point == "/" for mount in mounts):
+                    if key == self._own:
+                        mounts += _own_root(mounts)
+                    elif key[1] != "/":
+                        mounts += self._mount_of_root(key[1])
                 view.table = MountTable(mounts)
         return view
 
@@ -240,6 +243,14 @@ class ProcessFiles:
         self._looked_s = self._node.clock()
         # What was seen last holds for a process that has gone since.
         self._key = self._node.key_of(self._pid, self._claimed if self._key is None else self._key[0]) or self._key
+
+
+def _own_root(mounts: list[Mount]) -> list[Mount]:
+    """Returns the mount of our own root folder where that is no mount point (chroot): no table of ours has it."""
+    kind = type_of_folder("/")
+    numbers = {mount.number for mount in mounts}
+    number = next((mount.parent for mount in mounts if mount.parent not in numbers), 0)
+    return [Mount(number, number, "/", "/", kind)] if kind else []
 
 
 def _type_of(path: str, otherwise: FileType) -> FileType:

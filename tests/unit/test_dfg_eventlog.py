@@ -185,7 +185,7 @@ def test_xes_is_well_formed_and_holds_traces_of_events(tmp_path: Path) -> None:
     space = "{http://www.xes-standard.org/}"
     traces = root.findall(f"{space}trace")
     assert [len(trace.findall(f"{space}event")) for trace in traces] == [2, 3]
-    event = {item.get("key"): item.get("value") for item in traces[0].find(f"{space}event") or ()}
+    event = {item.get("key"): item.get("value") for item in next(traces[0].iter(f"{space}event"))}
     assert (event["concept:name"], event["call"], event["fp"]) == (
         "x\n\"<'",
         "a\\u0001<&",

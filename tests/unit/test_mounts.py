@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.file_facts import NodeFiles
-from iotide.collectors.file_systems import FileSystems
+from iotide.collectors.file_systems import FileSystems, type_of_folder
 from iotide.collectors.mounts import Mount, MountTable, parse_mountinfo
 from iotide.events import FileInfo, FileType
 
@@ -209,6 +209,23 @@ def test_type_is_told_from_the_file_where_that_cannot_wait(tmp_path: Path) -> No
     assert files("/proc/self/maps", FileType.REGULAR).type is FileType.PSEUDO
     assert files(str(tmp_path / "none\0"), FileType.REGULAR).type is FileType.REGULAR
     node.close()
+
+
+def test_root_folder_that_is_no_mount_point_is_on_what_the_kernel_says(tmp_path: Path) -> None:
+    proc = FakeProc(tmp_path)
+    proc.process("self", "own", line(2, 77, "/proc", "proc") + line(3, 77, "/home", "nfs4"))
+    files = proc.files().of_process(7)
+    real = NodeFiles()
+    expected = real.of_process(os.getpid())("/", FileType.DIRECTORY).filesystem
+    real.close()
+    if type_of_folder("/") == "":
+        pytest.skip(f"a file system that statfs is not asked about: {expected}")
+    assert type_of_folder("/") == expected
+    assert facts(files("/etc/x", FileType.REGULAR))[:2] == ("/", expected)
+    assert facts(files("/home/x", FileType.REGULAR)) == ("/home", "nfs4", True)
+    assert files("/proc/x", FileType.REGULAR).type is FileType.PSEUDO
+    assert proc.node is not None
+    proc.node.close()
 
 
 def test_table_of_types_can_be_extended() -> None:
