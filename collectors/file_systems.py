@@ -27,10 +27,23 @@ _SHARED, _DISK, _PSEUDO, _DEVICES, _OTHER_LOCAL = (frozenset(names.split()) for 
 
 # What statfs(2) calls them, for where no table of mounts does; EXT4 stands for its forerunners, too.
 _NAMES_OF_NUMBERS: Final = {
-    0xEF53: "ext4", 0x58465342: "xfs", 0x9123683E: "btrfs", 0x2FC12FC1: "zfs", 0xF2F52010: "f2fs",
-    0x794C7630: "overlay", 0x01021994: "tmpfs", 0x858458F6: "ramfs", 0x73717368: "squashfs", 0x6969: "nfs", 0x0BD00BD0: "lustre",
-    0x47504653: "gpfs", 0x19830326: "beegfs", 0x00C36400: "ceph", 0xFE534D42: "smb2", 0xFF534D42: "cifs",
-}  # fmt: skip
+    0xEF53: "ext4",
+    0x58465342: "xfs",
+    0x9123683E: "btrfs",
+    0x2FC12FC1: "zfs",
+    0xF2F52010: "f2fs",
+    0x794C7630: "overlay",
+    0x01021994: "tmpfs",
+    0x858458F6: "ramfs",
+    0x73717368: "squashfs",
+    0x6969: "nfs",
+    0x0BD00BD0: "lustre",
+    0x47504653: "gpfs",
+    0x19830326: "beegfs",
+    0x00C36400: "ceph",
+    0xFE534D42: "smb2",
+    0xFF534D42: "cifs",
+}
 _STATFS_BYTES: Final = 256  # more than any machine's
 
 
