@@ -11,7 +11,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,6 +26,7 @@ from ..collectors.traceable import obstacle_to_tracing
 from ..daemon.job_ids import clean_job
 from ..events import UnavailableError
 from ..events.descriptors import raise_limit
+from .giving_way import giving_way
 from .launch import SignalPassing, start
 from .run_plan import RunPlan
 
@@ -96,9 +98,14 @@ def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
 
 
 def _begun(plan: RunPlan, source: RelayedSource, stack: contextlib.ExitStack) -> Session:
-    from .run_session import session_of  # takes half a second to import, while the command runs
+    # Half a second of a core, at the beginning of the command, which may have no other.
+    return stack.enter_context(giving_way(_analysis)(plan, source))
 
-    return stack.enter_context(session_of(plan, source))
+
+def _analysis() -> Callable[[RunPlan, RelayedSource], AbstractContextManager[Session]]:
+    from .run_session import session_of
+
+    return session_of
 
 
 def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
