@@ -251,6 +251,7 @@ def _aggregator_settings(plan: RunPlan) -> AggregatorSettings:
         linger_s=float("inf"),
         end_after_s=float("inf"),
         history=100_000,
+        short_jobs_share=1.0,  # there is one job, whose rhythm is what the user came for
         detect=plan.detect,
         archive=_archive_settings(plan),
     )

@@ -15,17 +15,23 @@ _BURST_S: Final = 1.0  # of work that an allowance saves up
 class Pressure:
     """Follows by how much the most overdue job is late.
 
+    Args:
+        logs: say so in the log when that is much.
+
     Attributes:
         behind_s: as of the last round; 0 while nothing waits.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, logs: bool = True) -> None:
         self.behind_s = 0.0
+        self._logs = logs
         self._told = False
 
     def note(self, behind_s: float) -> None:
         """Takes in how late the most overdue job is; says once when it is much, and again when it is over."""
         self.behind_s = behind_s
+        if not self._logs:
+            return
         if behind_s >= _TOLD_S and not self._told:
             self._told = True
             _log.warning(

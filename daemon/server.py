@@ -16,6 +16,7 @@ from .archives import Archives
 from .ingest_core import IngestStats, Sink
 from .job_ids import clean_job
 from .lasting import lasting
+from .pressure import Pressure
 from .settings import AggregatorSettings
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Server:
 
     def __init__(self, settings: AggregatorSettings, pages: Pages | None = None, *, embedded: bool = False) -> None:
         self.aggregator = Aggregator(settings, time.time, time.monotonic)
+        if embedded:  # no collector is held back, so nobody is to be told
+            self.aggregator.pressure = Pressure(logs=False)
         self.ingest_endpoint = ""
         self.publish_endpoint: str | None = None
         self.http_url: str | None = None

@@ -9,7 +9,7 @@ import pytest
 from iotide.events import Flag, Kind
 from support.building import built
 from support.commands import plain_environment
-from support.programs import need
+from support.programs import need, need_library
 from support.tracing import Row, Tracing
 
 WAYS = ("libaio", "raw", "plugin")
@@ -18,6 +18,8 @@ LIBAIO = "-l:libaio.so.1"
 
 def command_of(way: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     source = "linux_aio.c"
+    if way != "raw":
+        need_library("libaio.so.1")
     if way == "libaio":
         return [str(built(tmp_path_factory, source, LIBAIO, name="linux_aio_libaio"))]
     raw = str(built(tmp_path_factory, source, "-DRAW", name="linux_aio_raw"))

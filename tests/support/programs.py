@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shutil
@@ -30,6 +31,14 @@ def need_header(header: str) -> None:
     check = [need("gcc"), "-fsyntax-only", "-include", header, "-x", "c", os.devnull]
     if subprocess.run(check, capture_output=True, check=False).returncode:
         _absent(header)
+
+
+def need_library(name: str) -> None:
+    """Does the same for a shared library."""
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        _absent(name)
 
 
 def need_file(path: Path) -> Path:
