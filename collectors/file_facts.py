@@ -52,8 +52,11 @@ class _View:
     content: bytes = b""
     table: MountTable | None = None
     read_s: float | None = None
-    known: dict[tuple[str, FileType], FileInfo] = field(default_factory=dict)
-    """What was said of files while the table was the same; by path and spelled type, bounded."""
+    known: dict[tuple[str, FileType], tuple[FileType, str, str, bool | None]] = field(default_factory=dict)
+    """What was said of a folder's files while the table was the same; by folder and spelled type, bounded.
+
+    As in FileInfo from its type on.
+    """
     changes: select.poll = field(default_factory=select.poll)
     """Says once after each change that there was one; says nothing of files that are none of the kernel's."""
 
@@ -190,14 +193,7 @@ class ProcessFiles:
         """Returns what is known of a file; never waits for another machine."""
         if self._view is None:
             self.look()
-        view = self._view
-        info = self._on_mount(path, spelled) if view is None else view.known.get((path, spelled))
-        if info is None:
-            info = self._on_mount(path, spelled)
-            if view is not None:
-                if len(view.known) >= _MOST_KNOWN:
-                    view.known.clear()
-                view.known[path, spelled] = info
+        info = self._on_mount(path, spelled)
         if info.type is not FileType.REGULAR or not info.filesystem or not self._is_own:
             return info
         if self._node.systems.answers_at_once(info.filesystem):
@@ -231,13 +227,23 @@ class ProcessFiles:
         return self._key is not None and self._node.is_own(self._key)
 
     def _on_mount(self, path: str, spelled: FileType) -> FileInfo:
-        table = None if self._view is None else self._view.table
-        named = path.startswith("/") and not path.startswith(_MEMORY)
-        mount = table.find(path) if named and table is not None else None
-        if mount is None:
+        view = self._view
+        if view is None or view.table is None or not path.startswith("/") or path.startswith(_MEMORY):
             return FileInfo(path, spelled)
-        kind = mount.filesystem
-        return FileInfo(path, type_on(kind, spelled), mount.point, kind, self._node.systems.shared(kind))
+        key = (path[: path.rfind("/")], spelled)
+        of_folder = view.known.get(key)
+        if of_folder is None or view.table.is_point(path):
+            mount = view.table.find(path)
+            if mount is None:
+                return FileInfo(path, spelled)
+            kind = mount.filesystem
+            of_mount = (type_on(kind, spelled), mount.point, kind, self._node.systems.shared(kind))
+            if view.table.is_point(path):
+                return FileInfo(path, *of_mount)
+            if len(view.known) >= _MOST_KNOWN:
+                view.known.clear()
+            view.known[key] = of_folder = of_mount
+        return FileInfo(path, *of_folder)
 
     def _find(self) -> None:
         self._looked_s = self._node.clock()

@@ -45,6 +45,10 @@ class MountTable:
             self._on[mount.parent if known else _NO_PARENT, mount.point] = mount
         self._of_folder: dict[str, Mount | None] = {}
 
+    def is_point(self, path: str) -> bool:
+        """Tells whether something is mounted right there; all else in a folder lies on the folder's mount."""
+        return path in self._points
+
     def find(self, path: str) -> Mount | None:
         """Returns the mount of an absolute path without ``.`` and ``..``; None where no mount covers it."""
         if path in self._points:

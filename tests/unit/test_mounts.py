@@ -127,6 +127,15 @@ def test_file_has_its_mount_its_file_system_and_its_scope(fake: FakeProc) -> Non
     assert files("pipe:[7]", FileType.PIPE) == FileInfo("pipe:[7]", FileType.PIPE)
 
 
+def test_mount_point_in_a_folder_that_is_known_is_told_from_its_neighbours(fake: FakeProc) -> None:
+    fake.process("7", "own", "")
+    files = fake.files().of_process(7)
+    for path in ("/a", "/home", "/b", "/home/x", "/home", "/"):
+        expected = ("/home", "nfs4", True) if path.startswith("/home") else ("/", "ext4", False)
+        assert facts(files(path, FileType.REGULAR)) == expected
+    assert files("/memfd:a", FileType.REGULAR) == FileInfo("/memfd:a", FileType.REGULAR)
+
+
 def test_process_of_another_namespace_has_its_own_mounts(fake: FakeProc, tmp_path: Path) -> None:
     fake.process("7", "container", line(9, 8, "/", "overlay") + line(10, 9, "/home", "fuse.mine"))
     files = fake.files().of_process(7)

@@ -26,6 +26,7 @@ MOST_FILES: Final = 4_000_000
 _MOST_CALLS: Final = 65_535
 _LAST_LAYER: Final = max(Layer)
 _REMEMBERED: Final = 256  # bytes of a path
+_SPECIAL: Final = (b"", b".")  # how the last part of a path begins that has to be looked at whole
 _MOST_CHARACTERS: Final = 64 << 20
 """Of the strings and specifications that one process defines."""
 
@@ -131,7 +132,7 @@ class Names:
         if not 0 < number <= MOST_FILES:
             self._counters["definitions_dropped"] += 1
             return
-        plain, type_ = _spelled_once(text) if len(text) <= _REMEMBERED else _spelled(text)
+        plain, type_ = spelled(text)
         if number >= len(self._files):
             self._files = _grown(self._files, number)
         if number >= len(self._paths):
@@ -206,8 +207,26 @@ def _spelled(text: bytes) -> tuple[str, FileType]:
     return plain, FileType.DIRECTORY if path.endswith(("/", "/.", "/..")) else file_type_of(plain)
 
 
-_spelled_once = lru_cache(maxsize=16_384)(_spelled)
-"""Processes that follow one another name the same files: those of a compiler a hundred each."""
+_spelled_once = lru_cache(maxsize=4096)(_spelled)
+
+
+@lru_cache(maxsize=4096)
+def _is_plain(folder: bytes) -> bool:
+    """Tells whether a folder, with a slash at its end, and what lies in it are spelled whole, as regular files are."""
+    return folder.startswith(b"/") and _spelled(folder + b"a") == (
+        folder.decode(errors="backslashreplace") + "a",
+        FileType.REGULAR,
+    )
+
+
+def spelled(text: bytes) -> tuple[str, FileType]:
+    """Returns a path without what it can do without, and the type that its spelling tells; new ones cost little."""
+    if len(text) > _REMEMBERED:
+        return _spelled(text)
+    cut = text.rfind(b"/") + 1
+    if text[cut : cut + 1] not in _SPECIAL and _is_plain(text[:cut]):
+        return text.decode(errors="backslashreplace"), FileType.REGULAR
+    return _spelled_once(text)
 
 
 def _grown(array: npt.NDArray[Any], index: int) -> npt.NDArray[Any]:
