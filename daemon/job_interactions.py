@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..analyzers.interaction.settings import InteractionSettings
 from ..analyzers.interaction.tables import Tables
-from ..analyzers.interaction.update import InteractionAnalyzer
+from ..analyzers.interaction.update import InteractionAnalyzer, Introduction
 from ..events import EventBatch, StreamInfo, concatenate, is_constant
 from ..events.batch import IntArray
 from ..events.kernel import COMM, text_about
@@ -39,6 +39,7 @@ class JobInteractions:
         self._hosts: dict[str, int] = {}
         self._streams: dict[str, int] = {}
         self._introduced: dict[str, StreamInfo] = {}
+        self._introductions: list[Introduction] = []  # held: one costs as much as a thousand
         self._numbered = 0
         self._held: dict[tuple[int, int], list[EventBatch]] = {}
         self._held_events = 0
@@ -57,7 +58,9 @@ class JobInteractions:
         space, number = self._hosts.get(info.host, 0), self._streams[stream]
         if self._introduced.get(stream) is not info:
             self._introduced[stream] = info
-            introduce(self._analyzer, self._names, info, space=space, stream=number)
+            self._introductions.append(introduction(self._names, info, space=space, stream=number))
+            if len(self._introductions) >= _MOST_HELD:
+                self._introduce()
         who = batch.replace(pid=_filled(batch.pid, 0, info.pid), rank=_filled(batch.rank, UNKNOWN_RANK, info.rank))
         told = bool(len(who)) and bool(((who.tid != 0) | (who.pid != 0) | (who.rank != UNKNOWN_RANK)).all())
         # of those who are told by their numbers many streams are one batch
@@ -73,6 +76,7 @@ class JobInteractions:
 
     def settle(self) -> None:
         """Hands on what is held back: a batch of few events costs as much as one of a thousand."""
+        self._introduce()
         for (space, number), batches in self._held.items():
             self._analyzer.update(concatenate(batches), self._names, space=space, stream=number)
         self._held.clear()
@@ -101,20 +105,19 @@ class JobInteractions:
 
     def losses(self) -> dict[str, int]:
         """Returns what the graph lacks, by reason."""
+        self._introduce()
         return self._analyzer.losses()
 
+    def _introduce(self) -> None:
+        introductions, self._introductions = self._introductions, []
+        self._analyzer.introduce_all(introductions)
 
-def introduce(analyzer: InteractionAnalyzer, names: JobNames, info: StreamInfo, *, space: int, stream: int) -> None:
-    """Tells an analyzer who a stream is: its process, who made that, and what it is called."""
+
+def introduction(names: JobNames, info: StreamInfo, *, space: int, stream: int) -> Introduction:
+    """Returns what tells an analyzer who a stream is: its process, who made that, and what it is called."""
     program = program_name(info.command)
-    analyzer.introduce(
-        space=space,
-        stream=stream,
-        pid=info.pid,
-        rank=info.rank,
-        parent=info.parent_pid,
-        name=names.file(text_about(COMM, program)[1]) if program else 0,
-    )
+    name = names.file(text_about(COMM, program)[1]) if program else 0
+    return Introduction(space, stream, info.pid, info.rank, info.parent_pid, name)
 
 
 def _filled(column: IntArray, unknown: int, known: int) -> npt.ArrayLike:

@@ -21,7 +21,7 @@ _LINK_BITS: Final = 20
 _KIND_BITS: Final = 3
 
 
-def threads_of(tids: Ints, pids: Ints, ranks: Ints, stream: int) -> Ints:
+def threads_of(tids: Ints, pids: Ints, ranks: Ints, stream: Ints | int) -> Ints:
     """Returns the number that each thread goes by: its own, else its process's, else one for its rank or stream."""
     threads: Ints = np.where(tids == 0, pids, tids)
     nobody = threads == 0

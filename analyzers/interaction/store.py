@@ -101,6 +101,21 @@ class Store(State):
                 row[at] = np.where(fresh >= 0, fresh, row[at])
         return rows[inverse]
 
+    def takes(self, count: int) -> bool:
+        """Returns whether so many more keys find room without another having to go."""
+        return len(self._keys) + count <= self._budget
+
+    def find(self, keys: Ints) -> Rows:
+        """Returns the row of each key, -1 where it has none."""
+        return self._find(keys)
+
+    def meet(self, keys: Ints) -> None:
+        """Gives keys rows in the order in which they first stand there; ``takes`` says whether there is room."""
+        found, first = np.unique(keys, return_index=True)
+        if len(found):
+            order = np.argsort(first)
+            self._admit(found[order], np.zeros(len(found), np.int64))
+
     def take_moves(self) -> Rows | None:
         """Returns the new row of each old one since the last call, -1 for those gone; None where none moved."""
         moves, self._moves = self._moves, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,17 @@ if TYPE_CHECKING:
     from ...events.interaction import Ranking
 
 _EXECS: Final = frozenset(("execve", "execveat"))
+
+
+class Introduction(NamedTuple):
+    """What a stream says of itself; see ``InteractionAnalyzer.introduce``."""
+
+    space: int = 0
+    stream: int = 0
+    pid: int = 0
+    rank: int = -1
+    parent: int = 0
+    name: int = 0
 
 
 class InteractionAnalyzer:
@@ -106,6 +117,18 @@ class InteractionAnalyzer:
         if row >= 0 and pid > 0 and parent > 0 and self._actors.column("maker")[row] < 0:
             self._actor(keys, events=0, maker=parent)
             self._link(np.array([space * SPACE + parent], np.int64), keys, "fork")
+
+    def introduce_all(self, introductions: Sequence[Introduction]) -> None:
+        """Takes in what many streams say of themselves, as ``introduce`` would one after another."""
+        if (
+            len(introductions) > 1
+            and self._actors.takes(2 * len(introductions))
+            and self._links.takes(len(introductions))
+        ):
+            self._introduce_at_once(introductions)
+            return
+        for each in introductions:  # whoever comes may cost another its place, so order matters
+            self.introduce(**each._asdict())
 
     def ranking(self, names: Names, spaces: list[tuple[str, str]], job: str = "") -> Ranking:
         """Returns components and leaders of now.
@@ -220,6 +243,33 @@ class InteractionAnalyzer:
         made._events = KernelEvents.restore(data["_events"])
         made._channels = Channels.restore(data["_channels"])
         return made
+
+    def _introduce_at_once(self, introductions: Sequence[Introduction]) -> None:
+        """As ``introduce_all``, where there is room for all: rows are made in the same order."""
+        space, stream, pid, rank, parent, name = np.array(introductions, np.int64).T
+        keys = space * SPACE + threads_of(pid, pid, rank, stream)
+        known = self._actors.find(keys)
+        made = np.where(known < 0, -1, self._actors.column("maker")[known]) if len(self._actors) else known
+        tells = (pid > 0) & (parent > 0) & (made < 0)
+        _, at = np.unique(keys[tells], return_index=True)  # of several makers the first one stays
+        told = np.flatnonzero(tells)[np.sort(at)]
+        makers = space[told] * SPACE + parent[told]
+        self._actors.meet(np.insert(keys, told + 1, makers))
+        self._actors.add(
+            keys,
+            events=0,
+            pid=np.where(pid == 0, -1, pid),
+            rank=rank,
+            name=np.where(name == 0, -1, name),
+        )
+        if not len(told):
+            return
+        targets = self._actors.add(keys[told], events=0, maker=parent[told])
+        sources = self._actors.find(makers)
+        others = np.flatnonzero(sources != targets)
+        links = link_keys(sources[others], targets[others], LINK_KINDS.index("fork"))
+        self._links.meet(links)
+        self._links.add(links, count=1, waited_ns=0)
 
     def _calls(self, batch: EventBatch, names: Names, space: int, stream: int, pid: int, rank: int) -> None:
         who = (batch.tid, batch.pid, batch.rank)

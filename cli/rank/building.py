@@ -9,7 +9,7 @@ from ...analyzers.interaction.store import NEVER
 from ...analyzers.interaction.update import InteractionAnalyzer
 from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Problems
 from ...collectors.sources.registry import open_file
-from ...daemon.job_interactions import introduce
+from ...daemon.job_interactions import introduction
 from ...daemon.numbering import JobNames, StreamNames
 from ...events import StreamInfo
 from ...events.interaction import RankReport
@@ -89,7 +89,7 @@ class _Stream:
 
     def introduce(self, analyzer: InteractionAnalyzer, names: JobNames) -> None:
         """Hands on what the stream says of itself."""
-        introduce(analyzer, names, self.info, space=self._space, stream=self._number)
+        analyzer.introduce_all([introduction(names, self.info, space=self._space, stream=self._number)])
 
     def feed(self, analyzer: InteractionAnalyzer, names: JobNames, chunk: Chunk) -> None:
         """Hands events on in the numbers of the whole."""

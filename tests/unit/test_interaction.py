@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.interaction import channels
 from iotide.analyzers.interaction.channels import connection
 from iotide.analyzers.interaction.settings import InteractionSettings
-from iotide.analyzers.interaction.update import InteractionAnalyzer
+from iotide.analyzers.interaction.update import InteractionAnalyzer, Introduction
 from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Flag, Kind, Layer, file_type_of, make_batch
 from iotide.events.kernel import LOCK, KernelEvent
@@ -35,6 +35,44 @@ def test_a_snapshot_goes_on_as_if_nothing_had_happened() -> None:
         analyzer.update(batch, trace.names)
         analyzer = InteractionAnalyzer.restore(settings, analyzer.snapshot())
     assert analyzer.ranking(trace.names, [("job", "node")]) == trace.ranking()
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.builds(
+                Introduction,
+                space=st.integers(0, 1),
+                stream=st.integers(1, 3),
+                pid=st.integers(0, 6),
+                rank=st.integers(-1, 2),
+                parent=st.integers(0, 6),
+                name=st.integers(0, 3),
+            ),
+            max_size=12,
+        ),
+        max_size=4,
+    ),
+    st.sampled_from([4, 100]),
+    st.sampled_from([2, 100]),
+)
+def test_many_introductions_at_once_are_those_one_after_another(
+    rounds: list[list[Introduction]], actors: int, links: int
+) -> None:
+    bounds = InteractionSettings.model_construct(
+        **{**InteractionSettings().model_dump(), "max_actors": actors, "max_links": links}
+    )
+    together, single = InteractionAnalyzer(bounds), InteractionAnalyzer(bounds)
+    for introductions in rounds:
+        together.introduce_all(introductions)
+        for each in introductions:
+            single.introduce(**each._asdict())
+        ours, theirs = together.tables(), single.tables()
+        assert together.losses() == single.losses()
+        for name in ("keys", "users", "sources", "targets", "kinds", "counts", "waited_ns"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+        for name, column in theirs.actors.items():
+            np.testing.assert_array_equal(ours.actors[name], column)
 
 
 def test_graphs_of_different_streams_add_up() -> None:
