@@ -76,7 +76,8 @@ class Splitter:
         length = high - low
         groups = np.empty(length, np.uint32)
         fields = np.empty((length, len(FIELDS)), np.int64)
-        done = self._feed(batch, low, high, table, groups, fields)
+        is_fresh = len(self.calls) == 1  # then there is something to learn: a look that says so would be one too many
+        done = 0 if is_fresh else self._feed(batch, low, high, table, groups, fields)
         while done < length:  # a call or signature is new: what else is new behind it is learnt with it
             self._learn_calls(batch.call[low + done : high], table)
             self.templates.learn(_defined(batch.signature[low + done : high], table.signature_count), table.signature)
