@@ -39,6 +39,7 @@ _ENOUGH: Final = 16
 _VIEWS: Final = (
     "_header", "_slots", "_rings", "_heads", "_shown_tails", "_taken", "_rank", "_ranks", "_seen", "_wakes",
 )  # fmt: skip
+_WORD: Final = 2**64 - 1
 _PIECE_LINES: Final = 8192
 """What is looked at and copied at once: it fits into a core's cache."""
 
@@ -133,7 +134,7 @@ class Region:
                 if len(taken):
                     yield tid, taken
                 most -= end - int(self._tails[slot])
-                self._taken[slot] += np.uint64(records)
+                self._taken[slot] = (int(self._taken[slot]) + records) & _WORD  # a producer may have written any number
                 self._tails[slot] = self._shown_tails[slot] = end
             if most <= 0:
                 return
