@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from iotide.events import InputError
 from iotide.events.archive.reader import ArchiveReader
 from support.commands import IOTIDE, iotide, plain_environment
 from support.programs import need
@@ -36,15 +37,23 @@ while os.path.exists("go on"):
 """
 
 
-def calls_in(folder: Path) -> int:
+def calls_in(folder: Path, *, begun: bool = False) -> int:
     """Counts the calls that the archives of a folder have, as far as they go; each must read without a problem."""
     count = 0
     for path in folder.rglob("*.iotide"):
         with path.open("rb") as file:
             reader = ArchiveReader(file, path.name)
-            assert not reader.problems
+            assert begun or not reader.problems
             count += sum(len(each.batch) for number in reader.streams for each in reader.calls(number))
     return count
+
+
+def begun_in(folder: Path) -> int:
+    """Does the same while archives are written: one may have no first bytes yet."""
+    try:
+        return calls_in(folder, begun=True)
+    except InputError:
+        return 0
 
 
 @contextmanager
@@ -54,6 +63,7 @@ def process(*command: str | Path, cwd: Path, **extra: str) -> Iterator[subproces
         yield running
     finally:
         running.kill()
+        (cwd / "go on").unlink(missing_ok=True)  # what it started holds its standard error
         running.communicate()
 
 
@@ -108,7 +118,7 @@ def test_run_that_is_killed_leaves_what_was_seen(tmp_path: Path) -> None:
     command = [*IOTIDE, "run", "--quiet", "-o", "report", "--", sys.executable, "-c", STEADY]
     with process(*command, cwd=tmp_path) as running:
         # Long before the first of the checkpoints that come every minute.
-        seen = wait_for(lambda: calls_in(tmp_path), 30, "a first checkpoint")
+        seen = wait_for(lambda: begun_in(tmp_path), 30, "a first checkpoint")
         running.send_signal(signal.SIGKILL)
         assert running.wait(60) == -signal.SIGKILL
         (tmp_path / "go on").unlink()
@@ -129,7 +139,7 @@ def test_aggregator_that_is_killed_leaves_what_was_seen(tmp_path: Path) -> None:
         wait_for(tracer.exists, 60, "the tracer's socket")
         variables = dict(each.split("=", 1) for each in told)
         with process(sys.executable, "-c", STEADY, cwd=tmp_path, **variables):
-            wait_for(lambda: calls_in(folder), 30, "a first checkpoint")
+            wait_for(lambda: begun_in(folder), 30, "a first checkpoint")
             server.send_signal(signal.SIGKILL)
             assert server.wait(60) == -signal.SIGKILL
             (tmp_path / "go on").unlink()
