@@ -1,6 +1,7 @@
 /* POSIX asynchronous I/O: one call begins an operation, and another one, on whichever thread, sees its end. Both carry
  * the operation's number in their signatures; the bytes are with the end. */
 #include "libc.h"
+#include "number_pool.h"
 #include "sites_posix.h"
 
 #include <aio.h>
@@ -15,22 +16,12 @@ static _Atomic uint64_t taken[NUMBERS / 64];
 /* glibc's functions for 64-bit offsets are the same on 64-bit machines. */
 _Static_assert(sizeof(struct aiocb) == sizeof(struct aiocb64), "one layout of control blocks");
 
-/* Returns a number from 1, or 0 when all are taken. */
 static uint32_t take_number(void) {
-    for (uint32_t i = 0; i < NUMBERS / 64; i++) {
-        uint64_t word = atomic_load_explicit(&taken[i], memory_order_relaxed);
-        while (~word) {
-            uint32_t bit = (uint32_t)__builtin_ctzll(~word);
-            if (atomic_compare_exchange_weak(&taken[i], &word, word | UINT64_C(1) << bit))
-                return i * 64 + bit + 1;
-        }
-    }
-    return 0;
+    return iotide_take_number(taken, NUMBERS / 64);
 }
 
 static void give_number(uint32_t number) {
-    if (number && number <= NUMBERS)
-        atomic_fetch_and(&taken[(number - 1) / 64], ~(UINT64_C(1) << ((number - 1) % 64)));
+    iotide_give_number(taken, NUMBERS / 64, number);
 }
 
 /* Before the real call, as another thread may see the end before that returns; and before the span begins, so that a

@@ -6,6 +6,7 @@
 #include "core.h"
 #include "hooks/posix.h"
 #include "libc.h"
+#include "number_pool.h"
 #include "sites_posix.h"
 
 #include <linux/aio_abi.h>
@@ -50,20 +51,11 @@ static struct iotide_site SITE(io_destroy) = {
     .layer = LAYER_POSIX, .kind = KIND_OTHER, .class = CLASS_DATA, SITE_TEXT("io_destroy", "io_destroy(id:u)=i")};
 
 static uint32_t take_number(void) {
-    for (uint32_t i = 0; i < NUMBERS / 64; i++) {
-        uint64_t word = atomic_load_explicit(&taken[i], memory_order_relaxed);
-        while (~word) {
-            uint32_t bit = (uint32_t)__builtin_ctzll(~word);
-            if (atomic_compare_exchange_weak(&taken[i], &word, word | UINT64_C(1) << bit))
-                return i * 64 + bit + 1;
-        }
-    }
-    return 0;
+    return iotide_take_number(taken, NUMBERS / 64);
 }
 
 static void give_number(uint32_t number) {
-    if (number)
-        atomic_fetch_and(&taken[(number - 1) / 64], ~(UINT64_C(1) << ((number - 1) % 64)));
+    iotide_give_number(taken, NUMBERS / 64, number);
 }
 
 static uint8_t kind_of(const struct iocb *block) {
