@@ -193,6 +193,10 @@ class DefinitionTable:
         """Returns the text of a call with its parameters, or "" when that number is not defined."""
         return self._signatures[number] if 0 <= number < len(self._signatures) else ""
 
+    def call_texts(self) -> tuple[list[str], list[str]]:
+        """Returns the strings and the signatures by number; they are the table's own, not to be changed."""
+        return self._strings, self._signatures
+
     @property
     def string_count(self) -> int:
         """One more than the highest string number."""

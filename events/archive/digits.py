@@ -47,9 +47,9 @@ def take_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
     return _BETWEEN.join(rests), np.array(numbers + words, np.int64)
 
 
-def count_numbers(rest: bytes) -> int:
-    """Tells how many numbers were taken from a text."""
-    return rest.count(_MARK) + rest.count(_WORD_MARK)
+def count_numbers(rest: bytes, *, words: bool = True) -> int:
+    """Tells how many numbers were taken from a text; without the words they are the decimal ones, which come first."""
+    return rest.count(_MARK) + (rest.count(_WORD_MARK) if words else 0)
 
 
 def put_numbers(rest: bytes, numbers: list[int]) -> bytes:

@@ -84,6 +84,11 @@ class StreamCompressor:
         self._open: _OpenSection | None = None
 
     @property
+    def is_open(self) -> bool:
+        """Whether there is a section that has not been closed."""
+        return self._open is not None
+
+    @property
     def nbytes(self) -> int:
         """About the memory that the open section takes; 0: none is open."""
         return self._open.nbytes if self._open is not None else 0

@@ -15,6 +15,8 @@ from . import integers
 
 _SAMPLE: Final = 4096
 """Calls by which it is judged what packs better."""
+_FEW: Final = 64
+"""Calls up to which that takes longer than it is worth."""
 _Number = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
@@ -48,7 +50,7 @@ def pack_stamps(start: npt.NDArray[np.int64], duration: npt.NDArray[np.int64], t
         duration = end - start
     until = np.cumsum(duration)
     middle = slice((len(start) - _SAMPLE) // 2, (len(start) + _SAMPLE) // 2) if len(start) > _SAMPLE else slice(None)
-    summed = integers.estimate(until[middle]) <= integers.estimate(duration[middle])
+    summed = len(start) <= _FEW or integers.estimate(until[middle]) <= integers.estimate(duration[middle])
     starts = integers.pack(start - (until - duration))
     return Stamps(len(start), starts, integers.pack(until if summed else duration), summed, tick_ns)
 

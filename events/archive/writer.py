@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 
 from ..batch import EventBatch
 from ..definitions import Definitions, DefinitionTable
 from ..stream import StreamInfo
 from .blocks import MOST_PIECE, BlockKind, encode_block, head
-from .encoding import Part, PartKind, section_part, text_part
+from .encoding import Part, PartKind, repeated_text_part, section_part, text_part
+from .few import AlikeParts, FewCalls
 from .merging import Merger
 from .stream import Section, StreamCompressor
-from .times import Times, encode_times
+from .times import Times, encode_times, pack_stamps
 
 _encoder = msgspec.msgpack.Encoder()
 _NAMES_A_PART: Final = 1 << 12
@@ -36,6 +38,8 @@ class _Open:
     """Whether ``info`` has been handed on."""
     member: tuple[int, int] | None = None
     """Lane and rank in it, settled when first needed: ranks are often learnt late."""
+    few: FewCalls = field(default_factory=FewCalls)
+    """Calls that the compressor was not given yet."""
     table: DefinitionTable = field(default_factory=DefinitionTable)
     names: Definitions = field(default_factory=Definitions)
     """Not handed on yet."""
@@ -74,6 +78,7 @@ class ArchiveWriter:
         self._counted = 0
         self._blocks = 0
         self._merger = Merger(self._write)
+        self._alike = AlikeParts()
         self._ready: list[bytes] = []
         """Blocks that stay ready when what follows them fails: others may refer to them by then."""
 
@@ -102,8 +107,9 @@ class ArchiveWriter:
         known.table.apply(definitions)
         known.names.files.extend(definitions.files)
         known.names.handles.extend(definitions.handles)
-        for section in known.compressor.update(batch, known.table):
-            self._section(known, section)
+        if known.compressor.is_open or not known.few.put(batch, known.table):
+            self._compress(known, known.few.take(known.table))
+            self._compress(known, batch)
         return self._take_ready()
 
     def checkpoint(self) -> bytes:
@@ -117,7 +123,7 @@ class ArchiveWriter:
     def held_bytes(self, stream: str) -> int:
         """Returns about how much memory the calls of a stream take that are in no closed section."""
         known = self._streams.get(stream)
-        return known.compressor.nbytes if known is not None else 0
+        return known.few.nbytes + known.compressor.nbytes if known is not None else 0
 
     def checkpoint_of(self, stream: str) -> bytes:
         """Closes the open section of a stream; of one that has ended or is not known that is nothing.
@@ -138,7 +144,7 @@ class ArchiveWriter:
         """Takes in that a stream has ended."""
         known = self._streams[stream]
         self._close_section(known)
-        self._part(known, PartKind.CLOSED, text_part(losses or {}))
+        self._part(known, PartKind.CLOSED, repeated_text_part(losses or {}))
         del self._streams[stream]
         return self._take_ready()
 
@@ -153,20 +159,49 @@ class ArchiveWriter:
         self._write(BlockKind.END, struct.pack("<Q", self._blocks))
         return written + self._take_ready()
 
+    def _compress(self, known: _Open, batch: EventBatch | None) -> None:
+        for section in known.compressor.update(batch, known.table) if batch is not None else ():
+            self._section(known, section)
+
     def _close_section(self, known: _Open) -> None:
+        if (few := known.few.take(known.table)) is not None:
+            self._section_of_few(known, few)
+            return
         section = known.compressor.finish()
         if section is not None:
             self._section(known, section)
         else:
             self._introduce(known)
 
-    def _section(self, known: _Open, section: Section) -> None:
+    def _section_of_few(self, known: _Open, calls: EventBatch) -> None:
+        key = self._alike.key_of(calls, known.table)
+        part = self._alike.find(key, calls) if key is not None else None
+        if part is None:
+            self._compress(known, calls)
+            if (section := known.compressor.finish()) is None:
+                return
+            part = self._section(known, section)
+            if key is not None and section.calls == len(calls):
+                self._alike.remember(key, part)
+            return
         self._introduce(known)
         if self._keeps_times:
-            times = Times(section.first_ns, section.last_ns, section.stamps)
-            ordinal = known.parts[PartKind.SECTION]
-            self._write(BlockKind.TIMES, encode_times(*self._member(known), ordinal, times))
-        self._part(known, PartKind.SECTION, section_part(section), section.calls)
+            start, duration = (np.asarray(each, np.int64) for each in (calls.start, calls.duration))
+            stamps = pack_stamps(start, duration, self._tick_ns)
+            self._times(known, Times(int(start.min()), int((start + duration).max()), [stamps]))
+        self._part(known, PartKind.SECTION, part, len(calls))
+
+    def _section(self, known: _Open, section: Section) -> Part:
+        self._introduce(known)
+        if self._keeps_times:
+            self._times(known, Times(section.first_ns, section.last_ns, section.stamps))
+        part = section_part(section)
+        self._part(known, PartKind.SECTION, part, section.calls)
+        return part
+
+    def _times(self, known: _Open, times: Times) -> None:
+        ordinal = known.parts[PartKind.SECTION]
+        self._write(BlockKind.TIMES, encode_times(*self._member(known), ordinal, times))
 
     def _introduce(self, known: _Open) -> None:
         """Hands on what the stream says of itself, and its files and handles, where that is new."""
@@ -213,7 +248,7 @@ class ArchiveWriter:
 
 
 def _name_parts(names: Definitions) -> list[Part]:
-    part = text_part(names)
+    part = repeated_text_part(names)
     count = max(len(names.files), len(names.handles))
     if len(part.pieces[0]) <= _LONG or count == 1:
         return [part]

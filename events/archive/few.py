@@ -1,0 +1,127 @@
+"""Few calls of a stream, kept as they are until its section is closed: processes that do the same are encoded once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ..batch import EventBatch, concatenate, is_constant
+from ..definitions import DefinitionTable
+from ..schema import COLUMNS
+from .digits import count_numbers
+from .encoding import Part
+
+MOST_FEW: Final = 128
+"""Calls that are kept as they are."""
+_BYTES: Final = 2000
+"""About what the objects of a batch take."""
+_MOST_TEXTS: Final = 512
+"""Definitions of a stream whose calls are looked up among those met before."""
+_MOST_BYTES: Final = 1 << 22
+"""Of parts that are remembered; then they are forgotten."""
+_THREAD: Final = 3
+"""Numbers of a thread, the last decimal ones of a section's text: pid, tid and rank."""
+_ALIKE: Final = tuple(name for name in COLUMNS if name not in ("start", "duration", "rank", "pid", "tid"))
+"""Columns that calls have in common whose parts differ in the thread only."""
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+@dataclass(slots=True)
+class FewCalls:
+    """The calls of one stream that are in no open section."""
+
+    _batches: list[EventBatch] = field(default_factory=list)
+    _defined: list[tuple[int, int]] = field(default_factory=list)
+    """Strings and signatures that were defined when each batch came."""
+    _calls: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory that they take."""
+        return sum(_BYTES + len(batch) * _ROW_BYTES for batch in self._batches)
+
+    def put(self, batch: EventBatch, table: DefinitionTable) -> bool:
+        """Takes in calls, which are copied; False where there would be too many."""
+        if self._calls + len(batch) > MOST_FEW:
+            return False
+        if len(batch):
+            self._calls += len(batch)
+            self._batches.append(_own(batch))
+            self._defined.append((table.string_count, table.signature_count))
+        return True
+
+    def take(self, table: DefinitionTable) -> EventBatch | None:
+        """Returns the calls, of which none are kept on; what was not defined when they came stays unknown."""
+        if not self._batches:
+            return None
+        now = table.string_count, table.signature_count
+        batches = [
+            batch if defined == now else _as_defined(batch, *defined)
+            for batch, defined in zip(self._batches, self._defined, strict=True)
+        ]
+        self._batches, self._defined, self._calls = [], [], 0
+        return concatenate(batches)
+
+
+class AlikeParts:
+    """Parts of sections of few calls, for those that differ from them in times, pid and tid alone."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, tuple[Part, int]] = {}
+        self._bytes = 0
+
+    @staticmethod
+    def key_of(batch: EventBatch, table: DefinitionTable) -> bytes | None:
+        """Returns what is the same for calls whose parts are alike; None: they are made for each."""
+        if table.string_count + table.signature_count > _MOST_TEXTS:
+            return None
+        thread = [_only(column) for column in (batch.pid, batch.tid, batch.rank)]
+        if thread[0] is None or thread[1] is None or thread[2] is None or thread[0] < 0 or thread[1] < 0:
+            return None
+        columns = [getattr(batch, name) for name in _ALIKE]
+        texts = _encoder.encode((thread[2], *table.call_texts()))
+        return blake2b(b"".join([*(each.tobytes() for each in columns), texts]), digest_size=20).digest()
+
+    def find(self, key: bytes, batch: EventBatch) -> Part | None:
+        """Returns the part of calls that have a key."""
+        if (known := self._known.get(key)) is None:
+            return None
+        part, place = known
+        numbers = part.numbers.copy()
+        numbers[place], numbers[place + 1] = batch.pid[0], batch.tid[0]
+        return Part(part.pieces, numbers)
+
+    def remember(self, key: bytes, part: Part) -> None:
+        """Takes in the part that was made of calls that have a key."""
+        self._bytes += sum(map(len, part.pieces)) + part.numbers.nbytes
+        if self._bytes > _MOST_BYTES:
+            self._known.clear()
+            self._bytes = 0
+        self._known[key] = part, count_numbers(part.pieces[0], words=False) - _THREAD
+
+
+_ROW_BYTES: Final = sum(dtype.itemsize for dtype, _ in COLUMNS.values())
+
+
+def _own(batch: EventBatch) -> EventBatch:
+    columns = batch.columns()
+    return EventBatch(**{name: each if is_constant(each) else each.copy() for name, each in columns.items()})
+
+
+def _as_defined(batch: EventBatch, strings: int, signatures: int) -> EventBatch:
+    return batch.replace(
+        call=np.where(batch.call < strings, batch.call, 0),
+        signature=np.where(batch.signature < signatures, batch.signature, 0),
+    )
+
+
+def _only(column: npt.NDArray[np.integer]) -> int | None:
+    """Returns the value of a column that has one throughout."""
+    first = column[0]
+    return int(first) if is_constant(column) or (column == first).all() else None

@@ -1,0 +1,122 @@
+"""Sections of few calls: encoded alike where processes do the same, and byte for byte what each for itself would be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.events import Definitions, EventBatch, StreamInfo, make_batch
+from iotide.events.archive import few
+from iotide.events.archive.few import AlikeParts
+from iotide.events.archive.writer import ArchiveWriter
+
+NAMES = ["open", "write", "f7 00c0ffee"]
+TEXTS = ["write(fd=3, count=64)", "write(fd=4, count=4096)", "open(mode=0644) = 3"]
+KNOWN = Definitions(list(enumerate(NAMES, 1)), [], [], list(enumerate(TEXTS, 1)))
+LATER = Definitions([(len(NAMES) + 1, "later")], [], [], [(len(TEXTS) + 1, "later(7)")])
+
+
+def calls(length: int, pid: Any, tid: Any, **columns: Any) -> EventBatch:
+    step = np.arange(length)
+    return make_batch(
+        length,
+        {
+            "start": 1_700_000_000_000_000_000 + 1000 * step,
+            "duration": 300,
+            "call": 1 + step % len(NAMES),
+            "signature": 1 + step % len(TEXTS),
+            "requested": 64,
+            "bytes": 64,
+            **columns,
+            "pid": pid,
+            "tid": tid,
+        },
+    )
+
+
+Actions = list[tuple[str, EventBatch | None, Definitions]]
+"""Streams that are opened (None) and given calls."""
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> tuple[int, dict[str, Any]]:
+    """Draws a length and columns: what processes do alike."""
+    length = draw(st.integers(0, 12))
+    columns: dict[str, Any] = {}
+    for name in draw(st.sets(st.sampled_from(["call", "signature", "file", "handle", "bytes", "kind", "depth"]))):
+        columns[name] = [draw(st.integers(0, 4)) for _ in range(length)]
+    return length, columns
+
+
+@st.composite
+def batches(draw: st.DrawFn, alike: list[tuple[int, dict[str, Any]]]) -> EventBatch:
+    """Draws calls of one of these shapes, and who makes them when."""
+    length, columns = draw(st.sampled_from(alike))
+    pid, tid = draw(st.sampled_from([7, 7, 1234567, 0, -1])), draw(st.sampled_from([7, 9, -2]))
+    own = {"rank": draw(st.sampled_from([-1, 0, 3])), "start": draw(st.integers(-1, 2**40))}
+    threads: Any = [draw(st.sampled_from([tid, 10])) for _ in range(length)] if draw(st.booleans()) else tid
+    return calls(length, pid, threads, **columns, **own)
+
+
+@st.composite
+def actions(draw: st.DrawFn) -> Actions:
+    """Draws streams, some of which define later what they used before."""
+    alike = draw(st.lists(shapes(), min_size=1, max_size=2))
+    made: Actions = []
+    for stream in range(draw(st.integers(1, 8))):
+        made.append((f"s{stream}", None, KNOWN))
+        later = draw(st.integers(0, 4))
+        given = [draw(batches(alike)) for _ in range(draw(st.integers(0, 2)))]
+        made += [(f"s{stream}", each, LATER if at == later else Definitions()) for at, each in enumerate(given)]
+    return made
+
+
+def written(actions: Actions, checkpoint: int | None = None) -> bytes:
+    writer = ArchiveWriter()
+    data = [writer.begin({"job": "j"})]
+    for number, (stream, batch, definitions) in enumerate(actions):
+        if batch is None:
+            data.append(writer.opened(stream, StreamInfo(job="j", source="test", pid=number)))
+            batch = calls(0, 0, 0)
+        data.append(writer.batch(stream, batch, definitions))
+        if number == checkpoint:
+            data.append(writer.checkpoint())
+    return b"".join([*data, writer.end()])
+
+
+@settings(deadline=None, max_examples=150)
+@given(actions(), st.integers(0, 20))
+def test_few_calls_are_archived_byte_for_byte_as_compressed_ones(made: Actions, checkpoint: int) -> None:
+    quickly = written(made, checkpoint)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(few, "MOST_FEW", 0)
+        assert written(made, checkpoint) == quickly
+
+
+def test_processes_that_do_the_same_are_compressed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def remember(self: AlikeParts, key: bytes, part: Any) -> None:
+        made.append(key)
+        kept(self, key, part)
+
+    kept = AlikeParts.remember
+    monkeypatch.setattr(AlikeParts, "remember", remember)
+    actions = [each for pid in range(50) for each in ((f"s{pid}", None, KNOWN), (f"s{pid}", calls(9, pid, pid), KNOWN))]
+    data = written(actions)
+    assert len(made) == 1
+    monkeypatch.setattr(few, "MOST_FEW", 0)
+    assert written(actions) == data
+
+
+def test_remembered_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(few, "_MOST_BYTES", 2000)
+    actions: Actions = []
+    for pid in range(50):
+        actions += [(f"s{pid}", None, KNOWN), (f"s{pid}", calls(9, pid, pid, bytes=pid), KNOWN)]
+    bounded = written(actions)
+    monkeypatch.setattr(few, "MOST_FEW", 0)
+    assert written(actions) == bounded
