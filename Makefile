@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PARTS := events collectors analyzers daemon clients cli
 TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py)
 # The compiled helpers and the headers that they share.
-HELPERS := $(wildcard analyzers/kernel/*.[ch] events/archive/kernel/*.[ch] events/compiled.py collectors/kernel/*.h collectors/sources/strace/kernel/*.[ch] collectors/sources/kernel_traces/kernel/*.[ch])
+HELPERS := $(wildcard analyzers/kernel/*.[ch] events/archive/kernel/*.[ch] events/compiled.py collectors/kernel/*.h collectors/sources/preload/kernel/*.[ch] collectors/sources/strace/kernel/*.[ch] collectors/sources/kernel_traces/kernel/*.[ch])
 SIGNATURES := $(filter-out posix stdio,$(basename $(notdir $(wildcard collectors/preload/signatures/*.sig))))
 
 .PHONY: help demo test check test-pm4py lint bench system-deps clean

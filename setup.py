@@ -87,9 +87,10 @@ def kernel(folder, name):
 
 
 def kernels():
-    """The sequential part of the archive's compressor, and what takes lines of strace and of kernel traces apart."""
+    """The sequential part of the archive's compressor, and what takes records and lines of traces apart."""
     yield kernel("analyzers/kernel", "iotide_grouping")
     yield kernel("events/archive/kernel", "iotide_kernel")
+    yield kernel("collectors/sources/preload/kernel", "iotide_records")
     yield kernel("collectors/sources/strace/kernel", "iotide_strace")
     yield kernel("collectors/sources/kernel_traces/kernel", "iotide_traces")
 

@@ -23,6 +23,7 @@ _ROOT: Final = Path(__file__).parents[1]
 _HELPERS: Final = {
     "grouping": "analyzers/kernel/libiotide_grouping.so",
     "archive": "events/archive/kernel/libiotide_kernel.so",
+    "records": "collectors/sources/preload/kernel/libiotide_records.so",
     "strace": "collectors/sources/strace/kernel/libiotide_strace.so",
     "kernel traces": "collectors/sources/kernel_traces/kernel/libiotide_traces.so",
 }

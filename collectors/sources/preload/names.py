@@ -128,6 +128,13 @@ class Names:
         files: npt.NDArray[np.uint32] = self._files[numbers if known.all() else np.where(known, numbers, 0)]
         return files
 
+    def tables(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+        """Returns by the process's numbers the stream's numbers of calls, their layers, and the numbers of files.
+
+        What lies behind the end of a table counts as 0.
+        """
+        return self._calls, self._layers, self._files
+
     def _learn_file(self, number: int, text: bytes) -> None:
         if not 0 < number <= MOST_FILES:
             self._counters["definitions_dropped"] += 1

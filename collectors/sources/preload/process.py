@@ -16,6 +16,7 @@ from .definition_log import entries_of
 from .drain import HOLD_S
 from .lines import Lines, Records, split
 from .names import FileFacts, Names
+from .plain import FEWEST, plain_columns
 from .ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .signatures import Allowance
 from .unseen import Said, Unseen
@@ -171,6 +172,13 @@ class TracedProcess:
             self._fresh_losses[reason] += count
 
     def _batch(self, held: list[tuple[int, Lines]]) -> EventBatch:
+        lengths = [len(part) for _, part in held]
+        if sum(lengths) >= FEWEST:
+            plain = plain_columns([part for _, part in held if len(part)], self._clock_offset_ns, self._names)
+            if plain is not None:
+                whose = [tid for tid, _ in held]
+                tid = np.repeat(np.array(whose, np.int32), lengths) if len(set(whose)) > 1 else whose[0]
+                return make_batch(sum(lengths), {**plain, "tid": tid, "pid": self.info.pid, "rank": self.info.rank})
         lines = held[0][1] if len(held) == 1 else np.concatenate([part for _, part in held])
         records, malformed = split(lines)
         tids: npt.ArrayLike = held[0][0]

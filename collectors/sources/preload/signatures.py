@@ -28,6 +28,8 @@ _UNSIZED: Final = np.uint64(0x5851F42D4C957F2D)
 _ALL: Final = 2**64 - 1
 _NO_ROOM: Final = np.uint32(2**32 - 1)
 _GROWTH: Final = 64
+_REMEMBERED: Final = 1024
+"""Hashes whose numbers are looked up without a search."""
 
 
 @dataclass(slots=True)
@@ -75,6 +77,7 @@ class Signatures:
         self._index = np.zeros(_GROWTH, np.uint32)  # of the specification, by the process's number of the call
         self._index_of: dict[str, int] = {}
         self._of_text: dict[str, int] = {}
+        self._remembered = np.zeros((0, 2), np.uint64)
 
     def learn(self, number: int, text: str, call: Specification) -> None:
         """Takes in the specification of a call by the process's number, which is at most 65,535."""
@@ -95,6 +98,33 @@ class Signatures:
 
     def of(self, records: Records) -> U32:
         """Returns the signature's number of each record, uint32; 0 where there is none."""
+        numbers = self._of(records)
+        if dropped := int(np.count_nonzero(numbers == _NO_ROOM)):
+            self._counters["signatures_dropped"] += dropped
+            numbers[numbers == _NO_ROOM] = 0
+        return numbers
+
+    def of_alike(self, record: Records, count: int) -> int:
+        """Returns the number of ``count`` records that are all as this one, which is one."""
+        number = int(self._of(record)[0])
+        if number == _NO_ROOM:
+            self._counters["signatures_dropped"] += count
+            return 0
+        return number
+
+    def tables(self) -> tuple[U32, U64, U64, U64, U64]:
+        """Returns what tells records without words apart.
+
+        Returns:
+            Specifications by the process's number of the call, 0 behind its end; by specification the salt, and masks
+            of the descriptor and of the bytes asked for; and room for the numbers of hashes, uint64[n, 2], n a power of
+            two, that whoever knows them may remember there.
+        """
+        if not len(self._remembered):
+            self._remembered = np.zeros((_REMEMBERED, 2), np.uint64)
+        return self._index, self._salt, self._descriptor, self._requested, self._remembered
+
+    def _of(self, records: Records) -> U32:
         rows = records.rows
         if not len(rows):
             return np.zeros(0, np.uint32)
@@ -106,11 +136,7 @@ class Signatures:
         new[0] = True
         np.not_equal(hashes[1:], hashes[:-1], out=new[1:])
         first = new.nonzero()[0]
-        numbers = _repeated(self._numbers(records, index, hashes, first), first, len(rows))
-        if dropped := int(np.count_nonzero(numbers == _NO_ROOM)):
-            self._counters["signatures_dropped"] += dropped
-            numbers[numbers == _NO_ROOM] = 0
-        return numbers
+        return _repeated(self._numbers(records, index, hashes, first), first, len(rows))
 
     def close(self) -> None:
         """Gives the texts back to the allowance."""
