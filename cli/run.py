@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from .lean_imports import lean_imports
 from .naming import default_job, safe_name
 from .options import detection_options
 from .sections import SectionCommand
@@ -120,13 +121,14 @@ def command(
     detection: dict[str, Any],
 ) -> None:
     """Runs the command under observation, then ends as it ended."""
-    from ..analyzers.settings import DetectSettings
-    from ..collectors.settings import SpoolSettings
-    from .launch import LaunchError, end_like
-    from .logs import log_to_standard_error
-    from .report_folder import report_folder
-    from .run_plan import RunPlan
-    from .run_start import run_traced
+    with lean_imports():
+        from ..analyzers.settings import DetectSettings
+        from ..collectors.settings import SpoolSettings
+        from .launch import LaunchError, end_like
+        from .logs import log_to_standard_error
+        from .report_folder import report_folder
+        from .run_plan import RunPlan
+        from .run_start import run_traced
 
     log_to_standard_error(logging.WARNING)
     name = job or default_job(cmd, os.environ)

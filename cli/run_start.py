@@ -28,6 +28,7 @@ from ..events import UnavailableError
 from ..events.descriptors import raise_limit
 from .giving_way import giving_way
 from .launch import SignalPassing, start
+from .lean_imports import lean_imports
 from .run_plan import RunPlan
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ def _begun(plan: RunPlan, source: RelayedSource, stack: contextlib.ExitStack) ->
 
 
 def _analysis() -> Callable[[RunPlan, RelayedSource], AbstractContextManager[Session]]:
-    from .run_session import session_of
+    with lean_imports():
+        from .run_session import session_of
 
     return session_of
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..events.losses import loss_lines
 from ..events.models import Prediction, RunSummary, SignalSeries
-from .headline import NO_LINE, further_rhythms, headline_of, other_text, weight_text
-from .lines import prediction_line
-from .report_charts import history_chart, signal_chart
-from .templating import page_template
-from .units import clock_text, mapped_text, not_counted_text
+from .report_page import render_page
 
 REPORT_NAME = "report.html"
 
@@ -30,14 +24,25 @@ def write_report(folder: Path, summary: RunSummary, history: Sequence[Prediction
     _write(folder / "summary.json", summary.model_dump_json(indent=2) + "\n")
     _write(folder / "predictions.jsonl", "".join(row.model_dump_json() + "\n" for row in history))
     _write(folder / "signal.json", signal.model_dump_json() + "\n")
-    pictures = {}
-    if any(signal.read) or any(signal.written):
-        pictures["signal"] = signal_chart(signal, summary.prediction)
-    if any(row.period_s is not None for row in history):
-        pictures["history"] = history_chart(history)
     page = folder / REPORT_NAME
-    _write(page, render_page(summary, history, pictures))
+    _write(page, render_page(summary, history, _pictures(summary, history, signal)))
     return page
+
+
+def _pictures(summary: RunSummary, history: Sequence[Prediction], signal: SignalSeries) -> dict[str, str]:
+    """Draws what there is to draw; many short runs have nothing, and do without what draws."""
+    has_signal = any(signal.read) or any(signal.written)
+    has_period = any(row.period_s is not None for row in history)
+    if not (has_signal or has_period):
+        return {}
+    from .report_charts import history_chart, signal_chart
+
+    pictures = {}
+    if has_signal:
+        pictures["signal"] = signal_chart(signal, summary.prediction)
+    if has_period:
+        pictures["history"] = history_chart(history)
+    return pictures
 
 
 def _write(path: Path, text: str) -> None:
@@ -49,37 +54,3 @@ def _write(path: Path, text: str) -> None:
     except OSError:
         written.unlink(missing_ok=True)
         raise
-
-
-def render_page(summary: RunSummary, history: Sequence[Prediction], pictures: dict[str, str]) -> str:
-    """Renders the page; ``pictures`` maps a name to SVG that we drew (inserted as it is), all else is escaped."""
-    template = page_template(
-        "report.html",
-        clock=clock_text,
-        line=prediction_line,
-        other=other_text,
-        not_counted=not_counted_text,
-        mapped=mapped_text,
-        losses=loss_lines,
-        weight=lambda row: weight_text(summary.prediction, row),
-    )
-    return template.render(
-        summary=summary,
-        job=summary.job,
-        prediction=summary.prediction,
-        command=shlex.join(summary.command),
-        history=history,
-        pictures=pictures,
-        told=headline_of(summary.prediction),
-        further=further_rhythms(summary.prediction),
-        no_line=NO_LINE,
-        nothing=_nothing(summary),
-    )
-
-
-def _nothing(summary: RunSummary) -> str:
-    """Says why there is no signal to draw."""
-    if not summary.job.events:
-        return "no call was seen"
-    left = not_counted_text(summary.job.not_counted)
-    return "no byte that counts was read or written" + (f" ({left})" if left else "")

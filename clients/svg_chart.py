@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Final
-from xml.sax.saxutils import escape
 
 _WIDTH: Final = 1000.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 76.0, 30.0, 46.0

@@ -79,6 +79,7 @@ def test_analyzers_are_pure() -> None:
             ["iotide.events.archive.reader", "iotide.collectors.sources.strace.parser", "xml.parsers.expat"],
         ),
         ("iotide.cli.main", ["numpy", "fastapi", "zmq", "matplotlib"]),
+        ("iotide.clients.report", ["jinja2", "urllib.request", "http.client", "iotide.clients.report_charts"]),
         ("iotide.cli.run_start", ["scipy", "zmq", "asyncio", "jinja2", "rich", "iotide.daemon.server"]),
         (
             "iotide.cli.run_session",

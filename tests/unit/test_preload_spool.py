@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Origin
+from iotide.collectors.sources.preload import naps
 from iotide.collectors.sources.preload.lines import Lines
 from iotide.collectors.sources.preload.relay import RelayedSource
 from iotide.collectors.sources.preload.spool import SpoolReader, SpoolWriter
@@ -181,6 +182,16 @@ def test_other_process_takes_what_is_recorded_while_nobody_reads(
     assert isinstance(items[0], Opened)
     assert isinstance(items[-1], Closed)
     assert sum(len(item.batch) for item in items if isinstance(item, Chunk)) == 4000
+
+
+def test_other_process_that_is_asked_for_the_end_takes_no_further_nap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(naps, "_LOOKS_A_SHARE", 1e12)
+    monkeypatch.setattr(naps, "_LONGEST_S", 3600.0)
+    with closing(RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())) as source:
+        source.finish()
+        wait_for(lambda: source.poll() or source.finished, 20, "the end")
 
 
 def test_other_process_ends_with_us_and_unlinks_its_socket(tmp_path: Path) -> None:

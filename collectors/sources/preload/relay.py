@@ -146,10 +146,12 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     for descriptor in (drain.events.fileno(), channel.fileno()):
         news.register(descriptor, select.POLLIN)
     naps = Naps()
-    while not (writer.asked_to_end or writer.reader_gone):
+    while True:
         with naps.measured():
             busy = drain.poll(writer)
             writer.exchange()
+            if writer.asked_to_end or writer.reader_gone:  # which no further news would tell
+                break
             wakes = drain.sleep() and writer.room > 0
         naps.rest()
         news.poll(naps.next_s(busy=busy, wakes=wakes) * 1000)

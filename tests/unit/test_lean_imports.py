@@ -1,0 +1,40 @@
+"""Commands that wait for imports are spared what nobody uses; what they start is spared nothing."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+
+import pytest
+from iotide.cli.lean_imports import lean_imports
+
+THREADS = "import os; print(len(os.listdir('/proc/self/task')))"
+
+
+def test_environment_and_collection_of_garbage_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    monkeypatch.delenv("PYDANTIC_DISABLE_PLUGINS", raising=False)
+    before = dict(os.environ)
+    with lean_imports():
+        assert os.environ["OPENBLAS_NUM_THREADS"] == "3"
+        assert "PYDANTIC_DISABLE_PLUGINS" in os.environ
+        assert not gc.isenabled()
+    assert dict(os.environ) == before
+    assert gc.isenabled()
+
+
+def test_environment_is_as_before_when_an_import_fails() -> None:
+    before = dict(os.environ)
+    with pytest.raises(ImportError), lean_imports():
+        raise ImportError
+    assert dict(os.environ) == before
+    assert gc.isenabled()
+
+
+def test_numpy_starts_no_threads() -> None:
+    code = f"from iotide.cli.lean_imports import lean_imports\nwith lean_imports():\n    import numpy\n{THREADS}"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == "1\n"
