@@ -65,6 +65,7 @@ def trace(
     compute_s: float = COMPUTE_S,
     noise: float = 0.0,
     uneven: float = 0.0,
+    bandwidth_sigma: float = 0.0,
     iterations: int = 20,
 ) -> Trace:
     """Makes one trace.
@@ -82,6 +83,7 @@ def trace(
         delay_s: mean delay.
         compute_s: mean compute time.
         uneven: standard deviation of length and volume of the phases over their mean (cut at a quarter of it).
+        bandwidth_sigma: standard deviation of the logarithm of the phases' bandwidth; their length stays.
         noise: bandwidth of the noise as a share of that of a phase in step.
         iterations: how many.
     """
@@ -106,6 +108,8 @@ def trace(
     start, end = np.concatenate(starts).ravel(), np.concatenate(ends).ravel()
     volume = REQUEST_BYTES * np.repeat(sizes, PROCESSES * REQUESTS)
     phase = np.repeat(np.arange(iterations), PROCESSES * REQUESTS)
+    if bandwidth_sigma:
+        volume *= rng.lognormal(0.0, bandwidth_sigma, iterations)[phase]
     if noise:
         noise_start, noise_end = _noise(rng, now)
         start, end = np.concatenate([start, noise_start]), np.concatenate([end, noise_end])

@@ -43,6 +43,9 @@ CELLS: Final[dict[str, tuple[dict[str, Any], str]]] = {
         f"compute {factor * COMPUTE_S:g} s, high noise": ({"compute_s": factor * COMPUTE_S, "noise": HIGH}, "")
         for factor in (0.25, 0.5, 4, 8)
     },
+    "bandwidth of phases sigma(ln) 0.6": ({"bandwidth_sigma": 0.6}, "<= 3 %"),
+    "bandwidth of phases sigma(ln) 1": ({"bandwidth_sigma": 1.0}, "<= 3 %"),
+    "bandwidth of phases sigma(ln) 1.5": ({"bandwidth_sigma": 1.5}, "<= 3 %"),
 }
 """What a cell's traces are made with, and the bound of the mean error."""
 

@@ -25,6 +25,9 @@ _RESOLVED: Final = 0.05  # volumes are never known to be more alike than this
 _PRIOR: Final = 0.4  # how sure phases are that are alike and clear, but too few to rule out chance
 _BLURRED, _CLEAR = 0.6, 0.9  # contrast from which phases may be believed for their shape alone, and are
 _BACKED: Final = 0.4  # weight that a line of the same period adds
+_LEVELS: Final = ((0.5, 0.3), (0.1, 0.7))
+"""Quantiles of bandwidth at which the signal is cut off where phases are unlike, and the least confidence of phases
+that are found there: the lower the level, the more a log or noise counts."""
 _CHANGE_COSTS: Final = 0.5  # weight that a segmentation loses that holds for the latest phases only
 _BELIEVED_SPREAD: Final = 0.25
 _SURE: Final = 0.9
@@ -77,6 +80,17 @@ def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
 
     The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses.
     """
+    best, weight = _heaviest(view, segmenter, line, peaks)
+    for quantile, least_confidence in _LEVELS:
+        if best is not None and best.clear:
+            break
+        other, its_weight = _heaviest(view, segmenter.levelled(quantile), line, peaks)
+        if other is not None and other.confidence >= least_confidence and its_weight > weight:
+            best, weight = other, its_weight
+    return best
+
+
+def _heaviest(view: View, segmenter: Segmenter, line: Line | None, peaks: list[float]) -> tuple[Beat | None, float]:
     hypotheses = [*([] if line is None else [line.period]), *peaks, *_by_pauses(segmenter.pauses)]
     best: Beat | None = None
     best_weight = -math.inf
@@ -92,7 +106,7 @@ def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
                 best, best_weight = beat, weight
         if best is not None and best.clear:
             break
-    return best
+    return best, best_weight
 
 
 def known_beat(view: View) -> Beat | None:
@@ -102,7 +116,7 @@ def known_beat(view: View) -> Beat | None:
     """
     if not view.expected_s:
         return None
-    return find_beat(view, Segmenter(view.bandwidth), 0, view.expected_s / view.bin_s)
+    return _surer_beat(view, Segmenter(view.bandwidth), view.expected_s / view.bin_s)
 
 
 def with_history(view: View, line: Line | None, peaks: list[float], known: Beat | None) -> Beat | None:
@@ -123,8 +137,20 @@ def with_history(view: View, line: Line | None, peaks: list[float], known: Beat 
     period = beat.period if beat is not None else line.period if line is not None else 0.0
     if period:
         by_pauses = beat is not None and beat.by_pauses
-        found.append(find_beat(view, Segmenter(view.bandwidth), 0, period, by_pauses=by_pauses))
+        found.append(_surer_beat(view, Segmenter(view.bandwidth), period, by_pauses=by_pauses))
     return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
+
+
+def _surer_beat(view: View, segmenter: Segmenter, hypothesis: float, *, by_pauses: bool = False) -> Beat | None:
+    """Measures the phases of the whole view, with all bandwidths alike where that makes them surer."""
+    best = find_beat(view, segmenter, 0, hypothesis, by_pauses=by_pauses)
+    for quantile, least_confidence in _LEVELS:
+        if best is not None and best.settled:
+            break
+        other = find_beat(view, segmenter.levelled(quantile), 0, hypothesis, by_pauses=by_pauses)
+        if other is not None and other.confidence >= max(least_confidence, 0.0 if best is None else best.confidence):
+            best = other
+    return best
 
 
 def find_beat(
@@ -207,8 +233,9 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> Beat:
     spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
     if measured.spread > 1:
         spreads *= measured.spread**2  # wilder than chance: these are parts of phases
+    phases = segmenter.measured(found.phases)
     return Beat(
-        phases=(with_stragglers(segmenter, found.phases) if volumes.straggling else found.phases).shifted(begin),
+        phases=(with_stragglers(segmenter.origin, phases) if volumes.straggling else phases).shifted(begin),
         period=found.period,
         regularity=measured,
         quality=contrast * max(1 - (1 - regular) * (1 - alike), _PRIOR * likeness * stands_out),

@@ -14,6 +14,8 @@ from .certainty import chance_of
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
+SILENT = 0.01
+"""Of the noise threshold: a bin that moves less is empty."""
 _SMOOTHING = 1 / 16  # of the period: hides the gaps between single requests of a phase
 _MERGING = 1 / 4  # of the period: shorter gaps do not end a phase
 _SMALLEST = 0.2  # of the volume of the phase that holds the median byte: smaller ones are unrelated I/O
@@ -86,9 +88,15 @@ class Segmenter:
     move less than a fifth of a typical one are left out: loading of libraries, logs.
     """
 
-    def __init__(self, values: Floats) -> None:
-        """Prepares what all hypotheses share; the signal is at least 0 everywhere."""
+    def __init__(self, values: Floats, origin: Segmenter | None = None) -> None:
+        """Prepares what all hypotheses share; the signal is at least 0 everywhere.
+
+        Args:
+            values: the signal.
+            origin: of the signal that this one is a form of; itself by default.
+        """
         self.values = values
+        self.origin = origin or self
         self.running = np.zeros(len(values) + 1)
         np.cumsum(values, out=self.running[1:])
         self.total = float(self.running[-1])
@@ -135,7 +143,7 @@ class Segmenter:
         """Places starts and ends within their bins."""
         if not len(phases):
             return phases
-        start, end = _edges(self.values, phases.first, phases.stop, self.threshold)
+        start, end = _edges(self.origin.values, phases.first, phases.stop, self.threshold)
         return Phases(start, end, phases.volume, phases.first, phases.stop)
 
     def segment_by_pauses(self, period: float) -> Phases:
@@ -153,6 +161,24 @@ class Segmenter:
         rows = slice(0, last)
         volume = self.running[stop[: len(first)]] - self.running[first]
         return Phases(pauses.end[rows], end[rows], volume[rows], first[rows], stop[rows])
+
+    def levelled(self, quantile: float) -> Segmenter:
+        """Of the same signal, cut off at a quantile of the bandwidths of the bins with I/O.
+
+        Phases that move much more than others hide them from a threshold and from a typical volume; here all count for
+        about as long as they last.
+        """
+        active = np.sort(self.values[self.values > SILENT * self.threshold])
+        level = float(active[int(quantile * len(active))]) if len(active) else 0.0
+        return Segmenter(np.minimum(self.values, level), self)
+
+    def measured(self, phases: Phases) -> Phases:
+        """Returns phases with what they move in the signal that this one is a form of."""
+        if self.origin is self:
+            return phases
+        running, last = self.origin.running, len(self.values)
+        volume = running[np.minimum(phases.stop + 1, last)] - running[np.maximum(phases.first - 1, 0)]
+        return replace(phases, volume=volume)
 
     @cached_property
     def _dips(self) -> Segmenter:

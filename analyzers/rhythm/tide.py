@@ -94,6 +94,8 @@ def _decide(by_line: float, line: Line | None, beat: Beat | None) -> tuple[float
         return line.period, joint, False
     if multiple > 1 and abs(ratio / multiple - 1) < AGREEMENT / 2 and by_phases >= 0.3:
         return beat.period, by_phases, True  # the line is a harmonic of sharp bursts
+    if beat.sure and abs(ratio * round(1 / ratio) - 1) < AGREEMENT / 2:
+        return beat.period, by_phases, True  # the line tells that phases differ in what they move
     if by_phases >= by_line:
         return beat.period, by_phases - 0.5 * by_line, True
     return line.period, by_line - 0.5 * by_phases, False

@@ -8,11 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from .phases import Floats, Phases, Segmenter
+from .phases import SILENT, Floats, Phases, Segmenter
 
 _FAR_LESS: Final = 0.5  # ratio of spreads that tells that stragglers belong to the phases
 _UNEVEN: Final = 0.05  # spread of volumes below which nothing is missing in them
-_SILENT: Final = 0.01  # of the noise threshold: a bin that moves less is empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ def with_trickle(segmenter: Segmenter, phases: Phases) -> Floats:
 
 def with_stragglers(segmenter: Segmenter, phases: Phases) -> Phases:
     """Extends each phase to the last bin before the next one in which something moves."""
-    busy = np.flatnonzero(segmenter.values > _SILENT * segmenter.threshold)
+    busy = np.flatnonzero(segmenter.values > SILENT * segmenter.threshold)
     after = np.append(phases.first[1:], len(segmenter.values))
     last = busy[np.searchsorted(busy, after) - 1] + 1
     stop = np.maximum(last, phases.stop)

@@ -91,6 +91,21 @@ def test_phases_of_many_requests_count_once() -> None:
     assert rhythm.period_s.value == pytest.approx(10.0, rel=0.01)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_phases_of_very_unlike_bandwidth_give_their_period_and_volumes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    starts = 3.3 + 40.0 * np.arange(8)
+    rates = rng.lognormal(0.0, 1.0, len(starts))
+    values = np.sum([rate * bursts([start], 10.0, 330) for start, rate in zip(starts, rates, strict=True)], axis=0)
+    rhythm = found(values)
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(4.0, rel=0.01)
+    assert rhythm.confidence > 0.5
+    assert rhythm.next_phase is not None
+    # the signal is cut off to find phases, not to measure them
+    assert rhythm.next_phase.volume_bytes.value == pytest.approx(rates.mean() * 10.0 * BIN_S * 1e6, rel=0.35)
+
+
 def test_start_up_burst_does_not_move_the_period() -> None:
     values = bursts(12 + 20.0 * np.arange(6), 1, 120)
     values[:4] += 0.4e6
