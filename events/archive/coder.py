@@ -84,6 +84,11 @@ class Coder:
         self._check()
         return terminals[:done]
 
+    def handle(self) -> int:
+        """Returns where the compiled coder is, for ``Splitter.code``; there must be one."""
+        self._check()
+        return int(self._coder)
+
     def new_terminals(self) -> Terminals:
         """Returns the terminals that were made since the last call of this."""
         first, self._written = self._written, self.count

@@ -27,6 +27,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "splitter_free": (None, [_POINTER]),
     "splitter_bytes": (_U64, [_POINTER]),
     "splitter_feed": (_U64, [_POINTER, _POINTER, _U64, _POINTER, _POINTER, _POINTER]),
+    "splitter_code": (_U64, [_POINTER, _POINTER, _POINTER, _U64, _POINTER, _POINTER, _POINTER]),
     "splitter_groups": (_U32, [_POINTER]),
     "splitter_write": (None, [_POINTER, _POINTER]),
     "coder_new": (_POINTER, [_U32, _U32]),

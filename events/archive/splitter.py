@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..batch import EventBatch
 from ..definitions import DefinitionTable
 from ..schema import COLUMNS as SCHEMA
+from .coder import Coder
 from .columns import FIELDS, INTEGERS, STATIC
 from .kernel_library import kernel
 from .splitter_twin import SplitterTwin
@@ -30,6 +31,7 @@ _TEXT_BYTES: Final = 200
 
 Groups = npt.NDArray[np.uint32]
 Fields = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 
 
 class Splitter:
@@ -78,11 +80,23 @@ class Splitter:
         fields = np.empty((length, len(FIELDS)), np.int64)
         is_fresh = len(self.calls) == 1  # then there is something to learn: a look that says so would be one too many
         done = 0 if is_fresh else self._feed(batch, low, high, table, groups, fields)
-        while done < length:  # a call or signature is new: what else is new behind it is learnt with it
-            self._learn_calls(batch.call[low + done : high], table)
-            self.templates.learn(_defined(batch.signature[low + done : high], table.signature_count), table.signature)
+        while done < length:
+            self._learn(batch, low + done, high, table)
             done += self._feed(batch, low + done, high, table, groups[done:], fields[done:])
         return groups, fields
+
+    def code(self, batch: EventBatch, low: int, high: int, table: DefinitionTable, coder: Coder) -> Codes:
+        """Splits rows and hands them to a coder; returns what that makes of them, see ``split`` and ``Coder.feed``."""
+        if self._kernel is None:
+            return coder.feed(*self.split(batch, low, high, table))
+        terminals = np.empty(high - low, np.int32)
+        done, is_known, is_full = 0, len(self.calls) > 1, False
+        while done < high - low and not is_full:
+            if not is_known:
+                self._learn(batch, low + done, high, table)
+            taken, is_full = self._code(batch, low + done, high, table, coder, terminals[done:])
+            done, is_known = done + taken, False
+        return terminals[:done]
 
     def groups(self) -> tuple[npt.NDArray[np.int64], list[tuple[int, int, int]]]:
         """Returns the columns ``STATIC`` of all groups, int64[n, 8], and (pid, tid, rank) by number of the thread."""
@@ -122,9 +136,33 @@ class Splitter:
             groups[: len(made)], fields[: len(made)] = made, np.array(rows, np.int64).reshape(len(made), len(FIELDS))
             return len(made)
         assert self._kernel is not None  # noqa: S101
+        told, failed = self._told(columns, low, table), c_bool()
+        done = self._kernel.splitter_feed(
+            self._splitter, told.ctypes.data, high - low, groups.ctypes.data, fields.ctypes.data, byref(failed)
+        )
+        if failed:
+            raise MemoryError
+        return int(done)
+
+    def _code(
+        self, batch: EventBatch, low: int, high: int, table: DefinitionTable, coder: Coder, terminals: Codes
+    ) -> tuple[int, bool]:
+        assert self._kernel is not None  # noqa: S101
+        columns = [_as(getattr(batch, name), dtype) for name, dtype in _DTYPES]
+        told, failed, is_full = self._told(columns, low, table), c_bool(), c_bool()
+        done = self._kernel.splitter_code(
+            self._splitter, coder.handle(), told.ctypes.data, high - low, terminals.ctypes.data, byref(is_full),
+            byref(failed),
+        )  # fmt: skip
+        coder.handle()  # which raises where the coder has failed
+        if failed:
+            raise MemoryError
+        return int(done), bool(is_full)
+
+    def _told(self, columns: list[npt.NDArray[Any]], low: int, table: DefinitionTable) -> npt.NDArray[np.int64]:
         strides = [column.strides[0] for column in columns]
         templates = self.templates
-        told = np.array(
+        return np.array(
             [
                 *(column.ctypes.data + low * stride for column, stride in zip(columns, strides, strict=True)),
                 *strides,
@@ -133,13 +171,11 @@ class Splitter:
             ],
             np.int64,
         )
-        failed = c_bool()
-        done = self._kernel.splitter_feed(
-            self._splitter, told.ctypes.data, high - low, groups.ctypes.data, fields.ctypes.data, byref(failed)
-        )
-        if failed:
-            raise MemoryError
-        return int(done)
+
+    def _learn(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> None:
+        """Learns a new call or signature, and what else is new behind it."""
+        self._learn_calls(batch.call[low:high], table)
+        self.templates.learn(_defined(batch.signature[low:high], table.signature_count), table.signature)
 
     def _learn_calls(self, call: npt.NDArray[Any], table: DefinitionTable) -> None:
         numbers = first_met(_defined(call, table.string_count))

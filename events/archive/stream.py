@@ -153,8 +153,7 @@ class _OpenSection:
 
     def take(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> int:
         """Takes in the calls from low on to high; returns how many: fewer when another section is due."""
-        groups, fields = self._splitter.split(batch, low, high, table)
-        terminals = self._coder.feed(groups, fields)
+        terminals = self._splitter.code(batch, low, high, table, self._coder)
         taken = len(terminals)
         if not taken:
             return 0

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.events import Definitions, DefinitionTable, EventBatch, make_batch
+from iotide.events.archive.coder import Coder
+from iotide.events.archive.columns import FIELDS, FIRST_OF_HANDLE
 from iotide.events.archive.splitter import COLUMNS, Splitter
 from iotide.events.schema import COLUMNS as SCHEMA
 
@@ -60,6 +62,43 @@ def test_kernel_and_twin_split_alike(batch: EventBatch, pieces: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         expected = split(twin(patch), batch)
     assert split(Splitter(), batch, pieces) == expected
+
+
+def coded(batch: EventBatch, pieces: int) -> tuple[list[int], list[list[int]], list[list[int]]]:
+    splitter, coder = Splitter(), Coder(len(FIELDS), FIRST_OF_HANDLE)
+    parts = np.linspace(0, len(batch), pieces + 1).astype(int).tolist()
+    made = [splitter.code(batch, low, high, table(), coder).tolist() for low, high in pairwise(parts)]
+    terminals = coder.new_terminals()
+    known = np.column_stack([terminals.groups, terminals.literals, terminals.growths])
+    return (
+        [each for part in made for each in part],
+        known.tolist(),
+        [values.tolist() for values in coder.take_literals()],
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32), st.integers(1, 900), st.sets(st.sampled_from(COLUMNS)), st.integers(1, 40))
+def test_split_and_coded_at_once_is_what_twins_make_one_after_the_other(
+    seed: int, length: int, varying: set[str], kinds: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    columns = {name: rng.integers(0, kinds, length).astype(SCHEMA[name][0]) for name in sorted(varying)}
+    batch = make_batch(length, columns | {"start": np.arange(length)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("iotide.events.archive.splitter.kernel", lambda: None)
+        patch.setattr("iotide.events.archive.coder.kernel", lambda: None)
+        expected = coded(batch, 1)
+    assert coded(batch, 1) == expected
+    assert coded(batch, 3) == expected
+
+
+@pytest.mark.slow
+def test_rows_that_a_full_coder_does_not_take_are_left_for_the_next_section() -> None:
+    length = (1 << 20) + 700  # each row is a thread of its own, and so a terminal
+    batch = make_batch(length, {"start": np.arange(length), "tid": np.arange(length, dtype=np.int32)})
+    coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
+    assert Splitter().code(batch, 0, length, table(), coder).tolist() == list(range(1 << 20))
 
 
 def test_group_has_what_does_not_change_and_numbers_of_its_own() -> None:

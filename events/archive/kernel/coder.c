@@ -9,6 +9,7 @@
  * A growth that is seen for the first time is a literal: it stands in a list of its own, and the terminal says only that
  * there is one. Seen twice it gets terminals of its own, so that random offsets do not fill the table of signatures; and
  * so it is with several growths that come together. */
+#include "coder.h"
 #include "table.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -18,6 +19,9 @@
 #define MOST_GROWTHS 256        /* of one field of one group that have terminals of their own */
 #define LEAST_FILTER (1u << 8)
 #define MOST_FILTER (1u << 16)
+#define GUESSES 16
+#define USUAL_FIELDS 12 /* of a call, as columns.py has them */
+#define USUAL_FIRST 9
 
 struct terminal {
     uint32_t group;
@@ -32,6 +36,11 @@ struct place {
 struct growth {
     uint32_t group, field;
     int64_t by;
+};
+
+/* Where calls of a group were found last; only a guess, which is checked. */
+struct guess {
+    uint32_t place, terminal;
 };
 
 struct list {
@@ -58,6 +67,7 @@ struct coder {
     uint32_t *filter; /* hashes of what was seen once */
     uint32_t filter_size, filter_used;
     struct list literals[MOST_FIELDS];
+    struct guess guesses[GUESSES]; /* by group, of which several share one */
     bool failed;
 };
 
@@ -87,9 +97,16 @@ static uint32_t hash_terminal(const struct coder *c, uint32_t group, uint32_t li
     return (uint32_t)(hash >> 32);
 }
 
+static inline bool same_growths(const int64_t *one, const int64_t *two, uint32_t fields) {
+    uint64_t differs = 0; /* which a call of memcmp takes longer to tell */
+    for (uint32_t i = 0; i < fields; i++)
+        differs |= (uint64_t)(one[i] ^ two[i]);
+    return !differs;
+}
+
 static bool is_terminal(const struct coder *c, uint32_t at, uint32_t group, uint32_t literals, const int64_t *growth) {
     return c->terminals[at].group == group && c->terminals[at].literals == literals &&
-           memcmp(c->growths + (size_t)at * c->fields, growth, c->fields * sizeof *growth) == 0;
+           same_growths(c->growths + (size_t)at * c->fields, growth, c->fields);
 }
 
 /* Returns its number; NONE: there is none. */
@@ -150,6 +167,16 @@ static int64_t *last_of_handle(struct coder *c, uint32_t group, int64_t handle) 
     TABLE_FIND(slot, &c->place_table, hash, false);
     *slot = (struct slot){hash, c->place_count++};
     return c->last_of_place + (size_t)made * width;
+}
+
+/* The same, where it was found last looked at first. */
+static int64_t *guessed_handle(struct coder *c, struct guess *guess, uint32_t group, int64_t handle) {
+    uint32_t width = c->fields - c->first_of_handle, place = guess->place;
+    if (place < c->place_count && c->places[place].group == group && c->places[place].handle == handle)
+        return c->last_of_place + (size_t)place * width;
+    int64_t *found = last_of_handle(c, group, handle);
+    guess->place = found ? (uint32_t)((found - c->last_of_place) / (width ? width : 1)) : 0;
+    return found;
 }
 
 /* ---- what has terminals of its own ---- */
@@ -276,33 +303,48 @@ static uint32_t code(struct coder *c, uint32_t group, int64_t *growth) {
     return found;
 }
 
-/* Codes calls: groups[length], fields[length][c->fields] -> terminals[length]. Returns how many it took: fewer than
- * length when MOST_TERMINALS are in use (a new section is due) or memory has run out. */
-EXPORT uint64_t coder_feed(struct coder *c, const uint32_t *groups, const int64_t *fields, uint64_t length,
-                           int32_t *terminals) {
-    uint32_t first = c->first_of_handle;
+static inline __attribute__((always_inline)) uint64_t feed(struct coder *c, const uint32_t *groups,
+                                                          const int64_t *fields, uint64_t length, int32_t *terminals,
+                                                          uint32_t first, uint32_t all) {
     for (uint64_t i = 0; i < length; i++) {
-        const int64_t *value = fields + i * c->fields;
+        int64_t now[MOST_FIELDS], before[MOST_FIELDS];
+        struct guess *guess = &c->guesses[groups[i] % GUESSES];
         int64_t growth[MOST_FIELDS];
         if (c->terminal_count == MOST_TERMINALS)
             return i;
         int64_t *last = last_of_group(c, groups[i]);
-        int64_t *of_handle = last ? last_of_handle(c, groups[i], value[0]) : NULL;
+        int64_t *of_handle = last ? guessed_handle(c, guess, groups[i], fields[i * all]) : NULL;
         if (c->failed)
             return i;
-        for (uint32_t field = 0; field < c->fields; field++) {
-            int64_t *before = field < first ? &last[field] : &of_handle[field - first];
-            growth[field] = (int64_t)((uint64_t)value[field] - (uint64_t)*before);
-            *before = value[field];
+        memcpy(now, fields + i * all, all * sizeof *now);
+        memcpy(before, last, first * sizeof *now);
+        memcpy(before + first, of_handle, (all - first) * sizeof *now);
+        memcpy(last, now, first * sizeof *now);
+        memcpy(of_handle, now + first, (all - first) * sizeof *now);
+        for (uint32_t field = 0; field < all; field++)
+            growth[field] = (int64_t)((uint64_t)now[field] - (uint64_t)before[field]);
+        uint32_t found = guess->terminal;
+        if (found >= c->terminal_count || c->terminals[found].group != groups[i] || c->terminals[found].literals ||
+            !same_growths(c->growths + (size_t)found * all, growth, all)) {
+            found = find_terminal(c, groups[i], 0, growth);
+            if (found == NONE)
+                found = code(c, groups[i], growth);
+            if (c->failed)
+                return i;
+            guess->terminal = found;
         }
-        uint32_t found = find_terminal(c, groups[i], 0, growth);
-        if (found == NONE)
-            found = code(c, groups[i], growth);
-        if (c->failed)
-            return i;
         terminals[i] = (int32_t)found;
     }
     return length;
+}
+
+/* Codes calls: groups[length], fields[length][c->fields] -> terminals[length]. Returns how many it took: fewer than
+ * length when MOST_TERMINALS are in use (a new section is due) or memory has run out. */
+EXPORT uint64_t coder_feed(struct coder *c, const uint32_t *groups, const int64_t *fields, uint64_t length,
+                           int32_t *terminals) {
+    if (c->fields == USUAL_FIELDS && c->first_of_handle == USUAL_FIRST) /* as constants, which is much faster */
+        return feed(c, groups, fields, length, terminals, USUAL_FIRST, USUAL_FIELDS);
+    return feed(c, groups, fields, length, terminals, c->first_of_handle, c->fields);
 }
 
 EXPORT bool coder_failed(const struct coder *c) {

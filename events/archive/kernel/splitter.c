@@ -3,12 +3,14 @@
  * A group is all of a call that does not change from call to call. Its values are packed into four words; groups are
  * numbered as they are met. Names and signatures come in as what the section numbers them by (call_of, template_of);
  * a row whose name or signature is not numbered yet ends the work, so that it can be. */
+#include "coder.h"
 #include "table.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define INTEGERS 6 /* of a signature */
 #define FIELDS 12
 #define STATIC 10
+#define BLOCK 256 /* rows that are split and then coded */
 
 enum column { CALL, LAYER, KIND, DEPTH, ERRNO, FLAGS, SIGNATURE, PID, TID, RANK, HANDLE, PARENT, FILE_, OFFSET,
               REQUESTED, BYTES, COLUMNS };
@@ -38,13 +40,18 @@ struct splitter {
     ({ type value_; memcpy(&value_, (batch)->at[column] + (int64_t)(row) * (batch)->stride[column], sizeof value_); \
        value_; })
 
+static inline bool same_key(const struct key *one, const struct key *two) {
+    return !((one->words[0] ^ two->words[0]) | (one->words[1] ^ two->words[1]) | (one->words[2] ^ two->words[2]) |
+             (one->words[3] ^ two->words[3]));
+}
+
 /* Returns the number of a group, NONE when memory has run out. */
 static uint32_t group_of(struct splitter *s, const struct key *key) {
     uint64_t hash64 = 0;
     for (int i = 0; i < 4; i++)
         hash64 = mix(hash64, key->words[i]);
     uint32_t hash = (uint32_t)(hash64 >> 32);
-    TABLE_FIND(found, &s->table, hash, memcmp(&s->keys[found->at], key, sizeof *key) == 0);
+    TABLE_FIND(found, &s->table, hash, same_key(&s->keys[found->at], key));
     if (found->at != NONE)
         return found->at;
     if (s->count == s->room) {
@@ -78,37 +85,68 @@ EXPORT struct splitter *splitter_new(void) {
     return s;
 }
 
-/* Splits rows: -> groups[length], fields[length][FIELDS]. Returns how many: fewer than length at a row whose name or
- * signature is not numbered, or, with *failed set, when memory has run out. */
-EXPORT uint64_t splitter_feed(struct splitter *s, const struct batch *b, uint64_t length, uint32_t *groups,
-                              int64_t *fields, bool *failed) {
+/* Returns whether all of some columns have one value throughout. */
+static bool same_throughout(const struct batch *b, const enum column *columns, int count) {
+    for (int i = 0; i < count; i++)
+        if (b->stride[columns[i]])
+            return false;
+    return true;
+}
+
+static const enum column KINDS[] = {LAYER, KIND, DEPTH, ERRNO, FLAGS}, THREADS[] = {PID, TID, RANK};
+
+/* What of a key was read, and need not be again where it is the same throughout. */
+struct reading {
+    struct key key;
+    bool kinds, threads; /* are the same throughout */
+};
+
+static void read_kinds(const struct batch *b, uint64_t i, struct key *key) {
+    key->words[0] = READ(uint8_t, b, LAYER, i) | (uint64_t)READ(uint8_t, b, KIND, i) << 8 |
+                    (uint64_t)READ(uint8_t, b, DEPTH, i) << 16 | (uint64_t)READ(uint16_t, b, ERRNO, i) << 24 |
+                    (uint64_t)READ(uint16_t, b, FLAGS, i) << 40;
+}
+
+static void read_threads(const struct batch *b, uint64_t i, struct key *key) {
+    key->words[2] = READ(uint32_t, b, PID, i) | (uint64_t)READ(uint32_t, b, TID, i) << 32;
+    key->words[3] = READ(uint32_t, b, RANK, i);
+}
+
+/* Splits rows from first on: -> groups[length], fields[length][FIELDS]. Returns how many: fewer than length at a row
+ * whose name or signature is not numbered, or, with *failed set, when memory has run out. */
+static uint64_t split_rows(struct splitter *s, const struct batch *b, uint64_t first, uint64_t length, uint32_t *groups,
+                           int64_t *fields, bool *failed) {
     struct key last = {{UINT64_MAX, 0, 0, 0}}; /* of no row */
+    struct reading reading = {.kinds = same_throughout(b, KINDS, sizeof KINDS / sizeof *KINDS),
+                              .threads = same_throughout(b, THREADS, sizeof THREADS / sizeof *THREADS)};
     uint32_t group = 0;
     *failed = false;
-    for (uint64_t i = 0; i < length; i++, fields += FIELDS) {
+    if (length) {
+        read_kinds(b, first, &reading.key);
+        read_threads(b, first, &reading.key);
+    }
+    for (uint64_t done = 0; done < length; done++, fields += FIELDS) {
+        uint64_t i = first + done;
         uint64_t call = READ(uint32_t, b, CALL, i), signature = READ(uint32_t, b, SIGNATURE, i);
         call = call < b->call_count ? call : 0;
         signature = signature < b->signature_count ? signature : 0;
         if (call >= b->call_room || b->call_of[call] < 0 || signature >= b->signature_room ||
             b->template_of[signature] < 0)
-            return i;
-        struct key key = {{
-            READ(uint8_t, b, LAYER, i) | (uint64_t)READ(uint8_t, b, KIND, i) << 8 |
-                (uint64_t)READ(uint8_t, b, DEPTH, i) << 16 | (uint64_t)READ(uint16_t, b, ERRNO, i) << 24 |
-                (uint64_t)READ(uint16_t, b, FLAGS, i) << 40,
-            (uint32_t)b->call_of[call] | (uint64_t)(uint32_t)b->template_of[signature] << 32,
-            READ(uint32_t, b, PID, i) | (uint64_t)READ(uint32_t, b, TID, i) << 32,
-            READ(uint32_t, b, RANK, i),
-        }};
-        if (memcmp(&key, &last, sizeof key)) {
-            group = group_of(s, &key);
+            return done;
+        if (!reading.kinds)
+            read_kinds(b, i, &reading.key);
+        if (!reading.threads)
+            read_threads(b, i, &reading.key);
+        reading.key.words[1] = (uint32_t)b->call_of[call] | (uint64_t)(uint32_t)b->template_of[signature] << 32;
+        if (!same_key(&reading.key, &last)) {
+            group = group_of(s, &reading.key);
             if (group == NONE) {
                 *failed = true;
-                return i;
+                return done;
             }
-            last = key;
+            last = reading.key;
         }
-        groups[i] = group;
+        groups[done] = group;
         int64_t requested = READ(int64_t, b, REQUESTED, i), bytes = READ(int64_t, b, BYTES, i);
         fields[0] = READ(uint32_t, b, HANDLE, i);
         fields[1] = READ(uint32_t, b, PARENT, i);
@@ -117,6 +155,31 @@ EXPORT uint64_t splitter_feed(struct splitter *s, const struct batch *b, uint64_
         fields[9] = READ(int64_t, b, OFFSET, i);
         fields[10] = requested;
         fields[11] = (int64_t)((uint64_t)requested - (uint64_t)bytes);
+    }
+    return length;
+}
+
+/* Splits rows, as split_rows does. */
+EXPORT uint64_t splitter_feed(struct splitter *s, const struct batch *b, uint64_t length, uint32_t *groups,
+                              int64_t *fields, bool *failed) {
+    return split_rows(s, b, 0, length, groups, fields, failed);
+}
+
+/* Splits rows and codes them: -> terminals[length]. Returns how many: fewer than length where splitter_feed or
+ * coder_feed takes fewer; *full tells that it was the coder. What lies between both stays in the cache. */
+EXPORT uint64_t splitter_code(struct splitter *s, struct coder *coder, const struct batch *b, uint64_t length,
+                              int32_t *terminals, bool *full, bool *failed) {
+    uint32_t groups[BLOCK];
+    int64_t fields[BLOCK * FIELDS];
+    *full = *failed = false;
+    for (uint64_t done = 0; done < length;) {
+        uint64_t wanted = length - done < BLOCK ? length - done : BLOCK;
+        uint64_t split = split_rows(s, b, done, wanted, groups, fields, failed);
+        uint64_t coded = coder_feed(coder, groups, fields, split, terminals + done);
+        done += coded;
+        *full = coded < split;
+        if (split < wanted || *full)
+            return done;
     }
     return length;
 }

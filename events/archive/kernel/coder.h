@@ -1,0 +1,11 @@
+/* What the splitter hands on to. */
+#ifndef IOTIDE_CODER_H
+#define IOTIDE_CODER_H
+
+#include <stdint.h>
+
+struct coder;
+
+uint64_t coder_feed(struct coder *c, const uint32_t *groups, const int64_t *fields, uint64_t length, int32_t *terminals);
+
+#endif
