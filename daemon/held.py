@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Self
 
 from ..events import EventBatch, StreamInfo, concatenate
@@ -31,21 +30,28 @@ class Taken:
 
     batch: EventBatch
     runs: list[Run]
+    _parts: list[tuple[EventBatch, str, StreamInfo]] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def of(cls, batch: EventBatch, stream: str, info: StreamInfo) -> Self:
         """Returns events of one stream."""
         return cls(batch, [Run(stream, info, len(batch))])
 
-    def parts(self) -> Iterator[tuple[EventBatch, str, StreamInfo]]:
-        """Yields the events of each run."""
+    @property
+    def lengths(self) -> list[int]:
+        """Events of each run."""
+        return [run.length for run in self.runs]
+
+    def parts(self) -> list[tuple[EventBatch, str, StreamInfo]]:
+        """Returns the events of each run; they are cut once, however many ask."""
         if len(self.runs) == 1:
-            yield self.batch, self.runs[0].stream, self.runs[0].info
-            return
-        at = 0
-        for stream, info, length in self.runs:
-            yield self.batch.select(slice(at, at + length)), stream, info
-            at += length
+            return [(self.batch, self.runs[0].stream, self.runs[0].info)]
+        if not self._parts:
+            at = 0
+            for stream, info, length in self.runs:
+                self._parts.append((self.batch.select(slice(at, at + length)), stream, info))
+                at += length
+        return self._parts
 
 
 class Held:
@@ -55,6 +61,8 @@ class Held:
         self._batches: list[EventBatch] = []
         self._runs: list[Run] = []
         self._length = 0
+        self._whole: Taken | None = None
+        """All of it, once somebody asked."""
 
     def __len__(self) -> int:
         """Events that are held."""
@@ -62,6 +70,7 @@ class Held:
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         """Adds events of a stream."""
+        self._whole = None
         if len(self._batches) == _MOST_PIECES:
             self._batches = [concatenate(self._batches)]
         self._batches.append(batch)
@@ -76,7 +85,9 @@ class Held:
         if len(self._batches) > 1:
             self._batches = [concatenate(self._batches)]
         if not first:
-            return Taken(self._batches[0], self._runs)
+            if self._whole is None:
+                self._whole = Taken(self._batches[0], self._runs[:])
+            return self._whole
         runs, before = [], 0
         for stream, info, length in self._runs:
             if before + length > first:
@@ -91,4 +102,4 @@ class Held:
 
     def clear(self) -> None:
         """Lets go of all events."""
-        self._batches, self._runs, self._length = [], [], 0
+        self._batches, self._runs, self._length, self._whole = [], [], 0, None

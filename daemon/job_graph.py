@@ -56,6 +56,10 @@ class JobGraph:
 
     def update(self, taken: Taken) -> None:
         """Takes in events."""
+        if self._by_stream and not self._selector.filter.terms:
+            streams = np.array([self._number(run.stream) for run in taken.runs], np.int64)
+            self._add(taken.batch, np.repeat(streams, taken.lengths))
+            return
         batches: list[EventBatch] = []
         cases: list[npt.NDArray[np.int64]] = []
         for batch, stream, info in taken.parts():
@@ -65,6 +69,9 @@ class JobGraph:
             cases.append(self._case(stream, len(chosen)) if self._by_stream else self._cases.of(chosen, stream, info))
         batch = batches[0] if len(batches) == 1 else concatenate(batches)
         case = cases[0] if len(cases) == 1 else np.concatenate(cases)
+        self._add(batch, case)
+
+    def _add(self, batch: EventBatch, case: npt.NDArray[np.int64]) -> None:
         if not len(batch):
             return
         activity, _ = self._mapper.apply(batch, self._names, case)
@@ -100,11 +107,14 @@ class JobGraph:
         return self._analyzer.losses()
 
     def _case(self, stream: str, length: int) -> npt.NDArray[np.int64]:
+        return np.broadcast_to(np.int64(self._number(stream)), (length,))
+
+    def _number(self, stream: str) -> int:
         """Numbers a stream until it is closed; a job may have any number of them one after the other."""
         if stream not in self._streams:
             self._streams[stream] = self._numbered
             self._numbered += 1
-        return np.broadcast_to(np.int64(self._streams[stream]), (length,))
+        return self._streams[stream]
 
 
 @lru_cache(maxsize=64)

@@ -46,10 +46,33 @@ class JobInteractions:
 
     def update(self, taken: Taken) -> None:
         """Takes in events in the job's numbers."""
+        if len(taken.runs) > 1 and self._all_told(taken):
+            return
         for batch, stream, info in taken.parts():
-            self._update(batch, stream, info)
+            who = batch.replace(pid=_filled(batch.pid, 0, info.pid), rank=_filled(batch.rank, UNKNOWN_RANK, info.rank))
+            space, number = self._number(stream, info)
+            self._hold(who, space, _ANY if _is_told(who) else number)
 
-    def _update(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
+    def _all_told(self, taken: Taken) -> bool:
+        """Takes in the events of many streams of one host at once, if their numbers tell all who made them."""
+        infos = [run.info for run in taken.runs]
+        if any(info.host != infos[0].host for info in infos):
+            return False
+        batch, lengths = taken.batch, taken.lengths
+        pid = np.repeat(np.array([info.pid for info in infos], np.int64), lengths)
+        rank = np.repeat(np.array([info.rank for info in infos], np.int64), lengths)
+        who = batch.replace(
+            pid=np.where(batch.pid == 0, pid, batch.pid), rank=np.where(batch.rank == UNKNOWN_RANK, rank, batch.rank)
+        )
+        if not _is_told(who):
+            return False
+        for run in taken.runs:
+            space, _ = self._number(run.stream, run.info)
+        self._hold(who, space, _ANY)
+        return True
+
+    def _number(self, stream: str, info: StreamInfo) -> tuple[int, int]:
+        """Returns the numbers of a stream's host and of itself, which is introduced if it is new."""
         if stream not in self._streams:
             self._numbered += 1
             self._streams[stream] = self._numbered
@@ -61,11 +84,12 @@ class JobInteractions:
             self._introductions.append(introduction(self._names, info, space=space, stream=number))
             if len(self._introductions) >= _MOST_HELD:
                 self._introduce()
-        who = batch.replace(pid=_filled(batch.pid, 0, info.pid), rank=_filled(batch.rank, UNKNOWN_RANK, info.rank))
-        told = bool(len(who)) and bool(((who.tid != 0) | (who.pid != 0) | (who.rank != UNKNOWN_RANK)).all())
+        return space, number
+
+    def _hold(self, who: EventBatch, space: int, number: int) -> None:
         # of those who are told by their numbers many streams are one batch
-        self._held.setdefault((space, _ANY if told else number), []).append(who)
-        self._held_events += len(batch)
+        self._held.setdefault((space, number), []).append(who)
+        self._held_events += len(who)
         if self._held_events >= _MOST_HELD:
             self.settle()
 
@@ -118,6 +142,11 @@ def introduction(names: JobNames, info: StreamInfo, *, space: int, stream: int) 
     program = program_name(info.command)
     name = names.file(text_about(COMM, program)[1]) if program else 0
     return Introduction(space, stream, info.pid, info.rank, info.parent_pid, name)
+
+
+def _is_told(who: EventBatch) -> bool:
+    """Tells whether all events say by numbers who made them."""
+    return bool(len(who)) and bool(((who.tid != 0) | (who.pid != 0) | (who.rank != UNKNOWN_RANK)).all())
 
 
 def _filled(column: IntArray, unknown: int, known: int) -> npt.ArrayLike:

@@ -51,7 +51,7 @@ def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
     """
     bits = _BITS[mode].take(occurring(batch.kind))
     if left_out.any():
-        bits = bits & _of_files(left_out ^ np.uint8(_EVERY), _EVERY, batch)
+        bits = bits & (_of_files(left_out, 0, batch) ^ np.uint8(_EVERY))
     wanted = (bits != 0) & (batch.bytes > 0)
     if not (is_constant(batch.depth) and batch.depth[0] == 0):
         wanted &= batch.depth == 0
@@ -67,7 +67,10 @@ def is_left_out(batch: EventBatch, left_out: LeftOut) -> Flags:
 
 def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> npt.NDArray[np.uint8]:
     """Looks the files of events up; numbers beyond the table share one last entry."""
-    return np.append(table, np.uint8(beyond)).take(batch.file, mode="clip")
+    files = occurring(batch.file)
+    if int(files.max(initial=0)) < len(table):
+        return table.take(files)
+    return np.append(table, np.uint8(beyond)).take(files, mode="clip")
 
 
 def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tuple[Times, Times, Times, Flags]:

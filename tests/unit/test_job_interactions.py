@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from iotide.analyzers.interaction.settings import InteractionSettings
-from iotide.daemon.held import Taken
+from iotide.daemon.held import Held, Taken
 from iotide.daemon.job_interactions import JobInteractions, rank_jobs
 from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
@@ -108,3 +110,35 @@ def test_node_local_files_join_the_jobs_of_one_host(hosts: tuple[str, str], meet
     ranking = rank_jobs([flow.interactions.shared(), plot.interactions.shared()], InteractionSettings())
     assert ([file.path for file in ranking.files] == ["/tmp/z"]) is meet
     assert len(ranking.actors) == 2 * meet
+
+
+RUNS = st.lists(
+    st.tuples(
+        st.sampled_from("abc"),
+        st.sampled_from(["n1", "n1", "n2"]),
+        st.sampled_from([0, 5, 6]),
+        st.sampled_from([-1, 0, 1]),
+        st.lists(st.tuples(*map(st.sampled_from, ([0, 7], [0, 5], [-1, 2], [1, 2, 4], [Kind.READ, Kind.WRITE])))),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(deadline=None, max_examples=100)
+@given(RUNS, st.sampled_from(["process", "rank"]))
+def test_many_streams_at_once_are_what_one_after_the_other_is(
+    runs: list[tuple[str, str, int, int, list[tuple[int, int, int, int, int]]]], by: str
+) -> None:
+    together, apart, held = Job(by=by), Job(by=by), Held()
+    for at, (stream, host, pid, rank, rows) in enumerate(runs):
+        info = StreamInfo(job="job", source="test", host=host, pid=pid, rank=rank, command="sim")
+        columns = zip(("tid", "pid", "rank", "file", "kind"), zip(*rows, strict=True), strict=bool(rows))
+        known = {"call": 1, "layer": int(Layer.POSIX), "bytes": 1, "duration": 10}
+        batch = make_batch(len(rows), {"start": at * 1000 + np.arange(len(rows)), **known, **dict(columns)})
+        if len(batch):
+            held.put(batch, stream + host, info)
+            apart.interactions.update(Taken.of(batch, stream + host, info))
+    if len(held):
+        together.interactions.update(held.since(0))
+    assert together.ranking() == apart.ranking()
