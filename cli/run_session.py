@@ -55,6 +55,7 @@ def session_of(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
         loop = runner.get_loop()
         server = Server(_aggregator_settings(plan), _pages(plan), embedded=True)
         loop.run_until_complete(server.start())
+        _tell_ports(plan, server)
         session = Session(plan, source, server, loop)
         try:
             yield session
@@ -207,6 +208,13 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
     if summary.archive is not None and job.events:
         size = Path(summary.archive).stat().st_size
         _say(f"every call: {summary.archive} ({byte_text(size)}, {size / job.events:.1f} bytes a call)")
+
+
+def _tell_ports(plan: RunPlan, server: Server) -> None:
+    """Says which ports the system has chosen: also when quiet, as nobody else knows them."""
+    asked = ((plan.listen, server.http_url), (plan.publish, server.publish_endpoint))
+    if chosen := [is_at for wanted, is_at in asked if is_at and wanted and wanted.endswith((":0", ":*"))]:
+        _say(f"listening at {', '.join(chosen)}")
 
 
 def _unseen_command(plan: RunPlan) -> list[UnseenProgram]:

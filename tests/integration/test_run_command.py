@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 from iotide.events.models import RunSummary
-from support.commands import IOTIDE, iotide, plain_environment
+from support.commands import IOTIDE, Program, iotide, plain_environment
+from support.own_log import assert_period, even_run
 from support.programs import need
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 WRITER = """
 import os, sys
@@ -105,13 +108,10 @@ def test_signal_sent_to_us_reaches_the_program(tmp_path: Path, number: signal.Si
     script = f"trap 'exit 40' {number.name[3:]}; echo up > {ready}; while :; do sleep 0.05; done"
     heeded = ["env", f"--default-signal={number.name[3:]}"]  # the shell that started the tests may have us ignore it
     command = [*heeded, *IOTIDE, "run", "--quiet", "--no-report", "--", "sh", "-c", script]
-    with subprocess.Popen(command, cwd=tmp_path, env=plain_environment()) as running:
-        try:
-            assert ready.read_text() == "up\n"
-            running.send_signal(number)
-            assert running.wait(timeout=60) == 40
-        finally:
-            running.kill()
+    with Program(command, cwd=tmp_path, env=plain_environment()) as running:
+        assert ready.read_text() == "up\n"
+        running.send_signal(number)
+        assert running.wait(timeout=DEADLINE_S) == 40
 
 
 def test_fio_is_traced_with_all_its_bytes(tmp_path: Path) -> None:
@@ -193,60 +193,73 @@ def test_summary_is_written_as_json_where_asked(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run.json").read_text())["exit_status"] == 1
 
 
-def test_periodic_program_gets_a_line_for_each_prediction(tmp_path: Path) -> None:
-    script = """
+PERIODIC = """
 import os, sys, time
 begun, step = time.monotonic(), 0
 while step < 8 or not os.path.exists(sys.argv[2]):
     step += 1
+    print(time.time(), flush=True)
     with open(sys.argv[1], 'wb', buffering=0) as out:
         for _ in range(8):
             out.write(bytes(1_000_000))
-    while time.monotonic() < begun + 0.5 * step:
-        pass
+    time.sleep(max(0, begun + 0.5 * step - time.monotonic()))
 """
-    seen = tmp_path / "seen"
+
+
+def watched_until_predicted(folder: Path) -> tuple[RunSummary, list[float]]:
+    """Runs a periodic program until a prediction of it was shown; returns the summary, and when its phases began."""
+    seen = folder / "seen"
     options = ["--interval", "0.25", "-o", "report"]
-    with subprocess.Popen(
-        [*IOTIDE, "run", *options, "--", sys.executable, "-c", script, str(tmp_path / "x"), str(seen)],
+    with (folder / "log").open("w+") as log:
+        with Program(
+            [*IOTIDE, "run", *options, "--", sys.executable, "-c", PERIODIC, str(folder / "x"), str(seen)],
+            cwd=folder,
+            env=plain_environment(),
+            stdout=log,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
+            assert running.stderr is not None
+            said = ""
+            while "next phase in" not in said:  # however late that is on a busy machine
+                line = running.stderr.readline()
+                assert line, said
+                said += line
+            seen.touch()
+            said += running.stderr.read()
+        assert running.returncode == 0, said
+        log.seek(0)
+        return summary_of(folder / "report"), [float(line) for line in log]
+
+
+def test_periodic_program_gets_a_line_for_each_prediction(tmp_path: Path) -> None:
+    (summary, _), starts = even_run(watched_until_predicted, lambda done: done[1], tmp_path, near=0.05)
+    assert summary.prediction is not None
+    assert summary.prediction.period_s is not None
+    assert_period(summary.prediction.period_s.value, starts, near=0.05)
+
+
+def test_live_run_serves_its_prediction_over_http(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    options = ["-q", "--no-report", "--job", "live", "--listen", "127.0.0.1:0", "--publish", "tcp://127.0.0.1:*"]
+    with Program(
+        [*IOTIDE, "run", *options, "--", "cat", str(gate)],
         cwd=tmp_path,
         env=plain_environment(),
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     ) as running:
         assert running.stderr is not None
-        said = ""
-        while "next phase in" not in said:  # however late that is on a busy machine
-            line = running.stderr.readline()
-            assert line, said
-            said += line
-        seen.touch()
-        said += running.stderr.read()
-    assert running.returncode == 0, said
-    period = summary_of(tmp_path / "report").prediction
-    assert period is not None
-    assert period.period_s is not None
-    assert period.period_s.value == pytest.approx(0.5, rel=0.05)
-
-
-def test_live_run_serves_its_prediction_over_http(tmp_path: Path) -> None:
-    import socket
-    import urllib.request
-
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        port = reserved.getsockname()[1]
-    gate = tmp_path / "gate"
-    os.mkfifo(gate)
-    with subprocess.Popen(
-        [*IOTIDE, "run", "-q", "--no-report", "--job", "live", "--listen", f"127.0.0.1:{port}", "--", "cat", str(gate)],
-        cwd=tmp_path,
-        env=plain_environment(),
-        stdout=subprocess.DEVNULL,
-    ) as running:
+        told = running.stderr.readline()
+        found = re.fullmatch(r"iotide: listening at (http://127\.0\.0\.1:\d+), tcp://127\.0\.0\.1:\d+\n", told)
+        assert found is not None, told
+        url = found[1]
 
         def jobs() -> list[dict[str, object]] | None:
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/jobs", timeout=5) as answer:
+                with urllib.request.urlopen(f"{url}/api/v1/jobs", timeout=DEADLINE_S) as answer:
                     return json.load(answer)["jobs"] or None
             except OSError:
                 return None
@@ -255,4 +268,4 @@ def test_live_run_serves_its_prediction_over_http(tmp_path: Path) -> None:
             assert wait_for(jobs)[0]["job"] == "live"
         finally:
             gate.write_text("end")
-        assert running.wait(timeout=30) == 0
+        assert running.wait(timeout=DEADLINE_S) == 0

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.commands import IOTIDE, iotide, plain_environment
-from support.phased_scripts import KINDS, Phases, command_of, period_of
+from support.own_log import assert_period, even_run
+from support.phased_scripts import KINDS, Phases, command_of, starts_of
 from support.programs import need
 
 NEAR = 0.02
+Run = Callable[[list[str], Path], tuple[str, dict[str, Any]]]
 
 
 def traced(command: list[str], folder: Path) -> tuple[str, dict[str, Any]]:
@@ -24,6 +27,13 @@ def traced(command: list[str], folder: Path) -> tuple[str, dict[str, Any]]:
     return done.stdout, json.loads((folder / "summary.json").read_text())
 
 
+def straced(command: list[str], folder: Path) -> tuple[str, dict[str, Any]]:
+    """Runs a command under strace; returns what it printed."""
+    traced = [need("strace"), "-f", "-ttt", "-T", "-y", "-s", "0", "-o", "calls.st", *command]
+    done = subprocess.run(traced, cwd=folder, env=plain_environment(), capture_output=True, text=True, check=True)
+    return done.stdout, {}
+
+
 def detection(folder: Path, *arguments: str | Path) -> dict[str, Any]:
     done = iotide("detect", "--json", *arguments, cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -31,21 +41,31 @@ def detection(folder: Path, *arguments: str | Path) -> dict[str, Any]:
     return report
 
 
-def assert_period(prediction: dict[str, Any], printed: str) -> None:
-    assert prediction["period_s"] is not None
-    assert prediction["period_s"]["value"] == pytest.approx(period_of(printed), rel=NEAR)
+def even(kind: str, phases: Phases, folder: Path, run: Run) -> tuple[dict[str, Any], Path, list[float]]:
+    """Runs a script evenly; returns the summary, its folder, and when its phases began."""
+
+    def once(inside: Path) -> tuple[str, dict[str, Any], Path]:
+        return *run(command_of(kind, phases, inside), inside), inside
+
+    (_, summary, inside), starts = even_run(once, lambda done: starts_of(done[0]), folder, NEAR)
+    return summary, inside, starts
+
+
+def assert_near(prediction: dict[str, Any], starts: list[float]) -> None:
+    period = prediction["period_s"]
+    assert_period(period and period["value"], starts, NEAR)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_script_of_small_phases_has_its_period_live_and_from_the_archive(tmp_path: Path, kind: str) -> None:
     phases = Phases()
-    printed, summary = traced(command_of(kind, phases, tmp_path), tmp_path)
-    assert_period(summary["prediction"], printed)
-    report = detection(tmp_path, summary["archive"])
-    assert_period(report["prediction"], printed)
+    summary, folder, starts = even(kind, phases, tmp_path, traced)
+    assert_near(summary["prediction"], starts)
+    report = detection(folder, summary["archive"])
+    assert_near(report["prediction"], starts)
     job = summary["job"]
     written = {row["path"]: row["bytes_written"] for row in job["files"]}
-    assert written[str((tmp_path / "phases").resolve())] == phases.count * phases.size
+    assert written[str((folder / "phases").resolve())] == phases.count * phases.size
     if kind != "sh":  # a shell's programs are in the machine's folders, and are not read
         assert job["not_counted"]["system_read"] > 0
     assert report["not_counted"] == job["not_counted"]
@@ -54,13 +74,11 @@ def test_a_script_of_small_phases_has_its_period_live_and_from_the_archive(tmp_p
 
 @pytest.mark.parametrize("kind", ["python-imports", "perl"])
 def test_strace_of_such_a_script_has_the_same_period(tmp_path: Path, kind: str) -> None:
-    command = command_of(kind, Phases(way="read"), tmp_path)
-    traced = [need("strace"), "-f", "-ttt", "-T", "-y", "-s", "0", "-o", "calls.st", *command]
-    done = subprocess.run(traced, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=True)
-    report = detection(tmp_path, "calls.st")
-    assert_period(report["prediction"], done.stdout)
+    _, folder, starts = even(kind, Phases(way="read"), tmp_path, straced)
+    report = detection(folder, "calls.st")
+    assert_near(report["prediction"], starts)
     assert report["not_counted"]["system_read"] > 0
-    everything = detection(tmp_path, "--count", "everything", "calls.st")
+    everything = detection(folder, "--count", "everything", "calls.st")
     counted, left = report["bytes_read"] + report["bytes_written"], report["not_counted"]
     assert everything["bytes_read"] + everything["bytes_written"] == counted + sum(left.values())
     assert sum(everything["not_counted"].values()) == 0
@@ -68,9 +86,9 @@ def test_strace_of_such_a_script_has_the_same_period(tmp_path: Path, kind: str) 
 
 @pytest.mark.parametrize("way", ["read", "write"])
 def test_input_that_is_read_once_hides_no_rhythm(tmp_path: Path, way: str) -> None:
-    printed, summary = traced(command_of("python", Phases(way=way, burst=100_000_000), tmp_path), tmp_path)
-    assert_period(summary["prediction"], printed)
-    assert_period(detection(tmp_path, summary["archive"])["prediction"], printed)
+    summary, folder, starts = even("python", Phases(way=way, burst=100_000_000), tmp_path, traced)
+    assert_near(summary["prediction"], starts)
+    assert_near(detection(folder, summary["archive"])["prediction"], starts)
 
 
 def test_what_counts_is_said_on_the_command_line(tmp_path: Path) -> None:

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import TracebackType
+from typing import AnyStr
+
+from .waiting import DEADLINE_S
 
 IOTIDE = [sys.executable, "-m", "iotide"]
 
@@ -28,8 +32,23 @@ def plain_environment(**extra: str) -> dict[str, str]:
     return kept | extra
 
 
+class Program(subprocess.Popen[AnyStr]):
+    """A program whose ``with`` block ends it where a test fails: the test, and all after it, would wait for its end."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, error, trace)
+
+
 def iotide(
-    *arguments: str | Path, cwd: Path, timeout_s: float = 120, env: Mapping[str, str] | None = None, stdin: str = ""
+    *arguments: str | Path,
+    cwd: Path,
+    timeout_s: float = DEADLINE_S,
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
 ) -> subprocess.CompletedProcess[str]:
     """Runs a sub-command to its end."""
     return subprocess.run(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
 
 
-def wait_for(condition: Callable[[], T | None], deadline_s: float = 60.0, what: str = "the condition") -> T:
+DEADLINE_S: Final = 240.0
+"""What has not happened by then will not: a machine that others keep busy, or that stands still, takes its time."""
+
+
+def wait_for(condition: Callable[[], T | None], deadline_s: float = DEADLINE_S, what: str = "the condition") -> T:
     """Calls ``condition`` until it returns something true, and returns that; fails after ``deadline_s``."""
     limit = time.monotonic() + deadline_s
     while time.monotonic() < limit:

@@ -1,0 +1,50 @@
+"""What tests of real programs rest on: even runs, and programs that end with a test that fails."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.commands import Program
+from support.own_log import assert_period, even_run
+
+EVEN = [0.0, 1.0, 2.01, 3.0]
+UNEVEN = [0.0, 1.0, 4.0, 5.0]
+
+
+def test_a_run_whose_log_is_uneven_is_made_again(tmp_path: Path) -> None:
+    logs = [UNEVEN, EVEN]
+    folder, starts = even_run(lambda inside: inside, lambda _: logs.pop(0), tmp_path, 0.02)
+    assert starts == EVEN
+    assert folder.is_dir()
+
+
+def test_a_machine_that_stands_still_in_each_run_fails_no_test(tmp_path: Path) -> None:
+    with pytest.raises(pytest.skip.Exception, match="stood still in each of 2 runs"):
+        even_run(lambda inside: inside, lambda _: UNEVEN, tmp_path, 0.02)
+
+
+def test_a_run_that_fails_is_not_made_again(tmp_path: Path) -> None:
+    def run(inside: Path) -> Path:
+        raise AssertionError(f"in {inside.name}")
+
+    with pytest.raises(AssertionError, match="in run0"):
+        even_run(run, lambda _: EVEN, tmp_path, 0.02)
+
+
+@pytest.mark.parametrize("period_s", [None, 0.5, 2.0, 3.0, 0.9, 1.1])
+def test_a_wrong_period_fails(period_s: float | None) -> None:
+    assert_period(1.0, EVEN, 0.02)
+    with pytest.raises(AssertionError):
+        assert_period(period_s, EVEN, 0.02)
+
+
+def test_a_program_ends_with_the_test_that_fails() -> None:
+    with (
+        pytest.raises(ZeroDivisionError),
+        Program([sys.executable, "-c", "import time; time.sleep(3600)"], stdout=subprocess.DEVNULL) as running,
+    ):
+        raise ZeroDivisionError
+    assert running.returncode == -9
