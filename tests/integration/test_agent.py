@@ -6,6 +6,7 @@ from collections import Counter
 
 from iotide.collectors.source import Problems, SourceItem
 from support.serving import Fed, feeding, serving, until
+from support.waiting import DEADLINE_S
 
 
 class Broken:
@@ -41,7 +42,7 @@ async def test_drain_closes_streams_and_waits_for_the_last_acknowledgement() -> 
     async with serving(http=None, linger_s=0.0) as server, feeding(server, source) as agent:
         source.open("s", "job")
         source.periodic("s")
-        assert await agent.drain(10)
+        assert await agent.drain(DEADLINE_S)
         assert source.closed
         assert agent.finished
         assert server.aggregator.jobs["job"].totals.events == 120

@@ -26,6 +26,7 @@ from support.commands import IOTIDE, plain_environment
 from support.commands import iotide as run_iotide
 from support.otf2_reading import Region
 from support.programs import need, need_file
+from support.waiting import DEADLINE_S
 
 PYTHON = Path("/usr/bin/python3")
 H5PY = Path("/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi")
@@ -269,8 +270,8 @@ def test_a_file_that_cannot_grow_is_an_error_that_leaves_nothing(serial: Path, t
     done = subprocess.run(
         [*IOTIDE, "archive", "convert", "-o", f"x.{ending}", str(serial)],
         # Python before 3.14 would leave caches of modules behind that are cut at the limit.
-        cwd=tmp_path, env=plain_environment(PYTHONDONTWRITEBYTECODE="1"), capture_output=True, text=True, timeout=60,
-        check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+        cwd=tmp_path, env=plain_environment(PYTHONDONTWRITEBYTECODE="1"), capture_output=True, text=True,
+        timeout=DEADLINE_S, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert f"cannot write x.{ending}: " in done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from iotide.events.archive.reader import ArchiveReader
 from support.commands import IOTIDE, iotide, plain_environment
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 PROGRAM = """
 import os, sys, time
@@ -60,18 +60,18 @@ def test_aggregator_killed_in_mid_job_leaves_an_archive_up_to_the_last_checkpoin
     with running(*serve, cwd=tmp_path, **settings) as server, running(*collect, cwd=tmp_path):
         assert server.stderr is not None
         assert "ingest" in server.stderr.readline()
-        wait_for(tracer.exists, 60, "the tracer's socket")
+        wait_for(tracer.exists, what="the tracer's socket")
         with running(sys.executable, "-c", PROGRAM, cwd=tmp_path, **dict(each.split("=", 1) for each in told)):
 
             def checkpoints() -> int:
                 begun = [path for path in folder.glob("long-*.iotide") if path.stat().st_size]
                 return len(offsets_in(begun[0])) if begun else 0
 
-            saved = wait_for(checkpoints, 60, "a checkpoint")
-            wait_for(lambda: checkpoints() > saved, 60, "another checkpoint")
+            saved = wait_for(checkpoints, what="a checkpoint")
+            wait_for(lambda: checkpoints() > saved, what="another checkpoint")
             saved = checkpoints()
             server.send_signal(signal.SIGKILL)
-            assert server.wait(timeout=60) == -signal.SIGKILL
+            assert server.wait(timeout=DEADLINE_S) == -signal.SIGKILL
             (tmp_path / "go on").unlink()
     (path,) = folder.glob("long-*.iotide")
     offsets = offsets_in(path)

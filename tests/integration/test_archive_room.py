@@ -18,7 +18,7 @@ from iotide.events.archive.reader import ArchiveReader
 from support.commands import IOTIDE, iotide, plain_environment
 from support.programs import need
 from support.rooms import small_room
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 RANDOM_WRITES = """
 import os, random, sys, time
@@ -94,22 +94,22 @@ def test_aggregator_stores_all_once_there_is_room_again(tmp_path: Path) -> None:
             (url,) = re.findall(r"http (http:\S+),", server.stderr.readline())
 
             def metric(name: str) -> float:
-                text = urllib.request.urlopen(f"{url}/metrics", timeout=60).read().decode()
+                text = urllib.request.urlopen(f"{url}/metrics", timeout=DEADLINE_S).read().decode()
                 return sum(float(value) for value in re.findall(rf"^{name}(?:{{.*}})? (\S+)$", text, re.MULTILINE))
 
-            wait_for(tracer.exists, 60, "the tracer's socket")
+            wait_for(tracer.exists, what="the tracer's socket")
             environment = plain_environment(**dict(each.split("=", 1) for each in told))
             command = [sys.executable, "-c", RANDOM_WRITES, "20000", "0"]
             subprocess.run(command, cwd=tmp_path, env=environment, check=True)
-            wait_for(lambda: metric("iotide_archives_waiting") == 1, 60, "an archive that waits")
+            wait_for(lambda: metric("iotide_archives_waiting") == 1, what="an archive that waits")
             assert "No space left on device" in server.stderr.readline()
             assert metric("iotide_archive_dropped_events_total") == 0
             events = metric("iotide_job_events_total")
             ballast.unlink()
             subprocess.run(["mount", "-o", "remount,size=50m", str(room)], check=True)
-            wait_for(lambda: metric("iotide_archives_waiting") == 0, 60, "the archive that is written again")
+            wait_for(lambda: metric("iotide_archives_waiting") == 0, what="the archive that is written again")
             server.send_signal(signal.SIGTERM)
-            assert server.wait(60) == 0
+            assert server.wait(DEADLINE_S) == 0
         assert calls_in(room) == events >= 20_000
 
 
@@ -118,9 +118,9 @@ def test_run_that_is_killed_leaves_what_was_seen(tmp_path: Path) -> None:
     command = [*IOTIDE, "run", "--quiet", "-o", "report", "--", sys.executable, "-c", STEADY]
     with process(*command, cwd=tmp_path) as running:
         # Long before the first of the checkpoints that come every minute.
-        seen = wait_for(lambda: begun_in(tmp_path), 30, "a first checkpoint")
+        seen = wait_for(lambda: begun_in(tmp_path), what="a first checkpoint")
         running.send_signal(signal.SIGKILL)
-        assert running.wait(60) == -signal.SIGKILL
+        assert running.wait(DEADLINE_S) == -signal.SIGKILL
         (tmp_path / "go on").unlink()
     assert calls_in(tmp_path) >= seen
     assert all(path.stat().st_size for path in (tmp_path / "report").iterdir())
@@ -136,12 +136,12 @@ def test_aggregator_that_is_killed_leaves_what_was_seen(tmp_path: Path) -> None:
         process(*serve, cwd=tmp_path, IOTIDE_SERVE_ARCHIVE__FOLDER=str(folder)) as server,
         process(*collect, cwd=tmp_path),
     ):
-        wait_for(tracer.exists, 60, "the tracer's socket")
+        wait_for(tracer.exists, what="the tracer's socket")
         variables = dict(each.split("=", 1) for each in told)
         with process(sys.executable, "-c", STEADY, cwd=tmp_path, **variables):
-            wait_for(lambda: begun_in(folder), 30, "a first checkpoint")
+            wait_for(lambda: begun_in(folder), what="a first checkpoint")
             server.send_signal(signal.SIGKILL)
-            assert server.wait(60) == -signal.SIGKILL
+            assert server.wait(DEADLINE_S) == -signal.SIGKILL
             (tmp_path / "go on").unlink()
     assert calls_in(folder)
 

@@ -16,7 +16,7 @@ from support.commands import IOTIDE, iotide, plain_environment
 from support.programs import need
 from support.serving import serving
 from support.slurm import slurm
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 DOCS = Path(__file__).parents[2] / "docs"
 WRITER = """
@@ -32,7 +32,7 @@ def collector(tracer: Path, endpoint: str, *options: str) -> Iterator[subprocess
     command = [*IOTIDE, "collect", "--socket", str(tracer), "--connect", endpoint, "--job", "job", *options]
     process = subprocess.Popen(command, env=plain_environment(), stderr=subprocess.PIPE, text=True)
     try:
-        wait_for(lambda: tracer.exists() or process.poll() is not None, 60, "the tracer's socket")
+        wait_for(lambda: tracer.exists() or process.poll() is not None, what="the tracer's socket")
         yield process
     finally:
         process.kill()
@@ -44,7 +44,7 @@ def traced(tracer: Path, cwd: Path, count: int) -> None:
     told = iotide("collect", "--socket", tracer, "--job", "job", "--print-environment", cwd=cwd).stdout.split()
     variables = dict(each.split("=", 1) for each in told)
     command = [sys.executable, "-c", WRITER.format(count=count)]
-    subprocess.run(command, cwd=cwd, env=plain_environment(**variables), check=True, timeout=120)
+    subprocess.run(command, cwd=cwd, env=plain_environment(**variables), check=True, timeout=DEADLINE_S)
 
 
 async def run_traced(tracer: Path, cwd: Path, count: int) -> None:
@@ -58,7 +58,7 @@ async def test_collector_ends_when_its_programs_have(tmp_path: Path) -> None:
             for _ in range(2):  # the second comes within the grace of the first
                 await run_traced(tracer, tmp_path, 500)
                 assert running.poll() is None
-            assert await asyncio.to_thread(running.wait, 60) == 0
+            assert await asyncio.to_thread(running.wait, DEADLINE_S) == 0
             assert running.stderr is not None
             assert running.stderr.read() == ""
         written = server.aggregator.jobs["job"].bytes_written
@@ -84,7 +84,7 @@ async def test_stopping_waits_for_what_is_yet_to_be_acknowledged(tmp_path: Path)
     with collector(tracer, endpoint) as running:
         await run_traced(tracer, tmp_path, 100)
         stopping = asyncio.create_task(asyncio.to_thread(iotide, "collect", "--stop", tracer, cwd=tmp_path))
-        await asyncio.to_thread(wait_for, lambda: not tracer.exists(), 60, "the end of listening")
+        await asyncio.to_thread(wait_for, lambda: not tracer.exists(), what="the end of listening")
         assert running.poll() is None
         async with serving(ingest=endpoint) as server:  # which was away until now
             assert (await stopping).returncode == 0
@@ -104,7 +104,7 @@ def test_signal_that_comes_as_soon_as_the_socket_is_there_is_not_lost(tmp_path: 
         tracer = tmp_path / f"t{turn}"
         with collector(tracer, f"ipc://{tmp_path}/in") as running:
             running.send_signal(signal.SIGTERM)
-            assert running.wait(60) == 0
+            assert running.wait(DEADLINE_S) == 0
         assert not tracer.exists()
 
 

@@ -14,6 +14,7 @@ from iotide.clients.live_pages import LivePages
 from iotide.daemon.server import Server
 from support.commands import iotide
 from support.serving import Fed, feeding, serving, until
+from support.waiting import DEADLINE_S
 
 TRACE = """\
 7 1795229276.10 openat(AT_FDCWD, "/scratch/out", O_WRONLY|O_CREAT, 0644) = 3</scratch/out> <0.01>
@@ -106,7 +107,7 @@ async def test_page_in_a_browser_takes_in_what_has_come_since(tmp_path: Path) ->
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=DEADLINE_S,
         )
     assert re.search(r'id="live"[^>]*>live, every 0.2 s; last at', shown.stdout)
     assert 'data-name="write:/scratch/out"' in shown.stdout

@@ -24,6 +24,7 @@ from iotide.daemon.session import PREDICTION, SIGNAL
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events.models import JobDetail, JobList
 from support.serving import Fed, collecting, feeding, serving, until
+from support.waiting import DEADLINE_S
 
 TAKES_IN = ("update", "close_stream", "settle")
 ANSWERS = {"totals": ("calls", "files"), "graph": ("losses", "frozen", "top"), "layers": ("losses", "frozen")}
@@ -227,7 +228,7 @@ async def test_http_that_ends_is_started_again() -> None:
         assert server.http is not None
         await server.http.stop_answering()
         await until(lambda: server.aggregator.counters["task_failures:http"])
-        async with httpx.AsyncClient(base_url=server.http_url or "", timeout=20) as client:
+        async with httpx.AsyncClient(base_url=server.http_url or "", timeout=DEADLINE_S) as client:
             assert (await client.get("/healthz")).status_code == 200
 
 

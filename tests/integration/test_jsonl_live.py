@@ -8,8 +8,9 @@ from pathlib import Path
 
 from iotide.collectors.source import Origin, SourceItem
 from iotide.collectors.sources.registry import open_file
+from support.commands import Program
 from support.parsing import collect
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 # Obeys one letter a line: append, half a line, garbage, rotate, truncate.
 WRITER = """
@@ -52,7 +53,7 @@ def test_growth_garbage_rotation_and_truncation_lose_no_line(tmp_path: Path) -> 
         items.extend(source.poll())
         return [size for stream in collect(items).values() for size in stream.events.bytes.tolist()]
 
-    with subprocess.Popen(
+    with Program(
         [sys.executable, "-c", WRITER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as writer:
         assert writer.stdin is not None
@@ -79,7 +80,7 @@ def test_growth_garbage_rotation_and_truncation_lose_no_line(tmp_path: Path) -> 
             if order == "truncate":  # seen as such only while the file is empty or other than before
                 wait_for(lambda: (seen(), source.counters["file_truncated"])[1], what="the truncation")
         writer.stdin.close()
-        assert writer.wait(timeout=30) == 0
+        assert writer.wait(timeout=DEADLINE_S) == 0
     assert sorted(seen()) == list(range(1, written + 1))
     assert source.counters["lines_malformed"] == 2
     assert [error.line for error in source.problems.first] == [1001, 1001]

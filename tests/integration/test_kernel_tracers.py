@@ -20,8 +20,10 @@ from iotide.collectors.sources.kernel_traces.lttng import LttngParser
 from iotide.collectors.sources.registry import sniff
 from iotide.events import Layer
 from iotide.events.interaction import Ranking
+from support.commands import Program
 from support.parsing import one, parse
 from support.programs import need, need_module
+from support.waiting import DEADLINE_S
 
 TESTS = Path(__file__).parents[1]
 CHATTING = TESTS / "programs" / "chatting.py"
@@ -41,7 +43,7 @@ def _talk() -> Iterator[None]:
     with ExitStack() as stack:
         for work in (["chat", "0.0003"], *(["noise", name] for name in NOISE)):
             process = stack.enter_context(
-                subprocess.Popen([sys.executable, CHATTING, *work], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                Program([sys.executable, CHATTING, *work], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             )
             assert process.stdin is not None
             assert process.stdout is not None
@@ -52,7 +54,7 @@ def _talk() -> Iterator[None]:
 
 def run(*command: str | Path, refused: bool = False) -> bytes:
     """Returns what a command prints; skips the test where the kernel refuses it, if that may be."""
-    done = subprocess.run(command, capture_output=True, timeout=60, check=False, cwd="/")
+    done = subprocess.run(command, capture_output=True, timeout=DEADLINE_S, check=False, cwd="/")
     if done.returncode and refused:
         pytest.skip(f"{command[0]} cannot record here: {done.stderr.decode(errors='replace')[-200:]}")
     assert not done.returncode, done.stderr[-2000:]

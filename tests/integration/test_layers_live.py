@@ -16,6 +16,7 @@ from iotide.events.layers import Layers
 from support.commands import iotide
 from support.layers_naive import Call, batch_of
 from support.serving import Fed, feeding, serving, until
+from support.waiting import DEADLINE_S
 
 BEGIN = 1_790_000_000 * 10**9
 
@@ -28,7 +29,7 @@ def transfer(size: int) -> Call:
 
 
 def asked(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=60) as answer:
+    with urllib.request.urlopen(address, timeout=DEADLINE_S) as answer:
         content: bytes = answer.read()
     return content
 

@@ -12,6 +12,7 @@ from iotide.events.layers import Layers, LayersReport, LayerStats
 from support.building import PROGRAMS
 from support.commands import iotide
 from support.programs import need, need_file
+from support.waiting import DEADLINE_S
 
 _KEYS = """<script>
 for (const key of ["+", "ArrowRight"])
@@ -162,7 +163,7 @@ def test_page_shows_tree_and_timeline_in_a_browser(traced: Path) -> None:
     shown = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={traced.parent / 'browser'}",
          "--virtual-time-budget=2000", "--dump-dom", (traced.parent / "page.html").as_uri()],
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True, timeout=DEADLINE_S,
     )  # fmt: skip
     assert len(re.findall(r'<tr class="[^"]*" data-node=', shown.stdout)) >= 4
     for colour in (COLOURS["read"], COLOURS["write"], COLOURS["open"], COLOURS["close"]):

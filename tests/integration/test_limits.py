@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import IOTIDE, iotide, plain_environment
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 SAMPLE = Path(__file__).parents[1] / "data" / "tmio-8ranks.jsonl"
 
@@ -28,7 +28,7 @@ class Served:
     ports: dict[str, int]
 
     def connect(self, name: str) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.ports[name]), timeout=20)
+        return socket.create_connection(("127.0.0.1", self.ports[name]), timeout=DEADLINE_S)
 
     def cpu_ticks(self) -> int:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -51,12 +51,12 @@ def served(folder: Path, files: tuple[int, int] | None = None, **settings: str) 
         limited = ["prlimit", f"--nofile={files[0]}:{files[1]}", *command] if files else command
         process = subprocess.Popen(limited, cwd=folder, env=environment, stderr=out)
     try:
-        wait_for(lambda: "publish" in log.read_text() or process.poll() is not None, 60, "the aggregator")
+        wait_for(lambda: "publish" in log.read_text() or process.poll() is not None, what="the aggregator")
         found = re.findall(r"(ingest|http|publish) (?:http|tcp)://127.0.0.1:(\d+)", log.read_text())
         yield Served(process, log, {name: int(port) for name, port in found})
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(DEADLINE_S) == 0
 
 
 def collects(server: Served, cwd: Path) -> bool:

@@ -15,9 +15,9 @@ import pytest
 from iotide.collectors.launch import traced_environment
 from iotide.events.models import JobDetail, JobList, JobSummary, RunSummary
 from support.building import built
-from support.commands import IOTIDE, iotide, plain_environment
+from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.programs import need
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 MANY = 200_000
 
@@ -106,7 +106,7 @@ def test_programs_in_a_mount_namespace_of_their_own_are_told(tmp_path: Path) -> 
 @contextmanager
 def background(*arguments: str | Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
     command = [*IOTIDE, *map(str, arguments)]
-    with subprocess.Popen(
+    with Program(
         command, env=plain_environment(**environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as running:
         try:
@@ -141,7 +141,7 @@ def test_calls_lost_with_a_killed_collector_are_told_exactly(
 
         with background(*collect) as first:
             wait_for(gate.exists, what="the first collector")
-            with subprocess.Popen(
+            with Program(
                 [program, tmp_path / "out", stop], env=environment, stdout=subprocess.PIPE, text=True
             ) as running:
                 wait_for(lambda: seen() > 100, what="the first collector's share")
@@ -152,7 +152,7 @@ def test_calls_lost_with_a_killed_collector_are_told_exactly(
                 with background(*collect):
                     wait_for(lambda: seen() > before + 100, what="the second collector's share")
                     stop.touch()
-                    running.communicate(timeout=30)
+                    running.communicate(timeout=DEADLINE_S)
                     assert running.returncode == 7
                     wait_for(lambda: "streams_cut_off" in summary(), what="the end of the first stream")
                     wait_for(lambda: (found := job()) is not None and found.streams == 0, what="the end of the other")

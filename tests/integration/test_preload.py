@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from iotide.events import Kind
 from support.building import built, sanitized_core
-from support.commands import plain_environment
+from support.commands import Program, plain_environment
 from support.programs import need
 from support.tracing import Tracing
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 WRITTEN = 100 * 1000
 
@@ -122,7 +122,7 @@ def test_failed_calls_have_their_errno_and_no_bytes(hostile: Path, tracing: Trac
 def test_what_was_written_before_a_sigkill_is_there(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    with subprocess.Popen([hostile, "killed", tmp_path / "out", fifo], env=tracing.environment()) as running:
+    with Program([hostile, "killed", tmp_path / "out", fifo], env=tracing.environment()) as running:
         with fifo.open("rb", buffering=0) as ready:
             assert ready.read(1) == b"x"
         running.send_signal(signal.SIGKILL)
@@ -135,13 +135,11 @@ def test_collector_that_dies_in_the_middle_is_not_missed(hostile: Path, tracing:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     script = f"dd if=/dev/zero of={tmp_path}/a bs=100 count=50 status=none; cat {fifo}; echo still"
-    with subprocess.Popen(
-        ["sh", "-c", script], env=tracing.environment(), stdout=subprocess.PIPE, text=True
-    ) as running:
+    with Program(["sh", "-c", script], env=tracing.environment(), stdout=subprocess.PIPE, text=True) as running:
         wait_for(lambda: (tracing.poll(), tracing.bytes_by_path(Kind.WRITE)[f"{tmp_path}/a"] == 5000)[1])
         tracing.source.close()
         fifo.write_text("on\n")
-        out, _ = running.communicate(timeout=30)
+        out, _ = running.communicate(timeout=DEADLINE_S)
     assert (out, running.returncode) == ("on\nstill\n", 0)
 
 
@@ -152,7 +150,7 @@ def test_full_ring_costs_counted_events_and_never_a_wait(tmp_path: Path) -> None
             ["dd", "if=/dev/zero", f"of={tmp_path}/out", "bs=10", "count=5000", "status=none"],
             env=tracing.environment(),
             check=True,
-            timeout=60,
+            timeout=DEADLINE_S,
         )
         wait_for(lambda: (tracing.poll(), tracing.closed)[1], what="the stream's end")
         (batch,) = tracing.events().values()

@@ -11,7 +11,7 @@ from iotide.events import Kind
 from support.building import built
 from support.commands import plain_environment
 from support.tracing import Tracing
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +56,9 @@ def test_number_of_a_closed_pipe_is_not_taken_for_the_pipe(edges: Path, tracing:
 def test_file_that_is_opened_very_often_keeps_its_name(edges: Path, tmp_path: Path) -> None:
     with Tracing(tmp_path, ring_records=1 << 17) as tracing:
         # Nobody polls while the program runs.
-        subprocess.run([edges, "open-often", tmp_path / "out"], env=tracing.environment(), check=False, timeout=60)
+        subprocess.run(
+            [edges, "open-often", tmp_path / "out"], env=tracing.environment(), check=False, timeout=DEADLINE_S
+        )
         wait_for(lambda: (tracing.poll(), tracing.closed)[1], what="the stream's end")
         assert tracing.source.counters["definitions_dropped"] == 0
         (stream,) = tracing.events()
@@ -85,7 +87,7 @@ def test_calls_with_arguments_that_make_no_sense_end_as_ever(
 ) -> None:
     program = built(tmp_path_factory, "odd_arguments.c", "-w")
     untraced = subprocess.run(
-        [program, tmp_path], env=plain_environment(), capture_output=True, text=True, timeout=60, check=False
+        [program, tmp_path], env=plain_environment(), capture_output=True, text=True, timeout=DEADLINE_S, check=False
     )
     assert untraced.returncode == 7
     assert len(untraced.stdout.splitlines()) > 500

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from iotide.collectors.launch import traced_environment
 from support.building import PROGRAMS, built
-from support.commands import plain_environment
-from support.waiting import wait_for
+from support.commands import Program, plain_environment
+from support.waiting import DEADLINE_S, wait_for
 
 
 class Lone:
@@ -45,12 +45,12 @@ def steady_program(program: Path, folder: Path, socket: Path) -> Iterator[subpro
     stop = folder / "stop"
     command = [program, folder / "out", stop]
     environment = traced_environment(plain_environment(), socket, "job")
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as running:
+    with Program(command, env=environment, stdout=subprocess.PIPE, text=True) as running:
         try:
             yield running
         finally:
             stop.touch()
-            running.wait(timeout=20)
+            running.wait(timeout=DEADLINE_S)
 
 
 def made(folder: Path) -> int:
@@ -73,7 +73,7 @@ def test_next_collector_is_handed_what_the_program_does_from_then_on(steady: Pat
         try:
             wait_for(lambda: second.totals()[0] > 200, what="the second collector's share")
             (tmp_path / "stop").touch()
-            assert running.communicate(timeout=20)[0] == "done\n"
+            assert running.communicate(timeout=DEADLINE_S)[0] == "done\n"
             assert running.returncode == 7
             total = made(tmp_path)
             # What the first took between its last look and its death is counted as lost by nobody else.
@@ -97,7 +97,7 @@ def test_collector_that_stood_still_takes_up_where_it_was(steady: Path, tmp_path
             wait_for(lambda: made(tmp_path) > stopped_at + 1000, what="the program to go on")
             lone.process.send_signal(signal.SIGCONT)
             (tmp_path / "stop").touch()
-            assert running.communicate(timeout=20)[0] == "done\n"
+            assert running.communicate(timeout=DEADLINE_S)[0] == "done\n"
         total = made(tmp_path)
         wait_for(lambda: lone.totals()[0] == total, what="every call")
         assert lone.totals() == (total, 0)
@@ -117,7 +117,7 @@ def test_collector_that_stood_still_for_long_loses_nothing_in_silence(steady: Pa
             wait_for(lambda: made(tmp_path) > stopped_at + 5000, what="the program to go on")
             lone.process.send_signal(signal.SIGCONT)
             (tmp_path / "stop").touch()
-            assert running.communicate(timeout=20)[0] == "done\n"
+            assert running.communicate(timeout=DEADLINE_S)[0] == "done\n"
         total = made(tmp_path)
         wait_for(lambda: sum(lone.totals()) >= total, what="every call")
         seen, dropped = lone.totals()
@@ -136,6 +136,6 @@ def test_program_whose_collector_died_runs_on_and_ends_as_ever(steady: Path, tmp
         # Past the moment when the library finds out that nobody listens.
         wait_for(lambda: made(tmp_path) > at + 4500, 30, what="the program to go on")
         (tmp_path / "stop").touch()
-        out, _ = running.communicate(timeout=20)
+        out, _ = running.communicate(timeout=DEADLINE_S)
     assert (running.returncode, out) == (7, "done\n")
     assert (tmp_path / "out").stat().st_size == 10 * (made(tmp_path) - 2)

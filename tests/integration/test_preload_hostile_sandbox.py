@@ -10,6 +10,7 @@ from iotide.events import Flag
 from support.building import built
 from support.commands import plain_environment
 from support.tracing import Tracing
+from support.waiting import DEADLINE_S
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +28,7 @@ def run_twice(sandboxed: Path, tracing: Tracing, folder: Path, how: str) -> Path
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE_S,
         check=False,
     )
     done = tracing.run([sandboxed, how, traced], cwd=folder)

@@ -9,6 +9,7 @@ import pytest
 from iotide.events import Kind
 from support.building import built
 from support.tracing import Tracing
+from support.waiting import DEADLINE_S
 
 WRITES = 350
 
@@ -19,7 +20,7 @@ def test_ring_that_was_not_read_yet_is_not_written_over(
     program = built(tmp_path_factory, "late_thread.c")
     with Tracing(tmp_path, ring_records=256) as tracing:
         # Nobody polls meanwhile, so the ring holds all that the thread wrote when its destructors run.
-        subprocess.run([program, tmp_path / "out"], env=tracing.environment(), check=True, timeout=60)
+        subprocess.run([program, tmp_path / "out"], env=tracing.environment(), check=True, timeout=DEADLINE_S)
         tracing.poll()
         tracing.settle()
         written = sum(int((batch.kind == Kind.WRITE).sum()) for batch in tracing.events().values())

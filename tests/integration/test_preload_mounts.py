@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from iotide.collectors.file_facts import NodeFiles
 from iotide.events import FileType
+from support.commands import Program
 from support.programs import need
 from support.tracing import Tracing
 from support.waiting import wait_for
@@ -27,10 +28,10 @@ def test_file_on_a_mount_that_only_the_program_sees(tracing: Tracing, tmp_path: 
     inner = tmp_path / "inner"
     inner.mkdir()
     script = f"echo outside >{tmp_path}/file; read go; mount -t tmpfs none {inner}; echo inside >{inner}/file"
-    with subprocess.Popen(
+    with Program(
         [*need_mounts(), "sh", "-c", script], env=tracing.environment(), stdin=subprocess.PIPE, text=True
     ) as running:
-        wait_for(lambda: tracing.poll() or f"{tmp_path}/file" in tracing.files(), 20, "the first file")
+        wait_for(lambda: tracing.poll() or f"{tmp_path}/file" in tracing.files(), what="the first file")
         running.communicate("go\n")
     tracing.settle()
     files = tracing.files()

@@ -12,6 +12,7 @@ from iotide.events import Flag, Kind, Layer
 from support import mpi
 from support.commands import plain_environment
 from support.mpi import Run, brief, flags_of, handle_of, operation_of
+from support.waiting import DEADLINE_S
 
 SIGNATURES = Path(__file__).parents[2] / "collectors" / "preload" / "signatures"
 RANKS = 2
@@ -345,5 +346,5 @@ def test_without_the_core_all_calls_are_passed_on(implementation: str, tmp_path:
     env = plain_environment(LD_PRELOAD=str(library))
     for scenario in ("blocking", "nonblocking"):
         command = [str(program), scenario, str(tmp_path / mpi.FILE)]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=DEADLINE_S)
         assert (done.returncode, done.stderr) == (0, "")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from iotide.events import Flag, HandleInfo, Kind, Layer
+from support.commands import Program
 from support.steps import build
 from support.tracing import Row, Tracing
 from support.waiting import wait_for
@@ -25,8 +25,8 @@ class Run:
         (folder / "in").write_text("0123456789 a line\nanother\n")
         command = f"exec {program} < in 7> seven"
         environment = tracing.environment()
-        with subprocess.Popen(["sh", "-c", command], cwd=folder, env=environment) as running:
-            wait_for(lambda: (tracing.poll(), running.poll() is not None)[1], 60, "the program's end")
+        with Program(["sh", "-c", command], cwd=folder, env=environment) as running:
+            wait_for(lambda: (tracing.poll(), running.poll() is not None)[1], what="the program's end")
         tracing.settle()
         assert running.returncode == 7
         (stream,) = (key for key, info in tracing.info.items() if info.command == str(program))

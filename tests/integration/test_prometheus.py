@@ -11,6 +11,7 @@ import httpx
 import pytest
 from support.programs import need
 from support.serving import PERIOD_S, Fed, feeding, serving
+from support.waiting import DEADLINE_S
 
 CONFIG = """
 global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}
@@ -29,7 +30,7 @@ async def query(client: httpx.AsyncClient, expression: str) -> list[dict[str, An
 
 
 async def eventually(client: httpx.AsyncClient, expression: str, *, present: bool) -> list[dict[str, Any]]:
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(DEADLINE_S):
         while bool(result := await query(client, expression)) is not present:
             await asyncio.sleep(0.05)
     return result

@@ -15,6 +15,7 @@ from iotide.events import Definitions, FileInfo, FileType, Kind, StreamInfo, mak
 from iotide.events.archive.writer import ArchiveWriter
 from support.commands import iotide
 from support.programs import need
+from support.waiting import DEADLINE_S
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -99,7 +100,7 @@ def test_a_real_pipeline_under_strace_is_joined_by_its_pipes(tmp_path: Path) -> 
     trace = tmp_path / "pipe.st"
     pipeline = "cat /etc/passwd | sort | wc -l"
     tracer = ["strace", "-f", "-ttt", "-T", "-y", "-o", str(trace), "sh", "-c", pipeline]
-    subprocess.run(tracer, check=True, capture_output=True, timeout=60)
+    subprocess.run(tracer, check=True, capture_output=True, timeout=DEADLINE_S)
     answer = ranking(trace)
     assert sorted(names(answer)[0]) == ["cat", "sort", "wc"]
     assert {edge["kind"] for edge in answer["ranking"]["edges"]} == {"pipe"}

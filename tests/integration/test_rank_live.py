@@ -15,11 +15,12 @@ import pytest
 from iotide.events import Kind, Layer, make_batch
 from support.commands import iotide
 from support.serving import Fed, feeding, serving, until
+from support.waiting import DEADLINE_S
 
 
 def answer(address: str) -> dict[str, Any]:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(address, timeout=60) as got:
+    with opener.open(address, timeout=DEADLINE_S) as got:
         found: dict[str, Any] = json.loads(got.read())
     return found
 

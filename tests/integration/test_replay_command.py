@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 from iotide.cli.main import group
 from iotide.events import InputError
-from support.commands import IOTIDE, iotide, plain_environment
+from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.talking import Talking
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 PERIOD_S = 5.0
 BEGIN_S = 1_700_000_000
@@ -29,7 +29,7 @@ class Served:
     http: str
 
     def get(self, path: str) -> Any:
-        with httpx.Client(base_url=self.http, timeout=60) as client:
+        with httpx.Client(base_url=self.http, timeout=DEADLINE_S) as client:
             return client.get(f"/api/v1/jobs/{path}").json()
 
     def job(self, job: str) -> Any:
@@ -40,7 +40,7 @@ class Served:
 def served() -> Iterator[Served]:
     options = ["--http", "127.0.0.1:0", "--publish", "none", "--ingest", "tcp://127.0.0.1:*", "--interval", "0.1"]
     with Talking([*IOTIDE, "serve", *options], listen_to="stderr") as process:
-        said = process.hear(lambda line: "ingest" in line and "http" in line, 60)
+        said = process.hear(lambda line: "ingest" in line and "http" in line)
         words = said.replace(",", "").split()
         yield Served(words[words.index("ingest") + 1], words[words.index("http") + 1])
 
@@ -96,13 +96,13 @@ def test_times_are_moved_to_now_and_the_pace_is_kept(served: Served, trace: Path
 
 def test_interrupt_ends_the_replay_after_what_was_sent_has_arrived(served: Served, trace: Path, tmp_path: Path) -> None:
     command = [*IOTIDE, "replay", "--to", served.ingest, "--speed", "1", "--job", "cut", "--json", str(trace)]
-    with subprocess.Popen(
+    with Program(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=plain_environment()
     ) as running:
         try:
             served.job("cut")
             running.send_signal(signal.SIGINT)
-            out, err = running.communicate(timeout=60)
+            out, err = running.communicate(timeout=DEADLINE_S)
         finally:
             running.kill()
     report = json.loads(out)

@@ -8,7 +8,7 @@ from pathlib import Path
 from iotide.cli.report_folder import report_folder
 from support.commands import IOTIDE, iotide, plain_environment
 from support.rooms import small_room
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 
 def run_into(folder: str, cwd: Path, script: str = "exit 5", **environment: str) -> subprocess.CompletedProcess[str]:
@@ -35,10 +35,10 @@ def test_runs_at_the_same_time_do_not_share_a_folder(tmp_path: Path) -> None:
     (tmp_path / "wait").touch()
     runs = [subprocess.Popen(command, cwd=tmp_path, env=plain_environment()) for _ in range(2)]
     try:
-        wait_for(lambda: len(list(tmp_path.glob("report*"))) == 2, 60, "a folder for each run")
+        wait_for(lambda: len(list(tmp_path.glob("report*"))) == 2, what="a folder for each run")
     finally:
         (tmp_path / "wait").unlink()
-        assert [run.wait(60) for run in runs] == [0, 0]
+        assert [run.wait(DEADLINE_S) for run in runs] == [0, 0]
     assert len(list(tmp_path.glob("report*/summary.json"))) == 2
 
 

@@ -13,6 +13,7 @@ from support.commands import IOTIDE, iotide, plain_environment
 from support.own_log import assert_period, even_run
 from support.phased_scripts import KINDS, Phases, command_of, starts_of
 from support.programs import need
+from support.waiting import DEADLINE_S
 
 NEAR = 0.02
 Run = Callable[[list[str], Path], tuple[str, dict[str, Any]]]
@@ -22,7 +23,7 @@ def traced(command: list[str], folder: Path) -> tuple[str, dict[str, Any]]:
     """Runs a command under iotide; returns what it printed, and the summary."""
     done = subprocess.run(
         [*IOTIDE, "run", "-q", "-o", "report", "--json", "summary.json", "--", *command],
-        cwd=folder, env=plain_environment(), capture_output=True, text=True, timeout=120, check=True,
+        cwd=folder, env=plain_environment(), capture_output=True, text=True, timeout=DEADLINE_S, check=True,
     )  # fmt: skip
     return done.stdout, json.loads((folder / "summary.json").read_text())
 

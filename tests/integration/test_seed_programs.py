@@ -13,6 +13,7 @@ import pytest
 from iotide.events.models import RunSummary
 from support.commands import iotide
 from support.programs import need
+from support.waiting import DEADLINE_S
 
 PROGRAMS = Path(__file__).parents[2] / "benchmarks/programs"
 
@@ -37,7 +38,7 @@ def told_by(out: str) -> Told:
 
 def run(folder: Path, name: str, *arguments: str, frequency_hz: float = 10) -> tuple[Told, RunSummary]:
     command = [need("mpicc"), "-O2", "-Wall", "-Wextra", "-Werror", "-o", name, str(PROGRAMS / f"{name}.c")]
-    subprocess.run(command, cwd=folder, check=True, timeout=60)
+    subprocess.run(command, cwd=folder, check=True, timeout=DEADLINE_S)
     program = [need("mpirun"), "-n", "2", f"./{name}", "-o", "data", *arguments]
     options = ["--json", "run.json", "--no-report", "-f", str(frequency_hz)]
     done = iotide("run", *options, "--", *program, cwd=folder)

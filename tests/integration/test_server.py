@@ -22,10 +22,10 @@ from iotide.daemon.settings import AggregatorSettings
 from iotide.events import ConfigError
 from iotide.events.models import JobDetail, JobList, Prediction, SignalSeries
 from iotide.events.wire import Heartbeat, encode
-from support.commands import IOTIDE, iotide, plain_environment
+from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.programs import need
 from support.serving import PERIOD_S, Fed, feeding, serving, until
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -41,7 +41,7 @@ async def test_results_are_the_same_over_http_and_zeromq() -> None:
     source = Fed()
     async with (
         serving() as server,
-        AsyncSubscriber(server.publish_endpoint or "", timeout_s=20) as subscriber,
+        AsyncSubscriber(server.publish_endpoint or "", timeout_s=DEADLINE_S) as subscriber,
         httpx.AsyncClient(base_url=server.http_url or "") as client,
         feeding(server, source),
     ):
@@ -199,7 +199,7 @@ async def test_garbage_on_the_wire_hurts_nobody_else() -> None:
             source.periodic("s", periods=1)
         await until(lambda: "job" in server.aggregator.jobs and server.aggregator.jobs["job"].totals.events == 500)
         await until(lambda: server._ingest.core.stats.malformed >= 50)
-        assert await agent.drain(10)
+        assert await agent.drain(DEADLINE_S)
         hostile.close(0)
     context.term()
 
@@ -265,7 +265,7 @@ def test_blocking_subscriber_says_that_nothing_came() -> None:
 
 async def test_subscriber_counts_what_it_does_not_know() -> None:
     async with serving() as server:
-        with Subscriber(server.publish_endpoint or "", timeout_s=20) as subscriber:
+        with Subscriber(server.publish_endpoint or "", timeout_s=DEADLINE_S) as subscriber:
             receiving = asyncio.create_task(asyncio.to_thread(subscriber.receive))
             source = Fed()
             source.open("s", "job")
@@ -283,8 +283,8 @@ def test_serve_collect_and_watch_work_as_three_programs(tmp_path: Path) -> None:
     ingest, publish = f"ipc://{tmp_path}/in", f"ipc://{tmp_path}/out"
     serve = [*IOTIDE, "serve", "--ingest", ingest, "--publish", publish, "--http", "none", "--interval", "0.1"]
     with (
-        subprocess.Popen(serve, cwd=tmp_path, env=plain_environment(), stderr=subprocess.PIPE, text=True) as server,
-        subprocess.Popen(
+        Program(serve, cwd=tmp_path, env=plain_environment(), stderr=subprocess.PIPE, text=True) as server,
+        Program(
             [*IOTIDE, "collect", "--connect", ingest, "--job", "followed", str(trace)],
             cwd=tmp_path,
             env=plain_environment(),
@@ -292,7 +292,7 @@ def test_serve_collect_and_watch_work_as_three_programs(tmp_path: Path) -> None:
     ):
         assert server.stderr is not None
         assert "ingest" in server.stderr.readline()
-        with subprocess.Popen(
+        with Program(
             [*IOTIDE, "watch", "--connect", publish, "--json", "--count", "1", "--timeout", "30"],
             cwd=tmp_path,
             env=plain_environment(),
@@ -311,19 +311,19 @@ def test_serve_collect_and_watch_work_as_three_programs(tmp_path: Path) -> None:
                     out.flush()
                     return watch.poll() is not None
 
-                wait_for(told, 40, "a prediction")
+                wait_for(told, what="a prediction")
             assert watch.stdout is not None
             prediction = Prediction.model_validate_json(watch.stdout.read())
         assert prediction.job == "followed"
         for process in (collector, server):
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=30) == 0
+            assert process.wait(timeout=DEADLINE_S) == 0
 
 
 def test_replayed_file_is_acknowledged_to_its_end(tmp_path: Path) -> None:
     sample = Path(__file__).parent.parent / "data" / "tmio-8ranks.jsonl"
     ingest = f"ipc://{tmp_path}/in"
-    with subprocess.Popen(
+    with Program(
         [*IOTIDE, "serve", "--ingest", ingest, "--publish", "none", "--http", "none"],
         cwd=tmp_path,
         env=plain_environment(),
@@ -334,13 +334,13 @@ def test_replayed_file_is_acknowledged_to_its_end(tmp_path: Path) -> None:
         server.stderr.readline()
         done = iotide("collect", "--replay", "--connect", ingest, "--job", "replayed", sample, cwd=tmp_path)
         server.send_signal(signal.SIGTERM)
-        assert server.wait(timeout=30) == 0
+        assert server.wait(timeout=DEADLINE_S) == 0
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_collect_without_an_aggregator_says_so(tmp_path: Path) -> None:
     sample = Path(__file__).parent.parent / "data" / "tmio-custom-ranks.json"
-    with subprocess.Popen(
+    with Program(
         [*IOTIDE, "collect", "--connect", f"ipc://{tmp_path}/nobody", str(sample)],
         cwd=tmp_path,
         env=plain_environment(),
@@ -349,7 +349,7 @@ def test_collect_without_an_aggregator_says_so(tmp_path: Path) -> None:
     ) as collector:
         wait_for(lambda: handles(collector.pid, signal.SIGTERM), what="the signal handler")
         collector.send_signal(signal.SIGTERM)
-        _, err = collector.communicate(timeout=60)
+        _, err = collector.communicate(timeout=DEADLINE_S)
     assert collector.returncode == 1
     assert "is the aggregator there?" in err
 

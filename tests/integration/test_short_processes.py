@@ -11,6 +11,7 @@ from iotide.events import Kind
 from support.building import built
 from support.commands import iotide
 from support.tracing import Tracing
+from support.waiting import DEADLINE_S
 
 COUNT = 2000
 LINKS = 3 * (COUNT // 10)
@@ -39,7 +40,7 @@ def test_two_thousand_processes_are_seen_to_the_call_and_the_byte(short: Path, t
 
 def test_processes_that_end_before_anyone_takes_them_in_are_seen(short: Path, tracing: Tracing, tmp_path: Path) -> None:
     file = tmp_path / "out"
-    subprocess.run([short, "swarm", "300", file], env=tracing.environment(), check=True, timeout=60)
+    subprocess.run([short, "swarm", "300", file], env=tracing.environment(), check=True, timeout=DEADLINE_S)
     tracing.settle()
     assert tracing.bytes_by_path(Kind.WRITE)[str(file)] == file.stat().st_size
     assert len(tracing.info) == 1 + 300 + 2 * 30  # a child that becomes another at once has recorded nothing

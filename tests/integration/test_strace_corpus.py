@@ -14,6 +14,7 @@ from iotide.events import Kind
 from support.parsing import Stream, collect, one
 from support.programs import need
 from support.strace_twin import assert_same, without_kernel
+from support.waiting import DEADLINE_S
 
 PROGRAM = Path(__file__).parents[1] / "programs/many_calls.py"
 OPTIONS = [
@@ -34,7 +35,7 @@ def record(options: str, folder: Path) -> tuple[Stream, Counter[str], bytes]:
     """Traces the program; returns its stream, the parser's account and the trace."""
     trace = folder / "many_node1_3.st"
     command = [need("strace"), *options.split(), "-o", str(trace), sys.executable, str(PROGRAM), str(folder)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=DEADLINE_S)
     source = open_file(trace, Origin(job="j"))
     stream = one(collect(read_all(source)))
     assert [str(error) for error in source.problems.first] == []

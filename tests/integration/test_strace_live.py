@@ -12,9 +12,10 @@ import pytest
 from iotide.collectors.source import Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Kind
+from support.commands import Program
 from support.parsing import Stream, collect, one
 from support.programs import need
-from support.waiting import wait_for
+from support.waiting import DEADLINE_S, wait_for
 
 
 def strace(options: str, trace: Path, *command: str) -> list[str]:
@@ -46,7 +47,7 @@ def moved(stream: Stream, kind: Kind, path: str) -> int:
 def test_bytes_of_a_real_dd_are_counted_however_it_is_stamped(options: str, tmp_path: Path) -> None:
     trace, target = tmp_path / "dd_node3_5.st", tmp_path / "größe <b>.bin"
     command = ["dd", "if=/dev/zero", f"of={target}", "bs=64k", "count=20"]
-    subprocess.run(strace(options, trace, *command), check=True, stderr=subprocess.DEVNULL, timeout=60)
+    subprocess.run(strace(options, trace, *command), check=True, stderr=subprocess.DEVNULL, timeout=DEADLINE_S)
     source = open_file(trace, Origin(job="j"))
     stream = one(collect(read_all(source)))
     check_account(source.counters)
@@ -60,7 +61,7 @@ def test_bytes_of_a_real_dd_are_counted_however_it_is_stamped(options: str, tmp_
 def test_pipeline_of_several_processes_is_joined(tmp_path: Path) -> None:
     trace, target = tmp_path / "sh_node_0.st", tmp_path / "out"
     script = f"for i in 1 2 3 4 5 6; do (seq 2000; seq 3000) | cat | cat >> {target} & done; wait"
-    subprocess.run(strace("-f -tt -T -y", trace, "sh", "-c", script), check=True, timeout=60)
+    subprocess.run(strace("-f -tt -T -y", trace, "sh", "-c", script), check=True, timeout=DEADLINE_S)
     source = open_file(trace, Origin(job="j"))
     stream = one(collect(read_all(source)))
     check_account(source.counters)
@@ -90,7 +91,7 @@ def test_trace_is_followed_while_the_program_runs(tmp_path: Path) -> None:
         return [(row["call"], row["offset"], row["bytes"]) for row in rows if row["file"] == str(target)]
 
     command = strace("-f -ttt -T -y", trace, sys.executable, "-c", PROGRAM, str(target))
-    with subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as program:
+    with Program(command, stdin=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as program:
         assert program.stdin is not None
         for step in (1, 2, 3):
             program.stdin.write(b"%d\n" % step)
@@ -98,7 +99,7 @@ def test_trace_is_followed_while_the_program_runs(tmp_path: Path) -> None:
             wait_for(lambda step=step: ("pwrite64", 1000 * step, 1000) in written(), what=f"write {step} in the trace")
             assert program.poll() is None
         program.stdin.close()
-        assert program.wait(timeout=60) == 0
+        assert program.wait(timeout=DEADLINE_S) == 0
     source.stop()
     wait_for(lambda: (items.extend(source.poll()), source.finished)[1], what="the end of the trace")
     check_account(source.counters)

@@ -25,7 +25,9 @@ from iotide.clients.subscriber import (
 from iotide.daemon.publish.pubsub import Publisher
 from iotide.events import ProtocolError
 from iotide.events.models import Estimate, JobSummary, NextPhase, Prediction, Window
+from support.commands import Program
 from support.serving import Fed, feeding, serving
+from support.waiting import DEADLINE_S
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/subscriber.py"
 
@@ -99,7 +101,7 @@ def test_only_the_jobs_asked_for_come(tmp_path: Path, wanted: list[str]) -> None
     everyone = ["4711", "47", "a.b.c", "a.b", "é/ü"]
     with (
         publishing(f"ipc://{tmp_path}/out", speak(*everyone)) as endpoint,
-        Subscriber(endpoint, jobs=wanted, timeout_s=20) as predictions,
+        Subscriber(endpoint, jobs=wanted, timeout_s=DEADLINE_S) as predictions,
     ):
         assert {predictions.receive().job for _ in range(20)} == set(wanted)
         assert predictions.malformed == 0
@@ -108,7 +110,7 @@ def test_only_the_jobs_asked_for_come(tmp_path: Path, wanted: list[str]) -> None
 def test_without_a_choice_all_jobs_come_and_no_job_states(tmp_path: Path) -> None:
     with (
         publishing(f"ipc://{tmp_path}/out", speak("a", "b")) as endpoint,
-        Subscriber(endpoint, timeout_s=20) as predictions,
+        Subscriber(endpoint, timeout_s=DEADLINE_S) as predictions,
     ):
         received = [next(iter(predictions)) for _ in range(10)]
         assert {each.job for each in received} == {"a", "b"}
@@ -118,7 +120,7 @@ def test_without_a_choice_all_jobs_come_and_no_job_states(tmp_path: Path) -> Non
 
 def test_publisher_that_is_replaced_is_found_again(tmp_path: Path) -> None:
     endpoint = f"ipc://{tmp_path}/out"
-    with Subscriber(endpoint, timeout_s=20) as predictions:
+    with Subscriber(endpoint, timeout_s=DEADLINE_S) as predictions:
         for job in ("before", "after"):
             with publishing(endpoint, speak(job)):
                 while predictions.receive().job != job:
@@ -127,7 +129,7 @@ def test_publisher_that_is_replaced_is_found_again(tmp_path: Path) -> None:
 
 async def test_asyncio_subscriber_iterates(tmp_path: Path) -> None:
     with publishing(f"ipc://{tmp_path}/out", speak("a", "b")) as endpoint:
-        async with AsyncSubscriber(endpoint, jobs=["b"], timeout_s=20) as predictions:
+        async with AsyncSubscriber(endpoint, jobs=["b"], timeout_s=DEADLINE_S) as predictions:
             async for each in predictions:
                 assert each == prediction("b")
                 break
@@ -153,11 +155,11 @@ def test_example_of_the_documentation_runs(tmp_path: Path) -> None:
         text = EXAMPLE.read_text()
         assert "tcp://127.0.0.1:9789" in text
         example.write_text(text.replace("tcp://127.0.0.1:9789", endpoint))
-        with subprocess.Popen([sys.executable, "-u", example], stdout=subprocess.PIPE, text=True) as running:
+        with Program([sys.executable, "-u", example], stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None
             try:
-                said, _, _ = select.select([running.stdout], [], [], 20)
-                line = running.stdout.readline() if said else "nothing within 20 s"
+                said, _, _ = select.select([running.stdout], [], [], DEADLINE_S)
+                line = running.stdout.readline() if said else "nothing"
             finally:
                 running.terminate()
     assert line == "4711 writes 2 MB in 1999999.0 s\n"
@@ -174,7 +176,7 @@ async def test_end_of_a_job_comes_with_its_last_word() -> None:
 
     async with (
         serving(linger_s=0.1) as server,
-        AsyncJobSubscriber(server.publish_endpoint or "", timeout_s=20) as jobs,
+        AsyncJobSubscriber(server.publish_endpoint or "", timeout_s=DEADLINE_S) as jobs,
         feeding(server, source),
     ):
         receiving = asyncio.create_task(ended(jobs))

@@ -23,6 +23,7 @@ from support import serving
 from support.link import INFO, numbered
 from support.serving import Fed, until
 from support.sinks import RememberingSink
+from support.waiting import DEADLINE_S
 
 
 class Counting(Fed):
@@ -71,7 +72,7 @@ async def test_events_counters_and_the_end_arrive(tmp_path: Path) -> None:
     async with ingesting(endpoint, sink), collecting(endpoint, [source]) as agent:
         source.give(1000)
         await until(lambda: events_in(sink) == 1000)
-        assert await agent.drain(20)
+        assert await agent.drain(DEADLINE_S)
         await until(lambda: any("events_sent" in counters for counters in sink.counters.values()))
     assert next(iter(sink.starts.values())) == list(range(1000))
     assert len(sink.closed_streams) == 1
@@ -84,7 +85,7 @@ async def test_first_events_do_not_wait_for_a_second_heartbeat(tmp_path: Path) -
     source, sink, endpoint = Counting(), RememberingSink(), f"ipc://{tmp_path}/in"
     async with ingesting(endpoint, sink), collecting(endpoint, [source], heartbeat_s=60) as agent:
         source.give(10)
-        assert await agent.drain(20)
+        assert await agent.drain(DEADLINE_S)
     assert events_in(sink) == 10
 
 
@@ -107,7 +108,7 @@ async def test_aggregator_killed_and_bound_again_loses_and_repeats_nothing_while
         async with ingesting(endpoint, sink) as ingest:
             assert core is not None
             ingest.core = core
-            assert await agent.drain(20)
+            assert await agent.drain(DEADLINE_S)
     assert next(iter(sink.starts.values())) == list(range(source.given))
 
 
@@ -127,7 +128,7 @@ async def test_slow_sink_gets_everything_once_and_little_again(tmp_path: Path) -
     ):
         for _ in range(200):
             source.give(10)
-        assert await agent.drain(60)
+        assert await agent.drain(DEADLINE_S)
         resent = agent.counters()["batches_resent"]
     assert next(iter(sink.starts.values())) == list(range(2000))
     assert resent < 200
@@ -151,7 +152,7 @@ async def test_garbage_and_repetitions_hurt_no_other_collector(tmp_path: Path) -
             message[at] = dice.randbytes(dice.randrange(40))
             await hostile.send_multipart(message)
             await hostile.send_multipart([dice.randbytes(5) for _ in range(dice.randrange(1, 5))])
-        assert await agent.drain(20)
+        assert await agent.drain(DEADLINE_S)
         await until(lambda: ingest.core.stats.malformed >= 300)
         hostile.close()
         context.term()
@@ -187,7 +188,7 @@ async def test_stranger_cannot_speak_for_another_collectors_stream(tmp_path: Pat
         stranger.close()
         context.term()
         source.give(10)
-        assert await agent.drain(20)
+        assert await agent.drain(DEADLINE_S)
     assert sink.starts == {stream: list(range(20))}
 
 
@@ -232,7 +233,7 @@ async def test_broken_source_costs_itself_only(tmp_path: Path) -> None:
     async with ingesting(endpoint, sink), collecting(endpoint, [broken, source]) as agent:
         await until(lambda: agent.problems.total == 2)
         source.give(10)
-        assert await agent.drain(20)
+        assert await agent.drain(DEADLINE_S)
         assert agent.counters()["sources_failed"] == 2
     assert "the disk is gone" in str(agent.problems.first[0])
     assert sorted(map(len, sink.starts.values())) == [3, 10]
@@ -285,7 +286,7 @@ async def test_many_streams_at_once_all_arrive(tmp_path: Path) -> None:
     for source in sources:
         source.give(3)
     async with ingesting(endpoint, sink), collecting(endpoint, sources, resend_after_s=2.0) as agent:
-        assert await agent.drain(60)
+        assert await agent.drain(DEADLINE_S)
         assert agent.counters()["batches_resent"] == 0
     assert events_in(sink) == 7500
     assert len(sink.closed_streams) == 2500

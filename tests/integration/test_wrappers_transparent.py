@@ -14,6 +14,7 @@ from support.commands import plain_environment
 from support.nasty import Nasty, build_nasty
 from support.programs import need
 from support.tracing import Row, Tracing
+from support.waiting import DEADLINE_S
 
 BLOCKING, COLLECTIVE, FAILED, APPEND = 1, 2, 4, 8
 
@@ -29,7 +30,7 @@ def untraced(nasty: Nasty, folder: Path, **environment: str) -> str:
         env=plain_environment(**environment),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=DEADLINE_S,
         check=True,
     )
     assert done.stderr == ""

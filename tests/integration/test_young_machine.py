@@ -13,6 +13,7 @@ import pytest
 from iotide.events.models import RunSummary
 from support.commands import IOTIDE, plain_environment
 from support.programs import need
+from support.waiting import DEADLINE_S
 
 TESTS = Path(__file__).parents[1]
 YOUNG_S = 3
@@ -53,7 +54,7 @@ def test_run_sees_everything_on_a_young_machine(tmp_path: Path) -> None:
     )
     command = [*young(), *IOTIDE, "run", "-o", "report", "--", sys.executable, "-c", writer]
     done = subprocess.run(
-        command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=False, timeout=120
+        command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=False, timeout=DEADLINE_S
     )
     assert done.returncode == 0, done.stderr
     summary = RunSummary.model_validate_json((tmp_path / "report" / "summary.json").read_text())

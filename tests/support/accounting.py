@@ -13,6 +13,7 @@ from iotide.events import Kind
 
 from .commands import plain_environment
 from .tracing import Tracing
+from .waiting import DEADLINE_S
 
 
 class Account(NamedTuple):
@@ -71,7 +72,7 @@ def run_both(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE_S,
         check=False,
     )
     for left in file.parent.glob(f"{file.name}*"):

@@ -13,6 +13,7 @@ from iotide.events import Flag, Layer, StreamInfo
 from .commands import plain_environment
 from .programs import need
 from .tracing import Row, Tracing
+from .waiting import DEADLINE_S
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 IMPLEMENTATIONS = ("openmpi", "mpich")
@@ -60,7 +61,7 @@ def build(implementation: str, source: str, to: Path, *flags: str) -> Path:
     # gcc takes MPICH's ignored statuses for an array of none.
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow"] if source.endswith(".c") else ["-w"]
     command = [compiler, "-O1", "-pthread", *warnings, *flags, str(PROGRAMS / source), "-o", str(program)]
-    subprocess.run(command, check=True, cwd=to, timeout=120)
+    subprocess.run(command, check=True, cwd=to, timeout=DEADLINE_S)
     return program
 
 
@@ -76,8 +77,8 @@ def run(implementation: str, command: Sequence[str | Path], folder: Path, *, ran
     whole = [*launcher, *map(str, command)]
     plain = subprocess.run(
         [*whole, str(alone / FILE)],
-        cwd=alone, env=plain_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-        check=False,
+        cwd=alone, env=plain_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=DEADLINE_S, check=False,
     )  # fmt: skip
     assert plain.returncode == 0, plain.stderr
     with Tracing(folder) as tracing:

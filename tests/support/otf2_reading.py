@@ -12,6 +12,7 @@ import otf2
 from otf2 import events as kinds
 
 from .programs import need
+from .waiting import DEADLINE_S
 
 
 @dataclass
@@ -68,7 +69,7 @@ def printed(folder: Path, *options: str) -> str:
         [need("otf2-print"), *options, str(folder / "traces.otf2")],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE_S,
         check=True,
     )
     assert done.stderr == ""

@@ -13,6 +13,8 @@ from typing import Final, NoReturn
 
 import pytest
 
+from .waiting import DEADLINE_S
+
 _REASON: Final = "{} is not installed (make system-deps installs it)"
 _ABSENT: Final = re.compile(r"(?:Skipped: )?(.*) is not installed \(make system-deps installs it\)")
 _MOST_NAMED: Final = 8
@@ -50,7 +52,7 @@ def need_file(path: Path) -> Path:
 
 def need_module(python: str, module: str, script: str) -> str:
     """Does the same for a module of an interpreter that is not ours; returns what a script prints there."""
-    done = subprocess.run([need(python), "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([need(python), "-c", script], capture_output=True, text=True, check=False, timeout=DEADLINE_S)
     if done.returncode:
         _absent(f"{module} of {python}")
     return done.stdout

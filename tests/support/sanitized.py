@@ -10,6 +10,7 @@ from pathlib import Path
 from iotide.events.compiled import SYMBOL
 
 from .programs import need
+from .waiting import DEADLINE_S
 
 TESTS = Path(__file__).parents[1]
 
@@ -33,7 +34,9 @@ def run_checked(sources: Path, program: str, sample: Path, folder: Path, rounds:
     digest.parent.mkdir()
     digest.write_text(f'const char *const {SYMBOL} = "";\n')
     subprocess.run(
-        [compiler, "-std=gnu11", *checks, "-o", library, *sorted(sources.glob("*.c")), digest], check=True, timeout=120
+        [compiler, "-std=gnu11", *checks, "-o", library, *sorted(sources.glob("*.c")), digest],
+        check=True,
+        timeout=DEADLINE_S,
     )
     runtime = subprocess.run(
         [compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True

@@ -17,6 +17,8 @@ from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
 
+from .waiting import DEADLINE_S
+
 PERIOD_S = 5.0
 
 
@@ -112,7 +114,7 @@ async def feeding(server: Server, *sources: Fed, **options: object) -> AsyncIter
         yield agent
 
 
-async def until(condition: Callable[[], object], deadline_s: float = 60.0) -> None:
+async def until(condition: Callable[[], object], deadline_s: float = DEADLINE_S) -> None:
     """Lets the loop turn until the condition holds."""
     async with asyncio.timeout(deadline_s):
         while not condition():

@@ -84,7 +84,7 @@ def slurm(folder: Path) -> Iterator[Slurm]:
     environment = plain_environment(SLURM_CONF=str(file))
     with contextlib.ExitStack() as stack:
         stack.enter_context(_daemon(authentication, folder / "munge.out", environment))
-        wait_for((folder / "munge.socket").exists, 60, "munge")
+        wait_for((folder / "munge.socket").exists, what="munge")
         stack.enter_context(_daemon([controller, "-D", "-f", str(file)], folder / "controller.out", environment))
         for node in nodes:
             command = ["unshare", "-m", "sh", "-c", in_node, node]

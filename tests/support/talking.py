@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
+from .waiting import DEADLINE_S
+
 
 class Talking:
     """Runs a command; reads one of its output streams by lines. A context manager, at whose end it is gone."""
@@ -29,7 +31,7 @@ class Talking:
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
-    def hear(self, wanted: Callable[[str], bool], deadline_s: float = 30.0) -> str:
+    def hear(self, wanted: Callable[[str], bool], deadline_s: float = DEADLINE_S) -> str:
         """Reads lines until one is wanted, and returns that."""
         limit = time.monotonic() + deadline_s
         while True:
@@ -46,7 +48,7 @@ class Talking:
                 raise AssertionError(f"ended before it was heard; heard {self.heard}")
             self._rest += data
 
-    def end(self, signal_number: int, deadline_s: float = 30.0) -> int:
+    def end(self, signal_number: int, deadline_s: float = DEADLINE_S) -> int:
         """Sends a signal and returns the exit status."""
         self.process.send_signal(signal_number)
         return self.process.wait(deadline_s)

@@ -25,7 +25,7 @@ from iotide.events import (
     concatenate,
 )
 
-from .commands import plain_environment
+from .commands import Program, plain_environment
 from .lossless import assert_lossless
 from .waiting import wait_for
 
@@ -104,7 +104,7 @@ class Tracing:
         self, command: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Runs a program to its end while polling, and then until every process of it has ended."""
-        with subprocess.Popen(
+        with Program(
             [str(word) for word in command],
             cwd=cwd,
             env=env or self.environment(),
@@ -113,19 +113,19 @@ class Tracing:
             stderr=subprocess.PIPE,
             text=True,
         ) as running:
-            wait_for(self._polling(lambda: running.poll() is not None), 60, "the program's end")
+            wait_for(self._polling(lambda: running.poll() is not None), what="the program's end")
             out, err = running.communicate()
         self.settle()
         return subprocess.CompletedProcess(command, running.returncode, out, err)
 
     def settle(self) -> None:
         """Polls until every stream has closed."""
-        wait_for(self._polling(lambda: len(self.closed) == len(self.info)), 20, "the end of all streams")
+        wait_for(self._polling(lambda: len(self.closed) == len(self.info)), what="the end of all streams")
 
     def settle_events(self, count: int) -> None:
         """Polls until so many events have come."""
         wait_for(
-            self._polling(lambda: sum(len(batch) for batch in self.events().values()) >= count), 20, f"{count} events"
+            self._polling(lambda: sum(len(batch) for batch in self.events().values()) >= count), what=f"{count} events"
         )
 
     def calls(self) -> Counter[str]:

@@ -26,7 +26,7 @@ def test_loop_is_run_with_low_priority_while_it_is_behind_and_goes_on_afterwards
     with running_aside(loop, pressure):
         for count, waiting in enumerate((0, 10, 5, 2, 30), 1):
             loop.call_soon_threadsafe(pressure.tell, waiting)
-            wait_for(lambda many=(1, 2, 2, 3, 4)[count - 1]: len(at) >= many, 10, "the other thread")
+            wait_for(lambda many=(1, 2, 2, 3, 4)[count - 1]: len(at) >= many, what="the other thread")
     loop.run_until_complete(asyncio.sleep(0.01))
     assert at == [("beside", own), ("aside", 19), ("beside", own), ("aside", 19), ("MainThread", own)]
     task.cancel()

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.waiting import DEADLINE_S
 
 TESTS = Path(__file__).parents[1]
 BODY = """
@@ -73,7 +74,7 @@ def test_each_test_is_blamed_for_itself_and_what_is_left_out_is_told(tmp_path: P
     command = [sys.executable, "-m", "pytest", "-n0", "-rA", "-p", "conftest", "-p", "no:cacheprovider"]
     command += ["-c", str(TESTS.parent / "pyproject.toml"), "--rootdir", str(tmp_path), str(tmp_path / "test_it.py")]
     environment = {**os.environ, "PYTHONPATH": str(TESTS), "CI": "true" if in_ci else ""}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=DEADLINE_S)
     found = re.findall(r"^(PASSED|FAILED|ERROR) \S*test_it\.py::test_(\w+)", done.stdout, re.MULTILINE)
     told = {what: {name for each, name in found if each == what} for what in ("PASSED", "FAILED", "ERROR")}
     failed = FAILED | {"needs"} if in_ci else FAILED

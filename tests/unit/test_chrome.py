@@ -21,6 +21,7 @@ from iotide.events import Definitions, Flag
 from support.archives import archived
 from support.parsing import Stream, collect, cut, one, parse
 from support.programs import need
+from support.waiting import DEADLINE_S
 
 READ = {"name": "read", "ph": "X", "ts": 1.5, "dur": 2, "pid": 7, "tid": 8, "args": {"fname": "/a", "ret": 10}}
 
@@ -205,7 +206,7 @@ def test_trace_that_node_writes(tmp_path: Path) -> None:
         fs.fsyncSync(fd); fs.closeSync(fd);
     """
     command = [need("node"), "--trace-event-categories", "node.fs.sync", "-e", script]
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=DEADLINE_S)
     source = open_file(next(tmp_path.glob("node_trace*.log")), Origin(job="j"))
     stream = one(collect(read_all(source)))
     writes = [row for row in stream.rows() if row["call"] == "write"]

@@ -14,6 +14,7 @@ import pytest
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.naps import Naps
 from iotide.collectors.sources.preload.source import PreloadSource
+from support.commands import Program
 from support.regions import MadeRegion
 from support.tracing import Tracing
 from support.waiting import wait_for
@@ -55,10 +56,8 @@ def test_traced_program_wakes_a_collector_that_sleeps_before_its_ring_is_full(tm
     with Tracing(tmp_path, ring_records=16_384) as tracing:
         write = "import os; f = os.open('/dev/null', os.O_WRONLY); [os.write(f, b'x') for _ in range(8000)]; input()"
 
-        with subprocess.Popen(
-            [sys.executable, "-c", write], env=tracing.environment(), stdin=subprocess.PIPE
-        ) as running:
-            wait_for(lambda: has_news(tracing.source), 20, "the program")
+        with Program([sys.executable, "-c", write], env=tracing.environment(), stdin=subprocess.PIPE) as running:
+            wait_for(lambda: has_news(tracing.source), what="the program")
 
             def all_came() -> bool:
                 # Polled only when it calls: by its arrival, and then by what has filled its ring.
@@ -66,7 +65,7 @@ def test_traced_program_wakes_a_collector_that_sleeps_before_its_ring_is_full(tm
                     tracing.poll()
                 return tracing.calls()["write"] >= 1
 
-            wait_for(all_came, 30, "a quarter of the ring")
+            wait_for(all_came, what="a quarter of the ring")
             running.communicate(b"\n")
         tracing.settle()
         assert tracing.calls()["write"] >= 8000

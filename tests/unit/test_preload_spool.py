@@ -175,10 +175,10 @@ def test_other_process_takes_what_is_recorded_while_nobody_reads(
     made.hand_over(tmp_path / "gate")
     for _ in range(20):  # the ring has 256 lines
         made.put(200)
-        wait_for(lambda: bool((made.slots["tail"] == made.slots["head"]).all()), 20, "room in the ring")
+        wait_for(lambda: bool((made.slots["tail"] == made.slots["head"]).all()), what="room in the ring")
     relayed.finish()
     items = []
-    wait_for(lambda: items.extend(relayed.poll()) or relayed.finished, 20, "the end")
+    wait_for(lambda: items.extend(relayed.poll()) or relayed.finished, what="the end")
     assert isinstance(items[0], Opened)
     assert isinstance(items[-1], Closed)
     assert sum(len(item.batch) for item in items if isinstance(item, Chunk)) == 4000
@@ -191,7 +191,7 @@ def test_other_process_that_is_asked_for_the_end_takes_no_further_nap(
     monkeypatch.setattr(naps, "_LONGEST_S", 3600.0)
     with closing(RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())) as source:
         source.finish()
-        wait_for(lambda: source.poll() or source.finished, 20, "the end")
+        wait_for(lambda: source.poll() or source.finished, what="the end")
 
 
 def test_other_process_ends_with_us_and_unlinks_its_socket(tmp_path: Path) -> None:

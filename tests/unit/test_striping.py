@@ -110,7 +110,7 @@ def defined(source: PreloadSource, made: MadeRegion, events: int) -> dict[str, F
                 files.update((info.path, info) for _, info in item.definitions.files)
         return source.counters["events"] >= events
 
-    wait_for(came, 20, "events")
+    wait_for(came, what="events")
     return files
 
 
