@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 
 EVENTS: Final = "events_dropped:"
 BYTES: Final = "bytes_dropped:"
+INPUT_BYTES: Final = "input_bytes_dropped:"
+LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
 UNHEARD: Final = "processes_unheard"
 UNHEARD_RANKS: Final = "ranks_unheard"
@@ -19,7 +21,16 @@ MOST_REASONS: Final = 64
 """Of one stream, collector or job; what a peer sends beyond it is not taken."""
 _LONGEST_NAME: Final = 100
 _MOST: Final = 1 << 62
-_LOST: Final = (EVENTS, BYTES, "events_not_archived:", "definitions_dropped", "processes_", "streams_")
+_LOST: Final = (
+    EVENTS,
+    BYTES,
+    INPUT_BYTES,
+    LINES,
+    "events_not_archived:",
+    "definitions_dropped",
+    "processes_",
+    "streams_",
+)
 
 
 class Reason(NamedTuple):
@@ -48,6 +59,12 @@ REASONS: Final[dict[str, Reason]] = {
     "events_dropped:clock_skew": Reason(
         "calls dropped as their stamps lie ahead of the aggregator's clock", "raise clock_skew_s"
     ),
+    "events_dropped:too_many_streams": Reason(
+        "calls of further streams of one input, beyond what a format may have", ""
+    ),
+    LINES: Reason("lines or records of the input that cannot be read", "the collector names the first of them"),
+    "input_bytes_dropped:unknown_format": Reason("bytes of an input whose format is not known", ""),
+    "input_bytes_dropped:malformed": Reason("bytes of the input that cannot be read", ""),
     "events_not_archived:job_bytes": Reason("calls not archived as the archive was full", "raise archive.job_bytes"),
     "events_not_archived:disk": Reason("calls not archived as the disk did not keep up", ""),
     "events_not_archived:no_room": Reason("calls not archived as the archive's file could not be written", ""),
@@ -86,8 +103,8 @@ def bounded(losses: Mapping[str, int]) -> dict[str, int]:
 
 
 def events_of(losses: Mapping[str, int]) -> int:
-    """Returns how many calls were lost."""
-    return sum(count for name, count in losses.items() if name.startswith(EVENTS))
+    """Returns how many calls were lost; a line that cannot be read is taken for one."""
+    return sum(count for name, count in losses.items() if name.startswith(EVENTS) or name == LINES)
 
 
 def bytes_of(losses: Mapping[str, int]) -> int:

@@ -11,6 +11,7 @@ from ..inflating import InflatingTail
 from ..parser import Input, Parser, ParserFactory
 from ..source import Omissions, Origin, Problems, SourceItem
 from ..tail import CHUNK_BYTES, Restart
+from ._input_losses import InputLosses
 
 HEAD_BYTES = 65_536
 """A format is told from the first line, or from this many bytes where there is no line."""
@@ -41,6 +42,7 @@ class FileSource:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
         self.omissions = Omissions()
+        self._losses = InputLosses(self.counters, origin.job)
         self._tail = InflatingTail(path, follow=follow, chunk_bytes=chunk_bytes, counters=self.counters)
         self._choose = choose
         self._origin = origin
@@ -57,8 +59,18 @@ class FileSource:
 
     def poll(self) -> list[SourceItem]:
         """Reads at most ``chunk_bytes`` and returns the events that they complete."""
-        if self._finished:
-            return []
+        return [] if self._finished else self._losses.after(self._read())
+
+    def stop(self) -> None:
+        """Ends the following: later polls give what the file holds now, its unfinished last line included."""
+        self._tail.stop()
+
+    def close(self) -> None:
+        """Releases the file; what was not polled yet is not read."""
+        self._tail.close()
+        self._parser, self._head, self._finished = None, b"", True
+
+    def _read(self) -> list[SourceItem]:
         try:
             data = self._tail.read()
         except InputError as problem:
@@ -71,15 +83,6 @@ class FileSource:
             items += self._end_generation()
             self._finished = True
         return items
-
-    def stop(self) -> None:
-        """Ends the following: later polls give what the file holds now, its unfinished last line included."""
-        self._tail.stop()
-
-    def close(self) -> None:
-        """Releases the file; what was not polled yet is not read."""
-        self._tail.close()
-        self._parser, self._head, self._finished = None, b"", True
 
     def _parse(self, data: bytes) -> list[SourceItem]:
         if self._parser is not None:

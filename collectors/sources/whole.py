@@ -10,6 +10,7 @@ from typing import TypeAlias
 from ...events import InputError
 from ..parser import Input
 from ..source import Closed, Omissions, Opened, Origin, Problems, SourceItem
+from ._input_losses import InputLosses
 
 Reader: TypeAlias = Callable[[Path, Input], Iterator[list[SourceItem]]]
 """Yields the events, some at a time, so that memory stays bounded. What it cannot read it reports to the input; an
@@ -29,6 +30,7 @@ class WholeSource:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
         self.omissions = Omissions()
+        self._losses = InputLosses(self.counters, origin.job)
         self._about = Input(
             name=str(path),
             origin=origin,
@@ -47,10 +49,17 @@ class WholeSource:
 
     def poll(self) -> list[SourceItem]:
         """Returns the next piece."""
-        if self._pieces is None:
-            return []
+        return [] if self._pieces is None else self._losses.after(self._next(self._pieces))
+
+    def close(self) -> None:
+        """Ends the reading; what was not polled yet is not read."""
+        pieces, self._pieces = self._pieces, None
+        if pieces is not None and hasattr(pieces, "close"):
+            pieces.close()
+
+    def _next(self, pieces: Iterator[list[SourceItem]]) -> list[SourceItem]:
         try:
-            items = next(self._pieces, None)
+            items = next(pieces, None)
         except InputError as error:
             return self._given_up(error)
         except OSError as error:
@@ -64,12 +73,6 @@ class WholeSource:
             elif isinstance(item, Closed):
                 self._open.pop(item.stream, None)
         return items
-
-    def close(self) -> None:
-        """Ends the reading; what was not polled yet is not read."""
-        pieces, self._pieces = self._pieces, None
-        if pieces is not None and hasattr(pieces, "close"):
-            pieces.close()
 
     def _given_up(self, problem: InputError) -> list[SourceItem]:
         self.counters["lines_malformed"] += 1

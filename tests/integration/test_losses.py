@@ -162,6 +162,47 @@ def test_calls_lost_with_a_killed_collector_are_told_exactly(
         assert found.events + found.events_dropped == int(np.fromfile(tmp_path / "out.made", np.uint64).sum())
 
 
+def test_lines_that_a_collector_cannot_read_are_told_in_the_job(tmp_path: Path) -> None:
+    trace, ingest = tmp_path / "trace.st", f"ipc://{tmp_path}/ingest"
+    traced = [
+        "strace",
+        "-f",
+        "-ttt",
+        "-T",
+        "-y",
+        "-o",
+        trace,
+        "dd",
+        "if=/dev/zero",
+        f"of={tmp_path}/out",
+        "bs=10",
+        "count=50",
+    ]
+    subprocess.run([need("strace"), *traced[1:]], check=True, capture_output=True)
+    whole = trace.read_text().splitlines(keepends=True)
+    writes = [at for at, line in enumerate(whole) if "write(1<" in line][:40:8]
+    trace.write_text("".join(line[: len(line) // 2] + "\n" if at in writes else line for at, line in enumerate(whole)))
+
+    with background("serve", "--ingest", ingest, "--http", "127.0.0.1:0", "--publish", "none") as serve:
+        assert serve.stdout is not None
+        url = next(found[0] for line in serve.stdout if (found := re.findall(r"http://[\d.:]+", line)))
+        done = iotide("collect", "--replay", "--job", "torn", "--connect", ingest, trace, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+        def job() -> JobSummary | None:
+            with urllib.request.urlopen(f"{url}/api/v1/jobs") as answer:
+                return next(iter(JobList.model_validate_json(answer.read()).jobs), None)
+
+        wait_for(lambda: (found := job()) is not None and found.losses, what="the losses")
+        found = job()
+        with urllib.request.urlopen(f"{url}/metrics") as answer:
+            metrics = answer.read().decode()
+    assert found is not None
+    assert (found.job, found.losses, found.events_dropped) == ("torn", {"lines_malformed": len(writes)}, len(writes))
+    assert not found.complete
+    assert re.search(r'reason="lines_malformed"[^\n]* 5\.0|lines_malformed[^\n]* 5\.0', metrics)
+
+
 def test_run_whose_collecting_process_is_killed_says_so(tmp_path: Path) -> None:
     script = """
 import os, signal, time

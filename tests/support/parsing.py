@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iotide.collectors.parser import Input, ParserFactory
-from iotide.collectors.source import Chunk, Closed, Opened, Origin, SourceItem
+from iotide.collectors.source import Chunk, Closed, Lost, Opened, Origin, SourceItem
 from iotide.events import DefinitionTable, EventBatch, StreamInfo, concatenate
 
 
@@ -42,6 +42,9 @@ def collect(items: Iterable[SourceItem]) -> dict[str, Stream]:
         if isinstance(item, Opened):
             assert item.stream not in streams
             streams[item.stream] = Stream(item.info)
+            continue
+        if isinstance(item, Lost):
+            assert not item.stream or not streams[item.stream].closed
             continue
         stream = streams[item.stream]
         assert not stream.closed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.parser import Input
-from iotide.collectors.source import Origin, SourceItem
+from iotide.collectors.source import Lost, Origin, SourceItem
 from iotide.collectors.sources.darshan.counters import rows_of, summaries
 from iotide.collectors.sources.darshan.events import SEGMENT, in_order, rows_of_segments
 from iotide.collectors.sources.registry import open_file, read_all, sniff
@@ -203,7 +204,7 @@ def test_reader_that_fails_ends_its_source_and_closes_its_streams(tmp_path: Path
         raise InputError(str(path), 7, "it is broken", "one that is not")
 
     source = WholeSource(tmp_path, failing, ORIGIN)
-    assert list(read_all(source)) == []
+    assert list(read_all(source)) == [Lost(Counter({"lines_malformed": 1}), job=ORIGIN.job)]
     assert source.finished
     assert source.problems.first[0].line == 7
 

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from iotide.collectors.source import Lost, Origin, SourceItem
+from iotide.collectors.sources.registry import open_file
+
+CALL = '{"call": "write", "path": "/data/out", "start": %d, "dur": 0.1, "size": 10%s}\n'
+
+
+def losses(path: Path) -> dict[str, Counter[str]]:
+    source = open_file(path, Origin(job="mine"))
+    items: list[SourceItem] = []
+    while not source.finished:
+        items += source.poll()
+    told: dict[str, Counter[str]] = {}
+    for item in items:
+        if isinstance(item, Lost):
+            assert not item.stream
+            told.setdefault(item.job, Counter()).update(item.losses)
+    return told
+
+
+def test_lines_that_cannot_be_read_are_told_once_in_the_job(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text("".join(CALL % (at, "") + ("no call\n" if at % 3 == 0 else "") for at in range(9)))
+    assert losses(path) == {"mine": Counter({"lines_malformed": 3})}
+
+
+def test_each_job_of_an_input_may_lack_what_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text(CALL % (1, ', "job": "a"') + CALL % (2, ', "job": "b"') + "no call\n")
+    assert losses(path) == {"a": Counter({"lines_malformed": 1}), "b": Counter({"lines_malformed": 1})}
+
+
+def test_input_that_is_read_whole_has_lost_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text("".join(CALL % (at, "") for at in range(9)))
+    assert losses(path) == {}
+
+
+def test_bytes_of_an_unknown_format_are_not_taken_for_those_of_calls(tmp_path: Path) -> None:
+    path = tmp_path / "calls.unknown"
+    path.write_bytes(b"\x01\x02 nothing known\n" * 10)
+    source = open_file(path, Origin(job="mine"), follow=True)
+    source.stop()
+    items = [item for _ in range(3) for item in source.poll()]
+    assert source.counters["bytes_dropped:unknown_format"] == 170
+    (lost,) = [item for item in items if isinstance(item, Lost)]
+    assert lost == Lost(Counter({"input_bytes_dropped:unknown_format": 170}), job="mine")
