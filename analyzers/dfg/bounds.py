@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from .state import Floats, Ints, Rows, State, widened
 
@@ -54,6 +55,14 @@ class Edges(State):
         order = np.lexsort((self._pair, -self._count))
         source, target = np.divmod(self._pair[order], self._width)
         return source, target, self._count[order], self._gap[order]
+
+    def tables(self) -> tuple[npt.NDArray[np.int16], int, Ints, Floats]:
+        """Returns what edges are told apart by, and what is counted of them, to be added to.
+
+        Returns:
+            The number of each pair of rows, below 0 where it has none; rows a side; counts by number; gaps, ns.
+        """
+        return self._number, self._width, self._count, self._gap
 
     def _add(self, pair: Rows, count: Ints | None, gap: Ints | Floats) -> None:
         number = self._numbers(pair)

@@ -110,6 +110,26 @@ class Concurrency(State):
         activity, end = map(np.concatenate, zip(*kept, strict=True))
         self._keep(activity, end)
 
+    @property
+    def latest(self) -> Ints:
+        """The latest start by activity row, ns; ``LONG_AGO`` before the first."""
+        return self._latest
+
+    @property
+    def kept(self) -> int:
+        """How many events ran at the latest start of their activity."""
+        return len(self._end)
+
+    def running(self, more: int) -> tuple[Rows, Ints]:
+        """Returns activity and end of each of these, with room for more behind them."""
+        activity, end = np.empty(self.kept + more, np.intp), np.empty(self.kept + more, np.int64)
+        activity[: self.kept], end[: self.kept] = self._activity, self._end
+        return activity, end
+
+    def keep(self, activities: Rows, ends: Ints) -> None:
+        """Has these be what runs, as far as it does and within the bound."""
+        self._keep(activities, ends)
+
     def merge(self, other: Concurrency, rows: Rows, disjoint: npt.NDArray[np.bool_]) -> None:
         """Takes in the figures of another; its activity ``a`` is our ``rows[a]``.
 

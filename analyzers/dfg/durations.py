@@ -16,6 +16,7 @@ from .groups import Groups
 from .state import Ints, Rows, State, widened
 
 _BITS: Final = 5  # 32 buckets from each power of two to the next: the middle of one is at most 1.6 % off
+_SHIFT: Final = 52 - _BITS
 _ONE: Final = 1023 << _BITS
 _SLACK: Final = 8  # buckets that a row has more than it needs
 _FAR: Final = 1 << 20
@@ -36,13 +37,30 @@ class Durations(State):
 
     def add(self, events: Groups) -> None:
         """Counts events."""
-        bucket = (np.maximum(events.duration, 1).astype(np.float64).view(np.int64) >> (52 - _BITS)) - _ONE
+        bucket = _bucket(events.duration)
         rows = events.rows
         low, high = np.minimum.reduceat(bucket, events.heads), np.maximum.reduceat(bucket, events.heads)
         if ((low < self._low[rows]) | (high >= self._low[rows] + self._room[rows])).any():
             self._widen(np.concatenate([rows, rows]), np.concatenate([low, high]))
         bucket += events.spread(self._first[rows] - self._low[rows])
         self._counts += np.bincount(bucket, minlength=len(self._counts))
+
+    def room_for(self, rows: Rows, shortest: Ints, longest: Ints) -> tuple[Ints, int, Ints]:
+        """Makes room for durations of some rows.
+
+        Args:
+            rows: distinct.
+            shortest: of each row, ns.
+            longest: likewise.
+
+        Returns:
+            For each activity's row where its counts would begin at bucket 0; how far the bits of a duration are shifted
+            to its bucket, as a float64 of at least 1 ns; and the counts, to be added to.
+        """
+        low, high = _bucket(shortest), _bucket(longest)
+        if ((low < self._low[rows]) | (high >= self._low[rows] + self._room[rows])).any():
+            self._widen(np.concatenate([rows, rows]), np.concatenate([low, high]))
+        return self._first - self._low - _ONE, _SHIFT, self._counts
 
     def merge(self, other: Durations, rows: Rows) -> None:
         """Adds the counts of another; its activity ``a`` is our ``rows[a]``."""
@@ -84,6 +102,12 @@ class Durations(State):
             length = int(self._room[row])
             counts[at : at + length] = self._counts[old : old + length]
         self._low, self._room, self._first, self._counts = low, room, first, counts
+
+
+def _bucket(duration: Ints) -> Ints:
+    """Returns the bucket of each duration, ns."""
+    bucket: Ints = (np.maximum(duration, 1).astype(np.float64).view(np.int64) >> _SHIFT) - _ONE
+    return bucket
 
 
 def _border(bucket: int) -> float:

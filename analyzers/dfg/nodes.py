@@ -61,6 +61,13 @@ class Nodes(State):
         self.timed[rows] += occurs
         self.rates[rows] += np.add.reduceat(size / length, heads)
 
+    def add_sums(self, sums: Nodes) -> None:
+        """Adds sums over further events, by our rows."""
+        for name in ("events", "ns", "bytes", "timed", "rates"):
+            getattr(self, name).__iadd__(getattr(sums, name))
+        np.maximum(self.longest, sums.longest, out=self.longest)
+        np.minimum(self.first, sums.first, out=self.first)
+
     def merge(self, other: Nodes, rows: Rows) -> None:
         """Adds the sums of another; its activity ``a`` is our ``rows[a]``."""
         for name, column in vars(self).items():

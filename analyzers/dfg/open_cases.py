@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from .state import LONG_AGO, Ints, Rows, State, widened
 
@@ -76,6 +77,10 @@ class OpenCases(State):
         np.bitwise_or.at(flat, place, _BIT[bit])
         activities: Rows = place % width * _BITS + bit
         return activities
+
+    def activities(self) -> npt.NDArray[np.uint8]:
+        """Returns which activities each slot has had, a bit each, uint8[slots, bytes]; to be added to."""
+        return self._seen
 
     def rename(self, case: int, name: int) -> None:
         """Gives an open case another id; there must be none of that."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events.batch import IntArray
+from . import compiled
 from .bounds import Edges
 from .concurrency import Concurrency
 from .durations import Durations
@@ -294,16 +295,23 @@ class DfgAnalyzer:
         rows = self._rows(events.activity)
         self._grow(int(rows.max()) + 1)
         parts = self._parts
-        end = events.start + events.duration
-        groups = grouped(rows, events.start, events.duration, events.size)
-        parts.nodes.add(groups)
-        parts.durations.add(groups)
-        parts.concurrency.add(groups)
+        times = (events.start, events.duration)
+        fast = compiled.library(len(rows))
+        if fast is not None:
+            compiled.tally(fast, parts.nodes, parts.durations, rows, *times, events.size)
+        if fast is None or not compiled.sweep(fast, parts.concurrency, rows, *times):
+            groups = grouped(rows, *times, events.size)
+            parts.concurrency.add(groups)
+            if fast is None:
+                parts.nodes.add(groups)
+                parts.durations.add(groups)
         found, group = distinct(events.case)
         slots = parts.cases.slots(found)
-        new = parts.cases.note(slots.take(group), rows)
-        parts.nodes.cases += np.bincount(new, minlength=len(parts.nodes.cases))
-        self._follow(slots, group, rows, events.start, end)
+        of_events = slots if len(slots) == 1 else slots.take(group)
+        if fast is None or not compiled.follow(fast, parts.nodes, parts.edges, parts.cases, of_events, rows, *times):
+            new = parts.cases.note(slots.take(group), rows)
+            parts.nodes.cases += np.bincount(new, minlength=len(parts.nodes.cases))
+            self._follow(slots, group, rows, events.start, events.start + events.duration)
         np.add.at(parts.nodes.ends, parts.cases.evict(), 1)
 
     def _follow(self, slots: Rows, group: Rows, activity: Rows, start: Ints, end: Ints) -> None:

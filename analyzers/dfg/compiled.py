@@ -1,0 +1,92 @@
+"""Many events that come in order, added to the parts of a graph by the compiled kernel; they do the same in NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..grouping import kernel
+from .bounds import Edges
+from .concurrency import Concurrency
+from .durations import Durations
+from .nodes import Nodes
+from .open_cases import OpenCases
+from .state import Ints, Rows
+
+FEWEST: Final = 256
+"""Events from which on it pays."""
+_OUT_OF_ORDER, _NO_MEMORY = -1, -2
+
+
+def library(events: int) -> ctypes.CDLL | None:
+    """Returns the kernel where it is there and there are so many events that it pays."""
+    return kernel() if events >= FEWEST else None
+
+
+def tally(
+    compiled: ctypes.CDLL, nodes: Nodes, durations: Durations, rows: Rows, start: Ints, duration: Ints, size: Ints
+) -> None:
+    """Adds events to the sums by activity and to the quantiles of durations; columns of shape (n,), n >= 1."""
+    made, shortest = Nodes(len(nodes.events)), np.full(len(nodes.events), 2**62)
+    columns = (made.events, made.bytes, made.timed, made.first, shortest, made.longest, made.ns, made.rates)
+    told = _addresses(*columns)
+    compiled.graph_tally(*_of(rows, start, duration, size), len(rows), told.ctypes.data)
+    nodes.add_sums(made)
+    some = np.flatnonzero(made.events)
+    base, shift, counts = durations.room_for(some, shortest[some], made.longest[some])
+    compiled.graph_buckets(*_of(rows, duration), len(rows), base.ctypes.data, shift, counts.ctypes.data)
+
+
+def sweep(compiled: ctypes.CDLL, concurrency: Concurrency, rows: Rows, start: Ints, duration: Ints) -> bool:
+    """Adds events to the largest numbers at once; False, with nothing changed, where some come too early."""
+    running = concurrency.running(len(rows))
+    left = compiled.graph_sweep(
+        *_of(rows, start, duration), len(rows), *_of(concurrency.latest, concurrency.most), len(concurrency.most),
+        concurrency.kept, *_of(*running),
+    )  # fmt: skip
+    if left == _NO_MEMORY:
+        raise MemoryError
+    if left != _OUT_OF_ORDER:
+        concurrency.keep(running[0][:left], running[1][:left])
+    return bool(left != _OUT_OF_ORDER)
+
+
+def follow(
+    compiled: ctypes.CDLL,
+    nodes: Nodes,
+    edges: Edges,
+    cases: OpenCases,
+    slots: Rows,
+    rows: Rows,
+    start: Ints,
+    duration: Ints,
+) -> bool:
+    """Counts edges, and in how many cases activities are; False, with nothing changed, where the kernel cannot.
+
+    It can where events of a case come in the order of their starts and no edge is new. ``slots`` is each event's, or
+    one for all.
+    """
+    seen, (number, width, count, gap) = cases.activities(), edges.tables()
+    told = np.array(
+        [
+            *_of(cases.last, cases.last_start, cases.last_end), len(cases.last), seen.ctypes.data, seen.shape[1],
+            *_of(nodes.cases, nodes.starts, number), width, *_of(count, gap),
+        ],
+        np.int64,
+    )  # fmt: skip
+    step = 0 if len(slots) == 1 else 1
+    done = compiled.graph_follow(told.ctypes.data, slots.ctypes.data, step, *_of(rows, start, duration), len(rows))
+    if done == _NO_MEMORY:
+        raise MemoryError
+    return bool(done)
+
+
+def _of(*columns: npt.NDArray[Any]) -> list[int]:
+    return [column.ctypes.data for column in columns]
+
+
+def _addresses(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.array(_of(*columns), np.int64)
