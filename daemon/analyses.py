@@ -17,7 +17,7 @@ from .numbering import JobNames
 from .settings import AggregatorSettings
 
 _FEWEST_AT_ONCE: Final = 768
-_MOST_AT_ONCE: Final = 32_768
+_MOST_AT_ONCE: Final = 65_536
 _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
 _MOST_CLOSING: Final = 256
 

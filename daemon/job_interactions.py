@@ -146,6 +146,9 @@ def introduction(names: JobNames, info: StreamInfo, *, space: int, stream: int) 
 
 def _is_told(who: EventBatch) -> bool:
     """Tells whether all events say by numbers who made them."""
+    for column, unknown in ((who.tid, 0), (who.pid, 0), (who.rank, UNKNOWN_RANK)):
+        if is_constant(column) and column[0] != unknown:
+            return True
     return bool(len(who)) and bool(((who.tid != 0) | (who.pid != 0) | (who.rank != UNKNOWN_RANK)).all())
 
 

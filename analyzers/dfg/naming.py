@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch
+from ...events import EventBatch, is_constant
 from .mapping import Mapping, Names, joined
 
 MOST_ACTIVITIES: Final = 65_536
@@ -58,24 +59,37 @@ class Mapper:
         known = len(self.names)
         if not len(batch):
             return np.zeros(0, np.int32), []
+        if self._roles is None and len(batch) > 1 and all(map(is_constant, self._columns(batch))):
+            one, fresh = self.apply(batch.select(slice(0, 1)), names)
+            return np.broadcast_to(one[0], (len(batch),)), fresh
         if self._roles is not None and cases is not None:
             self._roles.observe(batch.file, cases)
         calls = self._calls.of(self._call_keys(batch), lambda key: self._of_call(key, names))
         files = self._files.of(self._file_keys(batch), lambda key: self._of_file(key, names))
         self._fit()
-        activity = self._cells[calls, files]
-        if (activity == _UNSEEN).any():
-            rows = np.flatnonzero(activity == _UNSEEN)
-            width = len(self._cells[0])
-            for pair in np.unique(calls[rows].astype(np.int64) * width + files[rows]).tolist():
+        width = len(self._cells[0])
+        pairs = calls.astype(np.int64)
+        pairs *= width
+        pairs += files
+        activity = self._cells.take(pairs)
+        if activity.min() == _UNSEEN:
+            for pair in np.unique(pairs[activity == _UNSEEN]).tolist():
                 self._name(*divmod(pair, width))
-            activity = self._cells[calls, files]
+            activity = self._cells.take(pairs)
         return activity, self.names[known:]
 
     def observe(self, batch: EventBatch, cases: npt.NDArray[np.int64]) -> None:
         """Learns which files are shared without naming anything, where a whole trace can be looked at beforehand."""
         if self._roles is not None:
             self._roles.observe(batch.file, cases)
+
+    def _columns(self, batch: EventBatch) -> Iterator[npt.NDArray[Any]]:
+        """Yields what names depend on, where they do not depend on the cases."""
+        yield from (batch.call, batch.file)
+        if self.mapping.looks_at_layer:
+            yield batch.layer
+        if self.mapping.looks_at_kind:
+            yield batch.kind
 
     def _call_keys(self, batch: EventBatch) -> npt.NDArray[np.int64]:
         keys = batch.call.astype(np.int64)
@@ -157,12 +171,11 @@ class _Classes:
             grown = np.full(max(highest + 1, 2 * len(self._of_key)), _UNSEEN, np.int32)
             grown[: len(self._of_key)] = self._of_key
             self._of_key = grown
-        classes = self._of_key[keys]
-        new = classes == _UNSEEN
-        if new.any():
-            for key in np.unique(keys[new]).tolist():
+        classes = self._of_key.take(keys)
+        if classes.min() == _UNSEEN:
+            for key in np.unique(keys[classes == _UNSEEN]).tolist():
                 self._of_key[key] = self._class(meaning(key))
-            classes = self._of_key[keys]
+            classes = self._of_key.take(keys)
         return classes
 
     def _class(self, meaning: Any) -> int:

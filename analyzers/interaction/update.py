@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Flag, Kind, Layer
+from ...events.batch import occurring
 from ...events.interaction_kinds import EdgeKind
 from ...events.kernel import EVENT_OF_NAME, KernelEvent
 from ...events.spread import calls_in, spread
@@ -89,7 +90,7 @@ class InteractionAnalyzer:
         self.first_ns = min(self.first_ns, int(batch.start.min()))
         self.last_ns = max(self.last_ns, int(batch.end.max()))
         self._learn(names)
-        kernel = batch.layer == int(Layer.KERNEL)
+        kernel = occurring(batch.layer) == int(Layer.KERNEL)
         if not kernel.any():
             self._calls(batch, names, space, stream, pid, rank)
         elif kernel.all():

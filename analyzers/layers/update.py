@@ -26,7 +26,7 @@ from .timeline import Timeline, operation_of
 
 _FEWEST_AT_ONCE: Final = 1024
 _MOST_CLOSING: Final = 256
-_MOST_AT_ONCE: Final = 32_768
+_MOST_AT_ONCE: Final = 65_536  # as many as ``Sums.add`` takes
 _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
 
 
@@ -85,9 +85,11 @@ class LayerAnalyzer:
             self._pids[stream] = info.pid
             if info.pid and info.pid in self._closing.values():  # in use again: another process
                 self._look()
-        for begin in range(0, len(batch), _MOST_AT_ONCE):
-            whole = len(batch) <= _MOST_AT_ONCE
-            part = batch if whole else batch.select(slice(begin, begin + _MOST_AT_ONCE))
+        at = 0
+        while at < len(batch):
+            room = _MOST_AT_ONCE - len(self._new)
+            part = batch if not at and len(batch) <= room else batch.select(slice(at, at + room))
+            at += len(part)
             self._new.put(part, stream, info)
             if len(self._new) >= min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE):
                 self._look()
