@@ -12,6 +12,7 @@ from setuptools.errors import CompileError
 
 sys.path.insert(0, str(Path("collectors").resolve()))
 from wrappers import build  # the package is not installed yet, so not by its whole name
+from wrappers.sources import PRELOAD
 
 compiled = run_path("events/compiled.py")
 
@@ -55,10 +56,10 @@ class BuildTracer(build_ext):
             raise CompileError(str(error)) from error
 
 
-def tracer(name, sources, signature=None):
+def tracer(name, paths, signature=None):
     """One library; where it cannot be compiled, what is installed can be imported all the same."""
     extension = Extension(
-        f"{PACKAGE}.iotide_{name}", [str(path.relative_to(Path.cwd())) for path in sources], optional=True
+        f"{PACKAGE}.iotide_{name}", [str(path.relative_to(Path.cwd())) for path in paths], optional=True
     )
     extension.signature = signature
     return extension
@@ -68,7 +69,7 @@ def tracers():
     """The core library, which has libc's calls, and one library for each other signature file; the longest first."""
     for path in sorted(build.layer_files(), key=lambda path: path.stat().st_size, reverse=True):
         yield tracer(path.stem, build.hooks_of(path, path.stem)[1], path)
-    yield tracer("preload", sorted(build.PRELOAD.glob("*.c")))
+    yield tracer("preload", sorted(PRELOAD.glob("*.c")))
 
 
 def kernel(folder, name):

@@ -9,24 +9,15 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from ..collectors.launch import tracer_path
 from ..events import IotideError
-from ..events.compiled import REBUILD, problem_of
+from ..events.compiled import HELPERS, REBUILD, path_of, problem_of
 from . import layer_checks
 
-_ROOT: Final = Path(__file__).parents[1]
-_HELPERS: Final = {
-    "grouping": "analyzers/kernel/libiotide_grouping.so",
-    "archive": "events/archive/kernel/libiotide_kernel.so",
-    "records": "collectors/sources/preload/kernel/libiotide_records.so",
-    "strace": "collectors/sources/strace/kernel/libiotide_strace.so",
-    "kernel traces": "collectors/sources/kernel_traces/kernel/libiotide_traces.so",
-}
 _LAYER_REMEDY: Final = "a program that uses it is traced in the other layers; see docs/preload.md"
 
 
@@ -106,7 +97,7 @@ def _memfd() -> str:
 
 def _helpers() -> str:
     """Raises where one is missing or was built from other sources: Python does its work, many times slower."""
-    told = {name: problem_of(str(_ROOT / path)) for name, path in _HELPERS.items()}
+    told = {name: problem_of(str(path_of(name))) for name in HELPERS}
     if problems := [f"{name}: {problem}" for name, problem in told.items() if problem]:
         raise RuntimeError("; ".join(problems))
     return ", ".join(told)

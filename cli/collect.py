@@ -162,12 +162,14 @@ def command(
 
 
 def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:
-    from ..collectors.launch import traced_environment
+    from ..collectors.launch import mend_libraries, traced_environment
     from ..events import ConfigError
 
     if gate is None:
         raise click.UsageError("--print-environment needs the --socket")
-    made = traced_environment({}, gate.absolute(), job or "", settings_of(tracer))
+    settings = settings_of(tracer)
+    mend_libraries(settings, lambda text: click.echo(f"iotide: {text}", err=True), {})
+    made = traced_environment({}, gate.absolute(), job or "", settings)
     for variable, value in made.items():
         if len(value.split()) > 1:
             raise ConfigError(f"{variable} has white space, which `env $(...)` cannot pass on: {value}")

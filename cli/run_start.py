@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..collectors.launch import LONGEST_SOCKET_PATH, traced_environment
+from ..collectors.launch import LONGEST_SOCKET_PATH, mend_libraries, traced_environment
 from ..collectors.source import Origin
 from ..collectors.sources.preload.relay import RelayedSource
 from ..collectors.traceable import obstacle_to_tracing
 from ..daemon.job_ids import clean_job
 from ..events import UnavailableError
+from ..events.compiled import HELPERS, REBUILD, path_of
 from ..events.descriptors import raise_limit
 from .giving_way import giving_way
 from .launch import SignalPassing, start
@@ -112,6 +113,9 @@ def _analysis() -> Callable[[RunPlan, RelayedSource], AbstractContextManager[Ses
 
 def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
     plain = dict(os.environ)
+    if absent := [name for name in HELPERS if not path_of(name).exists()]:
+        _say(f"not built: {', '.join(absent)}; Python does their work, many times slower. To mend it, {REBUILD}")
+    mend_libraries(plan.tracer, _say, plain)
     try:
         traced = traced_environment(plain, gate, plan.job, plan.tracer)
     except UnavailableError as error:

@@ -125,10 +125,11 @@ def tracer_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def settings_of(tracer: dict[str, Any]) -> TracerSettings:
     """Returns the settings that the options say, with ``all`` layers being those that are built."""
-    from ..collectors.launch import LIBRARY_LAYERS, layer_library
+    from ..collectors.launch import LIBRARY_LAYERS
     from ..collectors.settings import TracerSettings
+    from ..collectors.tracer_libraries import library_of
 
     layers = tracer.get("layers")
     if layers == LAYERS:
-        layers = tuple(layer for layer in layers if layer not in LIBRARY_LAYERS or layer_library(layer))
+        layers = tuple(layer for layer in layers if layer not in LIBRARY_LAYERS or library_of(layer).is_file())
     return TracerSettings(**{**tracer, "layers": layers})

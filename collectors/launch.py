@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from ..events import ConfigError, UnavailableError
 from .settings import TracerSettings
+from .tracer_libraries import CORE_NAME, library_of, mend, problem_of, remedy
 
 TRACER_VARIABLE: Final = "IOTIDE_TRACER"
 LONGEST_SOCKET_PATH: Final = 107
@@ -18,7 +19,6 @@ LIBRARY_LAYERS: Final = ("mpiio", "hdf5", "netcdf", "pnetcdf")
 
 _MOST_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
 
-_FOLDER: Final = Path(__file__).parent / "preload"
 _SHARED_OBJECT: Final = b"\x7fELF"
 _ASKS_THE_CORE: Final = b"\0iotide_provided_2\0"
 """In the names that every wrapper library looks up; with the number that `copies.h` gives it."""
@@ -29,18 +29,26 @@ def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Returns the path of the core library: that of the environment's ``IOTIDE_TRACER``, or the one built here.
 
     Raises:
-        UnavailableError: there is no such file.
+        UnavailableError: there is no such file, or the one built here was built from other sources than lie here.
     """
-    path = Path(environment.get(TRACER_VARIABLE) or _FOLDER / "libiotide_preload.so")
-    if not path.is_file():
-        raise UnavailableError(f"no tracer library at {path}: install a C compiler, then iotide again")
-    return path
+    if chosen := environment.get(TRACER_VARIABLE):
+        if not Path(chosen).is_file():
+            raise UnavailableError(f"no tracer library at {chosen}, where {TRACER_VARIABLE} has it")
+        return Path(chosen)
+    if problem := problem_of(CORE_NAME):
+        raise UnavailableError(f"no tracer library ({problem}): {remedy()}")
+    return library_of(CORE_NAME)
 
 
 def layer_library(layer: str) -> Path | None:
-    """Returns the library of one of ``LIBRARY_LAYERS``; None where it is not built."""
-    path = _FOLDER / f"libiotide_{layer}.so"
-    return path if path.is_file() else None
+    """Returns the library of one of ``LIBRARY_LAYERS``; None where it is not built, or from other sources."""
+    return None if problem_of(layer) else library_of(layer)
+
+
+def mend_libraries(tracer: TracerSettings, say: Callable[[str], None], environment: Mapping[str, str]) -> None:
+    """Builds those libraries again that would be preloaded and were not built from the sources here; says which."""
+    core = [] if environment.get(TRACER_VARIABLE) else [CORE_NAME]
+    mend([*core, *_layers(environment, tracer)], say)
 
 
 def traced_environment(
@@ -87,15 +95,12 @@ def traced_environment(
 def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterable[Path]:
     """Yields the core, which must come first, then the layers, then the user's own."""
     yield tracer_path(environment)
-    asked = environment.get("IOTIDE_LAYERS") if tracer.layers is None else ",".join(tracer.layers)
-    for layer in LIBRARY_LAYERS:
-        if asked and layer not in asked.split(","):
-            continue
+    for layer in _layers(environment, tracer):
         library = layer_library(layer)
         if library is not None:
             yield library
         elif tracer.layers is not None:
-            raise ConfigError(f"the library of layer {layer} is not built: `iotide doctor` says which are")
+            raise ConfigError(f"the library of layer {layer}: {problem_of(layer)}; `iotide doctor` says which are fit")
     for path in tracer.libraries:
         try:
             content = path.read_bytes()
@@ -106,6 +111,12 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
         if not content.startswith(_SHARED_OBJECT) or _ASKS_THE_CORE not in content:
             raise ConfigError(f"{path} is no wrapper library: `iotide preload build` makes one from a signature file")
         yield path
+
+
+def _layers(environment: Mapping[str, str], tracer: TracerSettings) -> list[str]:
+    """Returns the layers with libraries that are asked for."""
+    asked = environment.get("IOTIDE_LAYERS") if tracer.layers is None else ",".join(tracer.layers)
+    return [layer for layer in LIBRARY_LAYERS if not asked or layer in asked.split(",")]
 
 
 def _preloadable(path: Path) -> str:

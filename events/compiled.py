@@ -14,8 +14,22 @@ SYMBOL: Final = "iotide_sources"
 """What a helper exports: the digest of the sources that it was built from, as text."""
 REBUILD: Final = "install a C compiler, then iotide again: `pip install .`, in a clone `pip install --editable .`"
 
+HELPERS: Final = {
+    "grouping": "analyzers/kernel/libiotide_grouping.so",
+    "archive": "events/archive/kernel/libiotide_kernel.so",
+    "records": "collectors/sources/preload/kernel/libiotide_records.so",
+    "strace": "collectors/sources/strace/kernel/libiotide_strace.so",
+    "kernel traces": "collectors/sources/kernel_traces/kernel/libiotide_traces.so",
+}
+"""Where each lies in the package."""
+
 _INCLUDED: Final = re.compile(rb'^#include "([^"\n]+)"', re.MULTILINE)
 _log = logging.getLogger(__name__)
+
+
+def path_of(name: str) -> Path:
+    """Returns where one of ``HELPERS`` lies, or would."""
+    return Path(__file__).parents[1] / HELPERS[name]
 
 
 def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CDLL | None:

@@ -13,7 +13,7 @@ import click
 from .extract import command as extract
 
 if TYPE_CHECKING:
-    from ...collectors.wrappers import SignatureFile
+    from ...collectors.wrappers.model import SignatureFile
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _HELP = """The libraries that trace programs, and making more of them.
@@ -39,7 +39,8 @@ def _fail(message: object, status: int) -> NoReturn:
 
 
 def _read(path: Path) -> SignatureFile:
-    from ...collectors.wrappers import SignatureError, read
+    from ...collectors.wrappers.model import SignatureError
+    from ...collectors.wrappers.signature import read
 
     try:
         return read(path)
@@ -91,7 +92,7 @@ def build(file: Path, output: Path, c_folder: Path | None) -> None:
 
     Exit status: 0 built, 1 the compiler is missing or refused, 2 the file is wrong.
     """
-    from ...collectors.wrappers import BuildError, compile_library
+    from ...collectors.wrappers.build import BuildError, compile_library
 
     described = _read(file)
     try:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from ...collectors.wrappers import SignatureFile, Statement, read
-from ...collectors.wrappers.build import CORE, CORE_LIBRARY, PRELOAD, layer_files
-from ...collectors.wrappers.model import CLASSES
+from ...collectors.wrappers.build import CORE_LIBRARY, layer_files
+from ...collectors.wrappers.model import CLASSES, SignatureFile, Statement
 from ...collectors.wrappers.peers import PEERS
+from ...collectors.wrappers.signature import read
+from ...collectors.wrappers.sources import CORE, PRELOAD
 
 
 def own_files() -> list[SignatureFile]:

@@ -7,28 +7,22 @@ NAME is ``preload`` for the core, else a signature file's; without names all are
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from .build import PRELOAD, BuildError, compile_core, compile_library, layer_files
+from .build import BuildError, build_again, layer_files
 from .model import SignatureError
-
-_SCRATCH = PRELOAD.parent.parent / "build" / "wrappers"
+from .sources import CORE_NAME
 
 
 def main(names: list[str]) -> int:
     """Builds the libraries of these names and returns the exit status."""
-    known: dict[str, Path | None] = {"preload": None, **{path.stem: path for path in layer_files()}}
+    known = [CORE_NAME, *(path.stem for path in layer_files())]
     status = 0
     for name in names or known:
         if name not in known:
             sys.stderr.write(f"no library is called {name!r}: expected one of {', '.join(known)}\n")
             return 2
-        signature = known[name]
         try:
-            library = (
-                compile_library(signature, PRELOAD, scratch=_SCRATCH) if signature else compile_core(PRELOAD, _SCRATCH)
-            )
-            sys.stdout.write(f"{library}\n")
+            sys.stdout.write(f"{build_again(name)}\n")
         except (BuildError, SignatureError) as error:
             sys.stderr.write(f"{name}: {error}\n")
             status = 1

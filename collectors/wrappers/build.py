@@ -15,9 +15,8 @@ from typing import Final
 from .emit import emit_sites, emit_wrappers, sites_name, wrappers_name
 from .model import SignatureFile
 from .signature import read
+from .sources import CORE, CORE_NAME, PRELOAD, digest_of, library_of, note_of
 
-PRELOAD: Final = Path(__file__).parent.parent / "preload"
-"""Where the headers lie that wrappers include."""
 COMPILE_FLAGS: Final = (
     "-std=gnu11",
     "-O2",
@@ -27,8 +26,12 @@ COMPILE_FLAGS: Final = (
     "-ftls-model=initial-exec",
     "-Wall",
     "-Wextra",
-    "-Werror",
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+    "-Werror=implicit-function-declaration",
+    *(["-Werror"] if os.environ.get("CI") == "true" else []),
 )
+"""Warnings of a compiler that is newer than we are must not cost a library, but in CI; wrong declarations do."""
 LINK_FLAGS: Final = ("-Wl,-z,now", "-Wl,-z,noseparate-code")
 """What wrappers call is looked up at the start: at a first call that takes kilobytes of a stack that may be small.
 
@@ -50,9 +53,7 @@ C++.
 """
 CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst", "-Wl,-Bsymbolic")
 """Its constructor runs ahead of those of the other libraries, which may do I/O; it calls itself without detours."""
-CORE: Final = ("posix", "stdio")
-"""The signature files that go into the core library."""
-CORE_LIBRARY: Final = "libiotide_preload.so"
+CORE_LIBRARY: Final = library_of(CORE_NAME).name
 _COMPILERS: Final = ("cc", "gcc", "clang")
 _PLACE: Final = re.compile(r"^(?P<file>[^\s:]*wrappers_\w+\.c):(?P<line>\d+):(?:\d+:)? (?P<rest>error: .*)$")
 _MARK: Final = re.compile(r"^/\* (?P<place>\S+\.sig:\d+|[^*]+:\d+) \*/$")
@@ -135,8 +136,10 @@ def find_compiler() -> list[str]:
     )
 
 
-def link(made: Sequence[Generated], sources: Sequence[Path], library: Path, flags: Sequence[str] = ()) -> None:
-    """Compiles generated C, with further sources, into one library.
+def link(
+    made: Sequence[Generated], sources: Sequence[Path], library: Path, flags: Sequence[str] = (), digest: str = ""
+) -> None:
+    """Compiles generated C, with further sources, into one library, which says which sources it was built from.
 
     Raises:
         BuildError: There is no compiler, or it refused.
@@ -149,8 +152,10 @@ def link(made: Sequence[Generated], sources: Sequence[Path], library: Path, flag
     files = [*sources, *[source for row in made for source in row.sources]]
     command = [*compiler, *COMPILE_FLAGS, "-fPIC", "-shared", *[f"-I{folder}" for folder in folders]]
     command += [*map(str, files), "-o", str(part), *LINK_FLAGS, *flags, "-ldl", "-lpthread"]
+    if digest:
+        command += ["-x", "assembler", "-"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, input=note_of(digest), capture_output=True, text=True, check=False)
     except OSError as error:
         raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
     if done.returncode:
@@ -176,11 +181,13 @@ def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -
         BuildError: There is no compiler, it refused, or the file describes libc.
         OSError: A folder cannot be written.
     """
+    # Ahead of reading them: what is changed meanwhile is not what was built.
+    digest = digest_of(signature.stem) if signature.resolve().parent == PRELOAD / "signatures" else ""
     made = generate(signature, scratch or to / "wrappers")
     if made.file.is_libc:
         raise BuildError(f"{signature}: the calls of libc are part of the core library, which is built with iotide")
     library = to / made.library_name
-    link([made], [], library, LAYER_FLAGS)
+    link([made], [], library, LAYER_FLAGS, digest)
     return library
 
 
@@ -189,10 +196,19 @@ def compile_core(to: Path, scratch: Path) -> Path:
 
     Raises as `compile_library`.
     """
+    digest = digest_of(CORE_NAME)
     made = [generate(PRELOAD / "signatures" / f"{name}.sig", scratch) for name in CORE]
     library = to / CORE_LIBRARY
-    link(made, sorted(PRELOAD.glob("*.c")), library, CORE_LINK_FLAGS)
+    link(made, sorted(PRELOAD.glob("*.c")), library, CORE_LINK_FLAGS, digest)
     return library
+
+
+def build_again(name: str) -> Path:
+    """Builds one library of a checkout in place: of a layer, or "preload" for the core. Raises as `compile_library`."""
+    scratch = PRELOAD.parent.parent / "build" / "wrappers"
+    if name == CORE_NAME:
+        return compile_core(PRELOAD, scratch)
+    return compile_library(PRELOAD / "signatures" / f"{name}.sig", PRELOAD, scratch=scratch)
 
 
 def layer_files() -> list[Path]:

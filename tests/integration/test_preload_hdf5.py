@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from iotide.collectors.wrappers.build import PRELOAD
 from iotide.collectors.wrappers.headers import extract, known
+from iotide.collectors.wrappers.sources import PRELOAD
 from iotide.events import Flag, Kind, Layer
 from support.building import built
 from support.commands import plain_environment

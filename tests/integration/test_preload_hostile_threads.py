@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.collectors.wrappers.build import PRELOAD
+from iotide.collectors.wrappers.sources import PRELOAD
 from iotide.events import Kind
 from support.accounting import account, run_both
 from support.building import built, core_sources

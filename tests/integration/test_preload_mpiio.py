@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.launch import layer_library
-from iotide.collectors.wrappers import read
+from iotide.collectors.wrappers.signature import read
 from iotide.events import Flag, Kind, Layer
 from support import mpi
 from support.commands import plain_environment

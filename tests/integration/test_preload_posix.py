@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.collectors.wrappers import read
+from iotide.collectors.wrappers.signature import read
 from support.commands import plain_environment
 from support.steps import Transcript, build, differences, read_transcript
 from support.tracing import Row, Tracing

@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from iotide.collectors.wrappers.build import CORE, CORE_LIBRARY, CORE_LINK_FLAGS, PRELOAD, generate, link
+from iotide.collectors.wrappers.build import CORE_LIBRARY, CORE_LINK_FLAGS, generate, link
+from iotide.collectors.wrappers.sources import CORE, PRELOAD
 
 from .programs import need
 

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from iotide.collectors.wrappers import compile_library
+from iotide.collectors.wrappers.build import compile_library
 
 from .programs import need
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.calls import classify
-from iotide.collectors.wrappers import read
+from iotide.collectors.wrappers.signature import read
 
 SIGNATURES = Path(__file__).parents[2] / "collectors" / "preload" / "signatures"
 

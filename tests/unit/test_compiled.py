@@ -7,8 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.cli.checks import _HELPERS, _ROOT
-from iotide.events.compiled import SYMBOL, digest_of, load, problem_of
+from iotide.events.compiled import HELPERS, SYMBOL, digest_of, load, path_of, problem_of
 from support.programs import need
 
 FUNCTIONS = {"answer": (ctypes.c_int, [])}
@@ -67,8 +66,8 @@ def test_helper_without_sources_beside_it_is_taken_as_it_was_installed(built: Pa
     assert load(str(built), FUNCTIONS) is not None
 
 
-@pytest.mark.parametrize("name", _HELPERS)
+@pytest.mark.parametrize("name", HELPERS)
 def test_iotides_own_helpers_are_those_of_their_sources(name: str) -> None:
-    path = _ROOT / _HELPERS[name]
+    path = path_of(name)
     assert problem_of(str(path)) == ""
     assert list(path.parent.glob("*.c"))

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.collectors.wrappers.build import PRELOAD
 from iotide.collectors.wrappers.model import SignatureFile, Statement
 from iotide.collectors.wrappers.signature import read
+from iotide.collectors.wrappers.sources import PRELOAD
 from support.programs import need, need_header
 
 PRINTS = {"nc_advise"}

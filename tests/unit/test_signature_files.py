@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.wrappers import SignatureError, SignatureFile, format_file, parse, read
-from iotide.collectors.wrappers.build import PRELOAD
 from iotide.collectors.wrappers.declarations import DeclarationError, Types, split_declaration
-from iotide.collectors.wrappers.model import KINDS, Machine
+from iotide.collectors.wrappers.model import KINDS, Machine, SignatureError, SignatureFile
 from iotide.collectors.wrappers.plan import plan, specification
+from iotide.collectors.wrappers.printing import format_file
+from iotide.collectors.wrappers.signature import parse, read
+from iotide.collectors.wrappers.sources import PRELOAD
 
 HEAD = "library z\nlayer OTHER\nanchor z_open\n"
 

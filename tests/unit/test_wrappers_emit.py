@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from iotide.collectors.wrappers import BuildError, SignatureError, compile_library, generate, parse
-from iotide.collectors.wrappers.build import COMPILE_FLAGS, PRELOAD, find_compiler
+from iotide.collectors.wrappers.build import COMPILE_FLAGS, BuildError, compile_library, find_compiler, generate
 from iotide.collectors.wrappers.emit import emit_sites, emit_wrappers
+from iotide.collectors.wrappers.model import SignatureError
+from iotide.collectors.wrappers.signature import parse
+from iotide.collectors.wrappers.sources import PRELOAD
 from support.nasty import SIGNATURES
 from support.programs import need
 
@@ -194,8 +196,9 @@ def test_missing_compiler_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatc
 
 
 def test_package_works_by_itself_with_the_standard_library_alone(tmp_path: Path) -> None:
-    asked = f"import sys; sys.path.insert(0, {str(PRELOAD.parent)!r}); import wrappers; from pathlib import Path;"
-    asked += f"print(len(wrappers.generate(Path({str(SIGNATURES)!r}), Path({str(tmp_path)!r})).sources))"
+    asked = f"import sys; sys.path.insert(0, {str(PRELOAD.parent)!r}); from wrappers import build;"
+    made = f"build.generate(Path({str(SIGNATURES)!r}), Path({str(tmp_path)!r}))"
+    asked += f"from pathlib import Path; print(len({made}.sources))"
 
     done = subprocess.run([sys.executable, "-I", "-S", "-c", asked], capture_output=True, text=True, check=False)
 

@@ -1,0 +1,96 @@
+"""What the tracer's libraries are built from, and which sources a library says it was built from.
+
+A library carries a digest of its sources as an ELF note, which is read without loading the library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from pathlib import Path
+from typing import Final
+
+PRELOAD: Final = Path(__file__).parent.parent / "preload"
+"""Where the headers lie that wrappers include."""
+CORE: Final = ("posix", "stdio")
+"""The signature files that go into the core library."""
+CORE_NAME: Final = "preload"
+
+_OWNER: Final = b"iotide\0"
+_DIGEST_LENGTH: Final = 32
+_HEADER: Final = struct.Struct("=4s 12x 2x 2x 4x 8x Q 8x 4x 2x H H 6x")
+"""Of a 64-bit object: its magic, then offset, size and number of program headers."""
+_SEGMENT: Final = struct.Struct("=I 4x Q 8x 8x Q 8x 8x")
+_NOTE: Final = struct.Struct("=III")
+_PT_NOTE: Final = 4
+_MOST_SEGMENTS: Final = 64
+_MOST_NOTES: Final = 4096
+"""Bytes of a segment of notes; those of compilers have some hundred."""
+
+
+def library_of(name: str, folder: Path = PRELOAD) -> Path:
+    """Returns where the library of this name lies: of a layer, or "preload" for the core."""
+    return folder / f"libiotide_{name}.so"
+
+
+def problem_of(name: str, folder: Path = PRELOAD) -> str:
+    """Says why a library of ours cannot be used, or "": it was not built, or from other sources than lie here."""
+    library = library_of(name, folder)
+    if not library.is_file():
+        return "it was not built"
+    expected = digest_of(name, folder)
+    return "it was built from other sources" if expected and built_from(library) != expected else ""
+
+
+def digest_of(name: str, folder: Path = PRELOAD) -> str:
+    """Returns a digest of a library's sources and of what writes its wrappers; "" where only headers are installed."""
+    own = sorted(folder.glob("*.c"))
+    if not own:
+        return ""
+    signatures = CORE if name == CORE_NAME else (name,)
+    paths = [*(own if name == CORE_NAME else sorted(folder.glob(f"hooks/{name}*.c"))), *sorted(folder.glob("*.h"))]
+    paths += [*sorted(folder.glob("hooks/*.h")), *(folder / "signatures" / f"{row}.sig" for row in signatures)]
+    told = hashlib.sha256()
+    for path in [*paths, *sorted(Path(__file__).parent.glob("*.py"))]:
+        content = path.read_bytes() if path.is_file() else b""
+        told.update(b"%d %s %s" % (len(content), path.name.encode(), content))
+    return told.hexdigest()[:_DIGEST_LENGTH]
+
+
+def note_of(digest: str) -> str:
+    """Returns assembly that puts a digest into the library that it becomes a part of."""
+    return (
+        '.section .note.iotide,"a",%note\n.balign 4\n'
+        f'.long {len(_OWNER)}, {len(digest)}, 1\n.asciz "iotide"\n.balign 4\n.ascii "{digest}"\n.balign 4\n'
+        '.section .note.GNU-stack,"",%progbits\n'
+    )
+
+
+def built_from(library: Path) -> str:
+    """Returns the digest that a library carries; "" where it has none, or is no 64-bit object."""
+    try:
+        with library.open("rb") as file:
+            magic, start, size, count = _HEADER.unpack(file.read(_HEADER.size))
+            if magic != b"\x7fELF" or size != _SEGMENT.size or count > _MOST_SEGMENTS:
+                return ""
+            file.seek(start)
+            for kind, offset, length in _SEGMENT.iter_unpack(file.read(size * count)):
+                if kind == _PT_NOTE:
+                    file.seek(offset)
+                    if digest := _digest_among(file.read(min(length, _MOST_NOTES))):
+                        return digest
+    except (OSError, OverflowError, ValueError, struct.error):
+        pass
+    return ""
+
+
+def _digest_among(notes: bytes) -> str:
+    at = 0
+    while at + _NOTE.size <= len(notes):
+        owner_length, length, _ = _NOTE.unpack_from(notes, at)
+        owner = at + _NOTE.size
+        text = owner + -(-owner_length // 4) * 4
+        if notes[owner : owner + owner_length] == _OWNER:
+            return notes[text : text + length].decode("ascii", errors="replace")
+        at = text + -(-length // 4) * 4
+    return ""

@@ -1,0 +1,84 @@
+"""Libraries of the tracer: used if they were built from the sources beside them, told and left alone otherwise."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.collectors.launch import LIBRARY_LAYERS
+from iotide.collectors.wrappers.sources import PRELOAD, built_from, digest_of, library_of, note_of, problem_of
+from support.programs import need
+
+NAMES = ("preload", *LIBRARY_LAYERS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The sources of the libraries, with none built."""
+    return Path(shutil.copytree(PRELOAD, tmp_path / "preload", ignore=shutil.ignore_patterns("*.so")))
+
+
+def build(folder: Path, name: str) -> None:
+    command = [need("gcc"), "-shared", "-o", str(library_of(name, folder)), "-x", "assembler", "-"]
+    subprocess.run(command, input=note_of(digest_of(name, folder)), text=True, check=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_iotides_own_libraries_are_those_of_their_sources(name: str) -> None:
+    assert problem_of(name) == ""
+    assert built_from(library_of(name)) == digest_of(name)
+
+
+@pytest.mark.parametrize(
+    ("changed", "stale"),
+    [
+        ("ring.h", NAMES),
+        ("tracer.c", ("preload",)),
+        ("signatures/stdio.sig", ("preload",)),
+        ("signatures/netcdf.sig", ("netcdf",)),
+        ("hooks/mpiio_wait.h", NAMES),
+        ("hooks/mpiio_files.c", ("mpiio",)),
+    ],
+)
+def test_what_a_change_makes_stale_is_told(folder: Path, changed: str, stale: tuple[str, ...]) -> None:
+    for name in NAMES:
+        build(folder, name)
+    assert {problem_of(name, folder) for name in NAMES} == {""}
+    with (folder / changed).open("a") as file:
+        file.write("\n")
+    told = {name: problem_of(name, folder) for name in NAMES}
+    assert {name for name in NAMES if told[name]} == set(stale)
+    assert {told[name] for name in stale} == {"it was built from other sources"}
+
+
+def test_library_without_a_digest_is_one_of_other_sources(folder: Path) -> None:
+    assert problem_of("hdf5", folder) == "it was not built"
+    (folder / "digest.c").write_text("")
+    subprocess.run(
+        [need("gcc"), "-shared", "-o", str(library_of("hdf5", folder)), str(folder / "digest.c")], check=True
+    )
+    assert problem_of("hdf5", folder) == "it was built from other sources"
+
+
+def test_libraries_without_sources_are_taken_as_they_were_installed(folder: Path) -> None:
+    build(folder, "preload")
+    (folder / "ring.h").write_text("")
+    for path in folder.glob("*.c"):
+        path.unlink()
+    assert problem_of("preload", folder) == ""
+
+
+@given(st.binary(max_size=200), st.integers(0, 2**64 - 1), st.integers(0, 2**16 - 1))
+def test_whatever_lies_there_has_a_digest_or_none(
+    tmp_path_factory: pytest.TempPathFactory, rest: bytes, at: int, count: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "odd.so"
+    header = struct.pack("=4s28xQ14xHH6x", b"\x7fELF", at, 56, count)
+    for content in (rest, header, header + struct.pack("=I4xQ16xQ16x", 4, at % 300, 4000) + rest):
+        path.write_bytes(content)
+        assert isinstance(built_from(path), str)
