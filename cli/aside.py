@@ -4,37 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import threading
-from collections.abc import Iterator
-from typing import Final
+import time
+from collections.abc import Callable, Iterator
 
-_LEAST: Final = 19
-"""The niceness of work that is far behind, and so must be much."""
+from .giving_way import GivingWay
 
 
 class Pressure:
-    """Whether work has fallen far behind; tells when it does, and when it has caught up."""
+    """Whether work has been behind for too long; tells when it has, and when it has caught up.
 
-    def __init__(self, much: int, little: int) -> None:
-        self.behind = asyncio.Event()
+    Args:
+        little: so much may wait of work that is not behind.
+        patience_s: how long it may be behind.
+        clock: a steady one, seconds.
+    """
+
+    def __init__(self, little: int, patience_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.late = asyncio.Event()
         self.abreast = asyncio.Event()
         self.abreast.set()
-        self._much, self._little = much, little
+        self._little, self._patience_s, self._clock = little, patience_s, clock
+        self._abreast_s: float | None = None
 
     def tell(self, waiting: int) -> None:
         """Takes in how much waits."""
-        if waiting >= self._much and not self.behind.is_set():
-            self.behind.set()
-            self.abreast.clear()
-        elif waiting <= self._little and not self.abreast.is_set():
+        now_s = self._clock()
+        if waiting <= self._little or self._abreast_s is None:
+            self._abreast_s = now_s
             self.abreast.set()
-            self.behind.clear()
+            self.late.clear()
+        elif now_s - self._abreast_s > self._patience_s:
+            self.late.set()
+            self.abreast.clear()
 
 
 @contextlib.contextmanager
-def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure) -> Iterator[None]:
-    """Runs a loop as long as the block lasts, in a thread of low priority while it is far behind.
+def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure, giving_way: GivingWay) -> Iterator[None]:
+    """Runs a loop as long as the block lasts, in a thread that gives way unless it is late.
 
     There are two threads, as one that has given way may not take its priority back. The loop is run by one of them at a
     time; tasks that it has go on when it is run later.
@@ -45,10 +52,7 @@ def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure) -> Iterat
     other.acquire()
     over = threading.Event()
 
-    def run(mine: threading.Lock, next_: threading.Lock, niceness: int, until: asyncio.Event) -> None:
-        with contextlib.suppress(OSError):
-            if niceness:
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
+    def run(mine: threading.Lock, next_: threading.Lock, until: asyncio.Event) -> None:
         while True:
             mine.acquire()
             if over.is_set():
@@ -61,9 +65,13 @@ def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure) -> Iterat
         with contextlib.suppress(RuntimeError):  # the other has ended first
             next_.release()
 
+    def give_way() -> None:
+        with giving_way.given():
+            run(turn, other, pressure.late)
+
     threads = [
-        threading.Thread(target=run, args=(turn, other, 0, pressure.behind), name="beside", daemon=True),
-        threading.Thread(target=run, args=(other, turn, _LEAST, pressure.abreast), name="aside", daemon=True),
+        threading.Thread(target=give_way, name="aside", daemon=True),
+        threading.Thread(target=run, args=(other, turn, pressure.abreast), name="beside", daemon=True),
     ]
     for thread in threads:
         thread.start()

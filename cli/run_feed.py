@@ -17,8 +17,9 @@ from ..events.losses import BYTES, EVENTS
 from .aside import Pressure
 
 _log = logging.getLogger(__name__)
-_MUCH: Final = 200_000
 _LITTLE: Final = 20_000
+_PATIENCE_S: Final = 10.0
+"""How long the analysis may be behind and give way all the same: as long as most bursts last."""
 _HEARTBEAT_S: Final = 1.0
 _LOOK_AGAIN_S: Final = 0.05
 _COLLECTOR: Final = "run"
@@ -60,8 +61,8 @@ class Feed:
         self._host = host
         self._beaten_s: float | None = None
         self._given_up = False
-        self.pressure = Pressure(_MUCH, _LITTLE)
-        """How many calls wait."""
+        self.pressure = Pressure(_LITTLE, _PATIENCE_S)
+        """Whether too many calls have waited for too long."""
         self._losses: dict[tuple[str, str], Counter[str]] = {}  # by stream or job
 
     async def run(self) -> None:

@@ -28,6 +28,7 @@ from ..daemon.settings import AggregatorSettings
 from ..events.losses import loss_lines
 from ..events.models import RunSummary, SignalSeries, UnseenProgram
 from .aside import running_aside
+from .giving_way import GivingWay
 from .launch import shell_status
 from .run_feed import Feed
 from .run_plan import RunPlan
@@ -84,13 +85,13 @@ class Session:
         self._tasks: list[asyncio.Task[None]] = []
 
     @contextlib.contextmanager
-    def observing(self) -> Iterator[None]:
-        """Works in a thread of low priority as long as the block lasts, in which the command runs."""
+    def observing(self, giving_way: GivingWay) -> Iterator[None]:
+        """Works in a thread that gives way as long as the block lasts, in which the command runs."""
         self._view = open_view(sys.stderr, quiet=self._plan.quiet)
         self._server.aggregator.on_prediction(self._view.predicted, "terminal")
         work = (_show(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
         self._tasks = [self._loop.create_task(each) for each in work]
-        with running_aside(self._loop, self._feed.pressure):
+        with running_aside(self._loop, self._feed.pressure, giving_way):
             yield
 
     def finish(self, lasted: tuple[float, float], returncode: int) -> None:

@@ -27,7 +27,7 @@ from ..daemon.job_ids import clean_job
 from ..events import UnavailableError
 from ..events.compiled import HELPERS, REBUILD, path_of
 from ..events.descriptors import raise_limit
-from .giving_way import giving_way
+from .giving_way import GivingWay
 from .launch import SignalPassing, start
 from .lean_imports import lean_imports
 from .run_plan import RunPlan
@@ -56,17 +56,21 @@ def run_traced(plan: RunPlan) -> int:
         contextlib.ExitStack() as stack,
     ):
         environment = _environment(plan, folder / _GATE)
-        # Endpoints may be refused, and then the command is not to have run.
-        session = _begun(plan, source, stack) if plan.listen or plan.publish else None
+        giving_way = GivingWay()
+        session = None
+        if plan.listen or plan.publish:  # which may be refused, and then the command is not to have run
+            session = stack.enter_context(_analysis()(plan, source))
         with SignalPassing() as passing:
             started = time.time()
             child = start(plan.command, environment)
             passing.attach(child)
             raise_limit()  # now: the command has the limit that we were given
-            waiting = _Waiting(child)
+            waiting = _Waiting(child, giving_way.over)
             try:
-                session = session or _begun(plan, source, stack)
-                with session.observing():
+                if session is None:
+                    # A quarter second of a core, at the beginning of the command, which may have no other.
+                    session = stack.enter_context(giving_way.done(_analysis)(plan, source))
+                with session.observing(giving_way):
                     waiting.join()
             except Exception as error:
                 _say(f"the command runs on unobserved: {error!r}")
@@ -79,29 +83,26 @@ def run_traced(plan: RunPlan) -> int:
 
 
 class _Waiting(threading.Thread):
-    """Waits for a command; notes when it ended, however busy the main thread is then."""
+    """Waits for a command; notes when it ended, however busy the main thread is then, and tells ``over``."""
 
-    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], over: Callable[[], None]) -> None:
         super().__init__(name="waiting", daemon=True)
         self.ended = math.nan
         self._child = child
+        self._over = over
         self.start()
 
     def run(self) -> None:
         """Waits."""
         self._child.wait()
         self.ended = time.time()
+        self._over()
 
 
 def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
     """Starts to collect; before there are threads, as that forks."""
     origin = Origin(job=plan.job, host=socket.gethostname(), user=os.environ.get("USER", ""))
     return RelayedSource(folder / _GATE, origin, plan.spool)
-
-
-def _begun(plan: RunPlan, source: RelayedSource, stack: contextlib.ExitStack) -> Session:
-    # Half a second of a core, at the beginning of the command, which may have no other.
-    return stack.enter_context(giving_way(_analysis)(plan, source))
 
 
 def _analysis() -> Callable[[RunPlan, RelayedSource], AbstractContextManager[Session]]:

@@ -1,4 +1,4 @@
-"""Work beside a command gives way when it is far behind, and takes its priority back when it is not."""
+"""Work beside a command gives way, for some time at most where it is behind, and goes on when the command has ended."""
 
 from __future__ import annotations
 
@@ -6,12 +6,34 @@ import asyncio
 import os
 import threading
 
+import pytest
 from iotide.cli.aside import Pressure, running_aside
+from iotide.cli.giving_way import NICER, GivingWay
 from support.waiting import wait_for
 
 
-def test_loop_is_run_with_low_priority_while_it_is_behind_and_goes_on_afterwards() -> None:
-    loop, pressure = asyncio.new_event_loop(), Pressure(much=10, little=2)
+@pytest.mark.parametrize(
+    ("told", "late"),
+    [
+        pytest.param([(0, 0), (100, 30)], True, id="behind for long"),
+        pytest.param([(0, 0), (100, 9)], False, id="behind for a moment"),
+        pytest.param([(0, 0), (2, 9), (100, 18)], False, id="abreast between"),
+        pytest.param([(100, 50)], False, id="much waits at the first look"),
+        pytest.param([(0, 0), (100, 30), (3, 40)], True, id="not abreast yet"),
+        pytest.param([(0, 0), (100, 30), (2, 40)], False, id="abreast again"),
+    ],
+)
+def test_work_is_late_when_it_was_behind_for_too_long(told: list[tuple[int, int]], late: bool) -> None:
+    now = 0.0
+    pressure = Pressure(little=2, patience_s=10.0, clock=lambda: now)
+    for waiting, now in told:  # noqa: B007  (the clock reads it)
+        pressure.tell(waiting)
+    assert (pressure.late.is_set(), pressure.abreast.is_set()) == (late, not late)
+
+
+def test_loop_gives_way_unless_it_is_late_and_goes_on_afterwards() -> None:
+    loop, now = asyncio.new_event_loop(), 0.0
+    pressure, giving_way = Pressure(little=2, patience_s=10.0, clock=lambda: now), GivingWay()
     at: list[tuple[str, int]] = []
 
     async def work() -> None:
@@ -21,14 +43,27 @@ def test_loop_is_run_with_low_priority_while_it_is_behind_and_goes_on_afterwards
                 at.append((name, os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
             await asyncio.sleep(0.001)
 
+    def tell(waiting: int, at_s: float) -> None:
+        nonlocal now
+        now = at_s
+        pressure.tell(waiting)
+
     task = loop.create_task(work())
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    with running_aside(loop, pressure):
-        for count, waiting in enumerate((0, 10, 5, 2, 30), 1):
-            loop.call_soon_threadsafe(pressure.tell, waiting)
-            wait_for(lambda many=(1, 2, 2, 3, 4)[count - 1]: len(at) >= many, what="the other thread")
+    with running_aside(loop, pressure, giving_way):
+        for waiting, at_s, many in (
+            (0, 0.0, 1),
+            (10, 9.0, 1),
+            (10, 11.0, 2),
+            (5, 12.0, 2),
+            (2, 13.0, 3),
+            (30, 24.0, 4),
+        ):
+            loop.call_soon_threadsafe(tell, waiting, at_s)
+            wait_for(lambda many=many: len(at) >= many, what="the other thread")
     loop.run_until_complete(asyncio.sleep(0.01))
-    assert at == [("beside", own), ("aside", 19), ("beside", own), ("aside", 19), ("MainThread", own)]
+    nicer = min(own + NICER, 19)
+    assert at == [("aside", nicer), ("beside", own), ("aside", nicer), ("beside", own), ("MainThread", own)]
     task.cancel()
     loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
     loop.close()
