@@ -16,11 +16,14 @@ from iotide.daemon.settings import AggregatorSettings
 from support.serving import Fed, feeding, serving, until
 
 
-async def test_stream_that_outlives_its_removed_job_loses_nothing() -> None:
+async def test_stream_that_outlives_its_removed_job_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Fed()
-    async with serving(end_after_s=0.2, retain_s=0.0) as server, feeding(server, source) as agent:
+    async with serving(end_after_s=1000, retain_s=0.0) as server, feeding(server, source) as agent:
         source.open("s", "slow")
         source.periodic("s", periods=2)
+        await until(lambda: "slow" in server.aggregator.jobs and server.aggregator.jobs["slow"].totals.events)
+        # A pause of 2,000 s, after which time goes on as it does.
+        monkeypatch.setattr(server.aggregator, "_steady", lambda: time.monotonic() + 2000)
         await until(lambda: server.aggregator.counters["jobs_removed"])
         source.periodic("s", periods=3)
         await until(lambda: "slow" in server.aggregator.jobs and server.aggregator.jobs["slow"].totals.events)

@@ -326,6 +326,21 @@ def test_dropped_events_are_counted_exactly(actions: list[tuple[str, int]]) -> N
     ]
 
 
+@pytest.mark.parametrize("lasts_s", [0.01, 0.3])
+def test_aggregator_that_is_slow_is_sent_nothing_twice(lasts_s: float) -> None:
+    """Each batch takes it so long, and a window of them longer than what is waited for an answer."""
+    sink = RememberingSink()
+    shipper, core = pair(sink, batch_events=10, resend_after_s=1.0)
+    wire = Wire(shipper, core)
+    shipper.take([Opened("s", INFO), *(Chunk("s", numbered(10 * at, 10), Definitions()) for at in range(200))], 0.0)
+    shipper.take([Closed("s")], 0.0)
+    for _ in range(1000):
+        wire.step(lasts_s, most=1)
+    assert shipper.flushed
+    assert next(iter(sink.starts.values())) == list(range(2000))
+    assert shipper.counters["batches_resent"] == 0
+
+
 def test_streams_are_introduced_no_faster_than_their_batches_are_taken() -> None:
     shipper, core = pair(RememberingSink(), batch_events=1)
     wire = Wire(shipper, core)
