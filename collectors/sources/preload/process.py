@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ....events import Definitions, EventBatch, InputError, Kind, ProtocolError, StreamInfo, make_batch
 from ....events.losses import is_loss
 from ...source import Problems
+from .alike import MOST_LINES, MOST_LOG, AlikeLives, Life
 from .definition_log import entries_of
 from .drain import HOLD_S
 from .lines import Lines, Records, split
@@ -27,6 +28,11 @@ _MOST_GROWTH: Final = 1 << 40
 _COPIED: Final = ("duration", "offset", "requested", "bytes", "handle", "parent", "flags", "kind", "errno", "depth")
 _MOST_BITS: Final = 62
 _LAST_KIND: Final = max(Kind)
+_PROBLEMS: Final = (
+    *("definitions_dropped", "definitions_malformed", "signatures_dropped", "signatures_malformed"),
+    "programs_unseen",
+)
+"""Counters of what a process that lives like another would have counted, too."""
 
 
 class TracedProcess:
@@ -46,6 +52,7 @@ class TracedProcess:
         problems: of the source.
         allowance: texts of signatures that all streams share.
         unseen: programs that are not traced.
+        alike: what processes have done before this one; None: it is made anew.
     """
 
     def __init__(
@@ -58,6 +65,7 @@ class TracedProcess:
         problems: Problems,
         allowance: Allowance,
         unseen: Unseen,
+        alike: AlikeLives | None = None,
     ) -> None:
         self.stream = stream
         self.info = info
@@ -65,7 +73,13 @@ class TracedProcess:
         self._fresh_losses: Counter[str] = Counter()
         self._forgive = forgive
         self._clock_offset_ns = info.clock_offset_ns or 0
-        self._names = Names(facts, counters, allowance)
+        self._facts = facts
+        self._allowance = allowance
+        self._alike = alike
+        self._learned: Names | None = None
+        self._early: list[bytes] = []
+        """Definitions that have not been learned yet: a process that lives like another needs not to."""
+        self._found: Definitions | None = None
         self._counters = counters
         self._problems = problems
         self._unseen = unseen
@@ -91,8 +105,25 @@ class TracedProcess:
         self._ready += self._held
         self._held = []
 
+    @property
+    def _names(self) -> Names:
+        """What the process has defined, once that is needed."""
+        if self._learned is None:
+            self._learned = Names(self._facts, self._counters, self._allowance)
+            for entries in self._early:
+                self._learn(entries)
+        return self._learned
+
     def learn(self, entries: bytes) -> None:
         """Takes in definitions."""
+        if self._learned is None and self._alike is not None:
+            if sum(map(len, self._early)) + len(entries) <= MOST_LOG:
+                self._early.append(entries)
+                return
+            self._alike = None
+        self._learn(entries)
+
+    def _learn(self, entries: bytes) -> None:
         self._names.look()
         for entry in entries_of(entries):
             try:
@@ -127,6 +158,37 @@ class TracedProcess:
         """Returns some events whose definitions have been learned; None while there are none."""
         if ended:
             self.settle(now_s)
+            if self._learned is None and self._alike is not None and self._ready:
+                return self._lived(now_s, self._alike)
+        batch = self._take(now_s, ended=ended)
+        self._early = []  # they are learned now
+        return batch
+
+    def _lived(self, now_s: float, alike: AlikeLives) -> EventBatch | None:
+        """Returns all events of a process that has ended, of which nothing was handed out yet."""
+        lines = self._ready[0][1] if len(self._ready) == 1 else np.concatenate([part for _, part in self._ready])
+        tid = self._ready[0][0]
+        if len(lines) > MOST_LINES or any(each != tid for each, _ in self._ready):
+            return self._take(now_s, ended=True)
+        key = alike.key_of(self._early, lines)
+        if (life := alike.find(key)) is not None:
+            batch = life.batch(lines, self._clock_offset_ns, pid=self.info.pid, tid=tid, rank=self.info.rank)
+            if batch is not None:
+                self._found = life.definitions(self._facts)
+                self._ready, self._ready_since_s, self._early = [], None, []
+                return batch
+        before = self._problems_told()
+        batch = self._take(now_s, ended=True)
+        if batch is not None and not self._ready and alike.is_wanted(key) and self._problems_told() == before:
+            self._found = self._names.interner.take_fresh()
+            if (life := Life.of(batch, self._found, self._early, lines)) is not None:
+                alike.remember(key, life)
+        return batch
+
+    def _problems_told(self) -> list[int]:
+        return [self._counters[name] for name in _PROBLEMS] + [self.losses.total()]
+
+    def _take(self, now_s: float, *, ended: bool) -> EventBatch | None:
         since_s = self._ready_since_s
         late = since_s is not None and now_s - since_s > HOLD_S
         self._names.complete(last=late or ended)
@@ -149,6 +211,11 @@ class TracedProcess:
 
     def definitions(self) -> Definitions:
         """Returns what was defined since the last call, unless more of it is being found out."""
+        if self._found is not None:
+            found, self._found = self._found, None
+            return found
+        if self._learned is None and not self._early:
+            return Definitions()
         return self._names.interner.take_fresh() if self._names.is_complete else Definitions()
 
     def fresh_losses(self) -> Counter[str]:
@@ -163,7 +230,8 @@ class TracedProcess:
                 rows = split(lines)[0].rows
                 self._lose("events_dropped:closed", len(rows))
                 self._lose("bytes_dropped:closed", int(rows["bytes"][(rows["depth"] == 0) & (rows["bytes"] > 0)].sum()))
-        self._names.signatures.close()
+        if self._learned is not None:
+            self._learned.signatures.close()
 
     def _lose(self, reason: str, count: int) -> None:
         self._counters[reason] += count

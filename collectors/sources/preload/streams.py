@@ -15,6 +15,7 @@ from ....events import InputError, StreamInfo, empty_batch
 from ....events.losses import CUT_OFF, UNHEARD, is_loss
 from ...file_facts import NodeFiles
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
+from .alike import AlikeLives
 from .lines import Lines
 from .process import TracedProcess
 from .ring_layout import HEADER
@@ -62,6 +63,7 @@ class Streams:
         self._clock = clock
         self._give_up = give_up
         self._allowance = Allowance()
+        self._alike = AlikeLives()
         self._processes: dict[int, TracedProcess] = {}  # by token
         self._touched: dict[int, None] = {}
         self._items: list[SourceItem] = []
@@ -101,6 +103,7 @@ class Streams:
             self._problems,
             self._allowance,
             self.unseen,
+            self._alike,
         )
         if follows:
             self._learn_image(pid)
