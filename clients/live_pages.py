@@ -5,17 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from ..events.dfg import Comparison, Graph
 from ..events.layers import Layers, LayersReport
+from ..events.losses import loss_lines
 from .dfg.layout import Layout
 from .dfg.page import laid_out
 from .layers.page import page_of
 
 MOST_PAGES: Final = 64
 REFRESH_S: Final = 2.0
+_NO_LOSSES: Final[Mapping[str, int]] = MappingProxyType({})
 _SHARE: Final = 0.1  # of a core that drawing one page may take
 
 
@@ -42,23 +46,29 @@ class LivePages:
         page = self._pages.get(name)
         return None if page is None or time.monotonic() >= page.stale_s else page.text
 
-    def draw(self, name: str, graph: Graph, comparison: Comparison | None = None) -> str:
-        """Draws a page; where it was drawn before, its nodes keep their places."""
+    def draw(
+        self, name: str, graph: Graph, comparison: Comparison | None = None, *, losses: Mapping[str, int] = _NO_LOSSES
+    ) -> str:
+        """Draws a page, with what of its jobs was lost; where it was drawn before, its nodes keep their places."""
         with self._lock:
             begun = time.monotonic()
             last = self._pages.get(name)
             text, layout = laid_out(
-                graph, comparison=comparison, before=None if last is None else last.layout, refresh_s=self._refresh_s
+                graph,
+                comparison=comparison,
+                before=None if last is None else last.layout,
+                refresh_s=self._refresh_s,
+                lost=list(loss_lines(losses)),
             )
             self._keep(name, text, layout, begun)
             return text
 
-    def draw_layers(self, name: str, layers: Layers) -> str:
-        """Draws the page of a job's layers."""
+    def draw_layers(self, name: str, layers: Layers, *, losses: Mapping[str, int] = _NO_LOSSES) -> str:
+        """Draws the page of a job's layers, which says what of it was lost."""
         with self._lock:
             begun = time.monotonic()
             report = LayersReport(files=[layers.job], source="running job", wall_clock=True, layers=layers)
-            text = page_of(report, refresh_s=self._refresh_s)
+            text = page_of(report, refresh_s=self._refresh_s, lost=list(loss_lines(losses)))
             self._keep(name, text, None, begun)
             return text
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ...events import EventBatch, Flag, Layer
+from ...events import EventBatch, Flag, Kind, Layer
 from ...events.batch import IntArray, occurring
 from ...events.spread import asked_for, busy_ns, calls_in
 from ..dfg.state import Ints
@@ -15,6 +15,7 @@ from .sums import MOST
 
 _LATEST_NS: Final = 2**61
 _MOST_NS: Final = 2**55  # that the calls of one event take together
+_MOST_AT_ONCE: Final = 0x7FFFF000  # bytes that Linux moves in one call (read(2)); who asks for more wants all there is
 _MOST_NAMES: Final = 2**24  # that keys of tables have room for
 _FILLED: Final = {
     "around": 0, "over": UNTOLD, "over_kind": 0, "below_ns": 0, "below": 0, "below_bytes": 0,
@@ -23,7 +24,11 @@ _FILLED: Final = {
 
 
 def believed(batch: EventBatch) -> tuple[EventBatch, int]:
-    """Returns events with durations and sizes cut to what is believed, and how many had one beyond that."""
+    """Returns events with durations and sizes cut to what is believed, and how many had one beyond that.
+
+    A request for more than a call can move asks for all there is, as cp and cat do: it counts by what it moved.
+    """
+    batch = _without_endless_requests(batch)
     start = _within(batch.start, -_LATEST_NS, _LATEST_NS)
     ns, requested, moved = (_within(column, 0, MOST) for column in (batch.duration, batch.requested, batch.bytes))
     clipped = 0
@@ -32,6 +37,16 @@ def believed(batch: EventBatch) -> tuple[EventBatch, int]:
     elif start is batch.start and requested is batch.requested:
         return batch, 0
     return batch.replace(start=start, duration=ns, requested=requested, bytes=moved), clipped
+
+
+def _without_endless_requests(batch: EventBatch) -> EventBatch:
+    requested = batch.requested
+    if not len(batch) or int(requested.max()) <= _MOST_AT_ONCE:
+        return batch
+    moves = (batch.kind == Kind.READ) | (batch.kind == Kind.WRITE)
+    other = (batch.flags & int(Flag.AGGREGATE | Flag.STORES)) != 0  # there it is no request's size
+    endless = (requested > _MOST_AT_ONCE) & (batch.bytes < requested) & moves & ~other
+    return batch.replace(requested=np.where(endless, batch.bytes, requested)) if endless.any() else batch
 
 
 def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Calls:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ...events.dfg import Comparison, Graph
@@ -44,6 +45,7 @@ def laid_out(
     comparison: Comparison | None = None,
     before: Layout | None = None,
     refresh_s: float | None = None,
+    lost: Sequence[str] = (),
 ) -> tuple[str, Layout]:
     """Renders the page and returns where its nodes stand, too.
 
@@ -53,6 +55,7 @@ def laid_out(
         comparison: as there.
         before: as there.
         refresh_s: the page asks for itself again after each so many seconds, and keeps what its reader has set.
+        lost: sentences on what was lost on the way.
     """
     limits = {"most_activities": MOST_ACTIVITIES, "most_edges": MOST_EDGES}
     scene = scene_of(graph, colour=colour, comparison=comparison, **limits)
@@ -65,6 +68,7 @@ def laid_out(
     shown = {node.name for node in scene.nodes}
     text = page_template("dfg.html").render(
         refresh_s=refresh_s,
+        lost=lost,
         scene=scene,
         graph=graph,
         comparison=comparison,

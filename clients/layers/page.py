@@ -61,12 +61,13 @@ class SizeLine:
     counts: list[int]
 
 
-def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
+def page_of(report: LayersReport, *, refresh_s: float | None = None, lost: Sequence[str] = ()) -> str:
     """Renders the page; names of programs and files are escaped.
 
     Args:
         report: what to show.
         refresh_s: the page asks for itself again after so many seconds.
+        lost: sentences on what was lost on the way.
     """
     layers = report.layers
     start_s, span_s = axis_of(layers)
@@ -76,6 +77,7 @@ def page_of(report: LayersReport, *, refresh_s: float | None = None) -> str:
     several = [row for row in layers.collectives if row.processes > 1]
     return _template().render(
         report=report,
+        lost=lost,
         layers=layers,
         nesting=nesting_text(layers),
         notes=list(notes(layers)),

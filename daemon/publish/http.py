@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Annotated, Protocol
 
 from fastapi import FastAPI, HTTPException, Query, Request, Response
@@ -36,12 +37,12 @@ class Pages(Protocol):
         """Returns a page that need not be drawn again yet."""
         ...
 
-    def draw(self, name: str, graph: Graph, comparison: Comparison | None = None) -> str:
-        """Draws a page; with a comparison, of both graphs together."""
+    def draw(self, name: str, graph: Graph, comparison: Comparison | None = None, *, losses: Mapping[str, int]) -> str:
+        """Draws a page; with a comparison, of both graphs together. ``losses``: what of the jobs was lost."""
         ...
 
-    def draw_layers(self, name: str, layers: Layers) -> str:
-        """Draws the page of a job's layers."""
+    def draw_layers(self, name: str, layers: Layers, *, losses: Mapping[str, int]) -> str:
+        """Draws the page of a job's layers, likewise."""
         ...
 
 
@@ -224,13 +225,15 @@ def make_application(
             if job in aggregator.jobs and (known := pages.current(name)) is not None:
                 return known
             green = graph_of(job)
+            losses = Counter(session_of(job).losses.total)
             if versus is None:
-                return await in_thread(lambda: pages.draw(name, green()), (session_of(job), "graph"))
+                return await in_thread(lambda: pages.draw(name, green(), losses=losses), (session_of(job), "graph"))
             red = graph_of(versus)
+            losses.update(session_of(versus).losses.total)
 
             def drawn() -> str:
                 one, other = green(), red()
-                return pages.draw(name, union_of(one, other), compare(one, other, job, versus))
+                return pages.draw(name, union_of(one, other), compare(one, other, job, versus), losses=losses)
 
             return await in_thread(drawn, (session_of(job), "graph"))
 
@@ -240,8 +243,10 @@ def make_application(
             name = f"layers\n{job}"
             if job in aggregator.jobs and (known := pages.current(name)) is not None:
                 return known
-            report = layers_of(job)
-            return await in_thread(lambda: pages.draw_layers(name, report(Cut())), (session_of(job), "layers"))
+            report, losses = layers_of(job), Counter(session_of(job).losses.total)
+            return await in_thread(
+                lambda: pages.draw_layers(name, report(Cut()), losses=losses), (session_of(job), "layers")
+            )
 
     @app.get("/api/v1/jobs/{job:path}")
     async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:

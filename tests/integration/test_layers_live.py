@@ -34,6 +34,21 @@ def asked(address: str) -> bytes:
     return content
 
 
+async def test_live_pages_say_what_of_the_job_was_lost() -> None:
+    source = Fed()
+    async with serving(pages=LivePages()) as server, feeding(server, source):
+        source.open("s", "job")
+        source.feed("s", batch_of([transfer(1000)], begin=BEGIN), ["write"], ["/a"])
+        await until(lambda: "job" in server.aggregator.jobs and server.aggregator.jobs["job"].totals.events == 3)
+        source.lose("s", {"events_dropped:ring_full": 7, "bytes_dropped:ring_full": 700})
+        await until(lambda: server.aggregator.jobs["job"].losses.total)
+        for name in ("layers", "dfg", "dfg?versus=job"):
+            shown = (await asyncio.to_thread(asked, f"{server.http_url}/jobs/job/{name}")).decode()
+            lost = "14" if "versus" in name else "7"  # of both
+            assert f"Lost on the way, and missing here: {lost} calls dropped as a thread&#39;s ring was full" in shown
+            assert "raise --ring-records" in shown
+
+
 async def test_running_job_tells_its_layers_over_http_and_in_the_terminal(tmp_path: Path) -> None:
     source = Fed()
     async with serving(pages=LivePages()) as server, feeding(server, source):

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 import numpy as np
 from iotide.collectors.agent import Agent
 from iotide.collectors.settings import CollectorSettings
-from iotide.collectors.source import Chunk, Closed, Opened, Problems, SourceItem
+from iotide.collectors.source import Chunk, Closed, Lost, Opened, Problems, SourceItem
 from iotide.daemon.publish.http import Pages
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
@@ -67,6 +67,9 @@ class Fed:
         for file in files:
             self._interners[stream].file(file)
         self._waiting.append(Chunk(stream, batch, self._interners[stream].take_fresh()))
+
+    def lose(self, stream: str, losses: dict[str, int]) -> None:
+        self._waiting.append(Lost(Counter(losses), stream))
 
     def end(self, stream: str) -> None:
         self._waiting.append(Closed(stream))

@@ -287,6 +287,19 @@ def test_small_requests_metadata_churn_and_failures_are_found() -> None:
     }
 
 
+@pytest.mark.parametrize("requested", [0x7FFFF001, 2**62])
+def test_request_for_all_there_is_counts_by_what_it_moved(requested: int) -> None:
+    batch = make_batch(3, {
+        "start": np.arange(3) * SLOW, "duration": SLOW // 2, "kind": int(Kind.READ), "layer": 1, "file": 1, "tid": 1,
+        "requested": requested, "bytes": 20_000_000, "call": 4,
+    })  # fmt: skip
+    made = analyzer()
+    made.update(batch, "s", INFO, names(["/data/in"]).files)
+    (posix,) = told(made).layers
+    assert posix.median_read is not None
+    assert 2**24 <= posix.median_read <= 2**25
+
+
 def test_waiting_on_pipes_and_loading_of_modules_are_told_apart_from_work_on_data() -> None:
     known = ["/data/in", "/usr/lib/python3/os.py", "pipe:[81]", "/home/me/env/lib/python3.11/abc.pyc"]
     kinds = [FileType.REGULAR, FileType.REGULAR, FileType.PIPE, FileType.REGULAR]
