@@ -29,6 +29,8 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "grouping_most": _REDUCTION,
     "grouping_sum": (None, [_POINTER, _U64, _POINTER, _POINTER, _U64, _POINTER]),
     "grouping_count": (None, [_POINTER, _U64, _POINTER]),
+    "bins_range": (None, [_POINTER, _POINTER, _U64, _I64, _POINTER, _POINTER]),
+    "bins_sum": (_U64, [_POINTER, _POINTER, _POINTER, _I64, _U64, _I64, _POINTER, _POINTER]),
     "graph_tally": (None, [_POINTER, _POINTER, _POINTER, _POINTER, _U64, _POINTER]),
     "graph_buckets": (None, [_POINTER, _POINTER, _U64, _POINTER, _I64, _POINTER]),
     "graph_sweep": (

@@ -49,15 +49,14 @@ class Seen:
         start, end, volume, is_read = counted_columns(batch, left_out, "both")
         if not len(start):
             return None
-        reads = np.flatnonzero(is_read)
-        if 0 < len(reads) < len(start):
-            writes = np.flatnonzero(~is_read)
+        if is_read.all():
+            self._add_reads(start, end, volume, now_ns)
+        elif not is_read.any():
+            self._add_writes(start, end, volume, now_ns)
+        else:
+            reads, writes = np.flatnonzero(is_read), np.flatnonzero(~is_read)
             self._add_reads(start.take(reads), end.take(reads), volume.take(reads), now_ns)
             self._add_writes(start.take(writes), end.take(writes), volume.take(writes), now_ns)
-        elif len(reads):
-            self._add_reads(start, end, volume, now_ns)
-        else:
-            self._add_writes(start, end, volume, now_ns)
         return int(start.min()), int(end.max())
 
     def _add_reads(self, start: Times, end: Times, volume: Times, now_ns: int | None) -> None:

@@ -7,10 +7,16 @@ called abstraction error.
 
 from __future__ import annotations
 
-from typing import Any
+import ctypes
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
+from ..grouping import kernel
+
+_FEWEST: Final = 256
+"""Requests from which on the kernel pays."""
 
 Numbers = npt.NDArray[np.integer[Any]] | npt.NDArray[np.floating[Any]]
 
@@ -19,6 +25,11 @@ def bin_range(
     start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], bin_ns: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Returns the first and the last bin that each request [start, end) touches, int64; empty ones touch one bin."""
+    compiled = _compiled(start, end)
+    if compiled is not None:
+        first, last = np.empty(len(start), np.int64), np.empty(len(start), np.int64)
+        compiled.bins_range(start.ctypes.data, end.ctypes.data, len(start), bin_ns, first.ctypes.data, last.ctypes.data)
+        return first, last
     return start // bin_ns, np.maximum(end - 1, start) // bin_ns
 
 
@@ -49,15 +60,12 @@ def spread(
         lowest: number of the first bin wanted; what lies before is left out.
         bins: number of bins wanted.
     """
-    within = first == last
-    if within.all():
-        return _sums(first - lowest, volume, bins)
-    across = np.flatnonzero(~within)
-    weight = volume.astype(np.float64)
+    total, across = _within(first, last, volume, lowest, bins)
+    if not len(across):
+        return total
     begun, ended = first[across], last[across]
-    per_ns = weight[across] / (end[across] - start[across])
-    weight[across] = per_ns * ((begun + 1) * bin_ns - start[across])
-    total = _sums(first - lowest, weight, bins)
+    per_ns = volume[across] / (end[across] - start[across])
+    total += _sums(begun - lowest, per_ns * ((begun + 1) * bin_ns - start[across]), bins)
     total += _sums(ended - lowest, per_ns * (end[across] - ended * bin_ns), bins)
     first, last = begun, ended
     full = np.flatnonzero((last - first > 1) & (last > lowest))
@@ -70,6 +78,31 @@ def spread(
         level = np.cumsum(change)[:bins]
         total += np.where(np.cumsum(running)[:bins] > 0, np.maximum(level, 0.0), 0.0)
     return total
+
+
+def _within(
+    first: npt.NDArray[np.int64], last: npt.NDArray[np.int64], volume: Numbers, lowest: int, bins: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
+    """Returns the bytes in each bin of requests within one, and the rows of the others."""
+    compiled = _compiled(first, last)
+    if compiled is not None and volume.dtype == np.int64:
+        total, rows = np.zeros(bins), np.empty(len(first), np.intp)
+        across = compiled.bins_sum(
+            first.ctypes.data, last.ctypes.data, volume.ctypes.data, volume.strides[0], len(first), lowest,
+            total.ctypes.data, rows.ctypes.data,
+        )  # fmt: skip
+        return total, rows[:across].copy()
+    within = first == last
+    if within.all():
+        return _sums(first - lowest, volume, bins), np.zeros(0, np.intp)
+    return _sums(first[within] - lowest, volume[within], bins), np.flatnonzero(~within)
+
+
+def _compiled(*columns: npt.NDArray[np.int64]) -> ctypes.CDLL | None:
+    """Returns the kernel where it is there and it pays, for columns that lie as it reads them."""
+    if len(columns[0]) < _FEWEST or any(not column.flags.c_contiguous for column in columns):
+        return None
+    return kernel()
 
 
 def _sums(position: npt.NDArray[np.int64], weight: Numbers, bins: int) -> npt.NDArray[np.float64]:

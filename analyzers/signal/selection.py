@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events import EventBatch, Kind, is_constant
+from ...events import EventBatch, Kind
 from ...events.batch import occurring
 from ...events.models import ModeName
 from ..file_groups import READS, WRITES
@@ -49,20 +49,24 @@ def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
     Returns:
         bool[len(batch)]
     """
+    wanted = _wanted(batch, left_out, mode)
+    return wanted if len(wanted) == len(batch) else np.broadcast_to(wanted, (len(batch),))
+
+
+def _wanted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
+    """Returns the same, bool[1] where all that it depends on has one value throughout."""
     bits = _BITS[mode].take(occurring(batch.kind))
     if left_out.any():
-        bits = bits & (_of_files(left_out, 0, batch) ^ np.uint8(_EVERY))
-    wanted = (bits != 0) & (batch.bytes > 0)
-    if not (is_constant(batch.depth) and batch.depth[0] == 0):
-        wanted &= batch.depth == 0
-    result: Flags = wanted
-    return result
+        bits = bits & _of_files(left_out ^ np.uint8(_EVERY), _EVERY, batch)
+    wanted: Flags = (bits != 0) & (occurring(batch.bytes) > 0)
+    depth = occurring(batch.depth)
+    return wanted & (depth == 0) if depth.any() else wanted
 
 
 def is_left_out(batch: EventBatch, left_out: LeftOut) -> Flags:
     """Tells which events are reads or writes of files that do not count that way, bool[len(batch)]."""
     result: Flags = (_of_files(left_out, 0, batch) & _BITS["both"].take(occurring(batch.kind))) != 0
-    return result
+    return result if len(result) == len(batch) else np.broadcast_to(result, (len(batch),))
 
 
 def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> npt.NDArray[np.uint8]:
@@ -74,9 +78,11 @@ def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> n
 
 
 def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tuple[Times, Times, Times, Flags]:
-    """Returns start, end, bytes, and whether it is a read, of the events that count."""
-    rows = counted(batch, left_out, mode)
-    start, end, volume, is_read = batch.start, batch.end, batch.bytes, batch.kind == Kind.READ
+    """Returns start, end, bytes, and whether it is a read (bool[1] if one is for all), of the events that count."""
+    rows = _wanted(batch, left_out, mode)
+    start, end, volume, is_read = batch.start, batch.end, batch.bytes, occurring(batch.kind) == Kind.READ
     if not rows.all():
-        start, end, volume, is_read = start[rows], end[rows], volume[rows], is_read[rows]
+        kept = np.flatnonzero(np.broadcast_to(rows, (len(batch),)))
+        start, end, volume = start[kept], end[kept], volume[kept]
+        is_read = is_read[kept] if len(is_read) == len(batch) else is_read
     return start.astype(np.int64, copy=False), end, volume.astype(np.int64, copy=False), is_read

@@ -1,0 +1,45 @@
+/* Puts requests into bins of equal length; analyzers/signal/binning.py is its interface, and does the same in NumPy. */
+#include <stdint.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* A bin and where it begins: the next request is mostly in the same. */
+struct bin {
+    int64_t number, begin;
+};
+
+static inline int64_t bin_of(struct bin *bin, int64_t at, int64_t length) {
+    if ((uint64_t)at - (uint64_t)bin->begin >= (uint64_t)length) {
+        bin->number = at / length - (at % length < 0);
+        bin->begin = (int64_t)((uint64_t)bin->number * (uint64_t)length);
+    }
+    return bin->number;
+}
+
+/* Writes the first and the last bin of requests [start, end); one that does not end after its start is in one. */
+EXPORT void bins_range(const int64_t *start, const int64_t *end, uint64_t count, int64_t length, int64_t *first,
+                       int64_t *last) {
+    struct bin of_start = {0, 0}, of_end = {0, 0};
+    for (uint64_t i = 0; i < count; i++) {
+        first[i] = bin_of(&of_start, start[i], length);
+        last[i] = bin_of(&of_end, end[i] > start[i] ? end[i] - 1 : start[i], length);
+    }
+}
+
+/* Adds the volumes, which are step bytes apart, of requests within one bin to total[bin - lowest], but for bins before
+ * lowest. Writes the rows of the other requests, and returns how many these are. */
+EXPORT uint64_t bins_sum(const int64_t *first, const int64_t *last, const char *volume, int64_t step, uint64_t count,
+                         int64_t lowest, double *total, int64_t *rows) {
+    uint64_t across = 0;
+    for (uint64_t i = 0; i < count; i++, volume += step) {
+        if (first[i] != last[i]) {
+            rows[across++] = (int64_t)i;
+        } else if (first[i] >= lowest) {
+            int64_t moved;
+            memcpy(&moved, volume, sizeof moved);
+            total[first[i] - lowest] += (double)moved;
+        }
+    }
+    return across;
+}
