@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from .kernel_library import kernel
 
 _LEVEL: Final = 6
 _MANY: Final = 4096
@@ -33,27 +34,48 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
     """
     if not len(values):
         return b""
-    grown = np.empty(len(values), np.int64)
-    grown[0], grown[1:] = values[0], values[1:] - values[:-1]
-    zigzag = ((grown << 1) ^ (grown >> 63)).view(np.uint64)
     if len(values) < _MANY:
+        zigzag = _zigzag(_grown(values))
         return zlib.compress(zigzag.astype("<u8").view(np.uint8).reshape(len(values), 8).T.tobytes(), _LEVEL)
-    planes = (int(zigzag[1:].max()).bit_length() + 7) // 8
+    planes = _planes(np.ascontiguousarray(values))
     pieces, checksum = [_HEAD], 1
-    for place in range(planes):
-        plane = (zigzag >> np.uint64(8 * place)).astype(np.uint8).tobytes()
+    for plane in planes:
         pieces += [_deflate(plane[at : at + _BLOCK]) for at in range(0, len(plane), _BLOCK)]
         checksum = zlib.adler32(plane, checksum)
-    for byte in int(zigzag[0]).to_bytes(8, "little")[planes:]:  # the first is from 0, and may be longer than the rest
+    first = int(_zigzag(values[:1])[0])  # it is from 0, and may be longer than the rest
+    for byte in first.to_bytes(8, "little")[len(planes) :]:
         pieces += [_STORED, bytes((byte,)), _zeros(len(values) - 1)]
         checksum = _with_zeros(zlib.adler32(bytes((byte,)), checksum), len(values) - 1)
     return b"".join([*pieces, _END, checksum.to_bytes(4, "big")])
 
 
+def _grown(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    grown = np.empty(len(values), np.int64)
+    grown[0], grown[1:] = values[0], values[1:] - values[:-1]
+    return grown
+
+
+def _zigzag(grown: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """Returns numbers whose lowest bit is the sign, so that small ones are small whatever it is."""
+    return ((grown << 1) ^ (grown >> 63)).view(np.uint64)
+
+
+def _planes(values: npt.NDArray[np.int64]) -> list[bytes]:
+    """Returns the bytes of equal weight of all growths, the lowest first, up to the last that any but the first has."""
+    compiled = kernel()
+    if compiled is None:
+        zigzag = _zigzag(_grown(values))
+        count = (int(zigzag[1:].max()).bit_length() + 7) // 8
+        return [(zigzag >> np.uint64(8 * place)).astype(np.uint8).tobytes() for place in range(count)]
+    count = (int(compiled.integers_bits(values.ctypes.data, len(values))).bit_length() + 7) // 8
+    planes = np.empty((count, len(values)), np.uint8)
+    compiled.integers_planes(values.ctypes.data, len(values), count, planes.ctypes.data)
+    return [plane.tobytes() for plane in planes]
+
+
 def estimate(values: npt.NDArray[np.int64]) -> float:
     """Returns about how many bits ``pack`` needs for a value of a sample: the entropy of its bytes of equal weight."""
-    grown = np.diff(values)
-    zigzag = ((grown << 1) ^ (grown >> 63)).view(np.uint64)
+    zigzag = _zigzag(np.diff(values))
     bits = 0.0
     for place in range((int(zigzag.max(initial=0)).bit_length() + 7) // 8):
         counts = np.bincount((zigzag >> np.uint64(8 * place)).astype(np.uint8))

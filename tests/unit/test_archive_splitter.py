@@ -77,6 +77,7 @@ def coded(batch: EventBatch, pieces: int) -> tuple[list[int], list[list[int]], l
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 900), st.sets(st.sampled_from(COLUMNS)), st.integers(1, 40))
 def test_split_and_coded_at_once_is_what_twins_make_one_after_the_other(

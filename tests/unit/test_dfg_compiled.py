@@ -79,6 +79,7 @@ def close(one: Any, two: Any) -> None:
         assert one == two
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=80)
 @given(logs(), st.sampled_from([300, 2500]), st.sampled_from([0.0, 1e-6, 2.0]), st.sampled_from([2, 512]))
 def test_graph_is_what_it_is_without_the_kernel(log: Log, batch: int, lateness_s: float, activities: int) -> None:
@@ -89,6 +90,7 @@ def test_graph_is_what_it_is_without_the_kernel(log: Log, batch: int, lateness_s
     close(result(log, batch, chosen), expected)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(logs(600), st.integers(1, 4))
 def test_most_at_once_is_that_of_the_sweep_over_sorted_times(log: Log, pieces: int) -> None:

@@ -111,6 +111,7 @@ def test_kernel_is_there() -> None:
     assert plain.kernel() is not None
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(lines_of(VALUES), st.lists(st.integers(0, 1500), max_size=3), st.sampled_from([0, 65_536]))
 def test_many_records_at_once_are_what_few_at_a_time_are(
@@ -119,6 +120,7 @@ def test_many_records_at_once_are_what_few_at_a_time_are(
     check(lines, cuts, allowed)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(lines_of(VALID), st.lists(st.integers(0, 1500), max_size=3), st.sampled_from([0, 65_536]))
 def test_valid_records_are_too_and_what_none_changes_takes_no_room(
@@ -132,6 +134,7 @@ def test_valid_records_are_too_and_what_none_changes_takes_no_room(
             assert is_constant(getattr(batch, name)), name
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32), st.integers(1, 5000))
 def test_more_signatures_than_are_remembered_keep_their_numbers(seed: int, kinds: int) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.signal import binning
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     st.integers(0, 2**32),
