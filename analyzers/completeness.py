@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _MOST_MARKS: Final = 512
 _MOST_HOLES: Final = 256
 
 
-@dataclass(slots=True)
-class _Hole:
+class _Hole(Struct):
     start_ns: int
     end_ns: int
     events: int

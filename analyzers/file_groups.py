@@ -6,9 +6,10 @@ The one rule that signal, totals, tables, layers and texts go by. It is asked on
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from ..events import FileType
 from ..events.models import CountName
@@ -84,8 +85,7 @@ def _kind_of(path: str) -> tuple[bool, bool]:
     return software or own or bool(named), own
 
 
-@dataclass(frozen=True, slots=True)
-class CountRule:
+class CountRule(Struct, frozen=True):
     """Says of each file what group it belongs to, and whether what is read of it and written to it counts.
 
     Attributes:

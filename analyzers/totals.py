@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ..events import EventBatch, Flag, Kind, Layer
 from ..events.spread import busy_ns, calls_in, spread
@@ -21,8 +21,7 @@ _HUGE: Final = 2**44  # values from here on are summed one by one: int64 might n
 _MOST: Final = 2**62
 
 
-@dataclass(frozen=True, slots=True)
-class CallRow:
+class CallRow(Struct, frozen=True):
     """Traffic through one call of one job; ``bytes`` are those that count, seconds are of all threads."""
 
     number: int
@@ -33,8 +32,7 @@ class CallRow:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class FileRow:
+class FileRow(Struct, frozen=True):
     """Traffic of one file of one job, at depth 0; bytes are those that count."""
 
     number: int

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 READ: Final = "#d9822b"
 WRITE: Final = "#0b6e99"
@@ -22,8 +23,7 @@ _TIME_UNITS: Final = (
 _RATE_UNITS: Final = (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """A unit of an axis; a value in it is the value in base units (s, bytes/s) over ``factor``."""
 
     name: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from ..events.models import Estimate, Frequency, ModeName, OtherRhythm, Prediction
 from .units import duration_text
@@ -16,8 +17,7 @@ NO_LINE: Final = "none of these lines is a rhythm; the weight says how far a lin
 """Said below the lines of a spectrum that have given no period."""
 
 
-@dataclass(frozen=True, slots=True)
-class Headline:
+class Headline(Struct, frozen=True):
     """What is said first.
 
     Attributes:

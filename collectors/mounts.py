@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _OCTAL: Final = re.compile(rb"\\([0-7]{3})")
 _REMEMBERED: Final = 4096
@@ -13,8 +14,7 @@ _REMEMBERED: Final = 4096
 _NO_PARENT: Final = None
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(Struct, frozen=True):
     """One line of mountinfo."""
 
     number: int

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, runtime_checkable
+
+from msgspec import Struct, field
 
 from ..events import Definitions, EventBatch, InputError, StreamInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A stream begins; comes before everything else of the stream."""
 
     stream: str
     info: StreamInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """What is known of a stream has changed; its job stays the same."""
 
     stream: str
     info: StreamInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """Events of a stream, with the definitions that they are the first to use. May hold definitions alone."""
 
     stream: str
@@ -34,8 +32,7 @@ class Chunk:
     definitions: Definitions
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Struct, frozen=True):
     """Of a stream, or of a job and none of its streams, something was lost."""
 
     losses: Counter[str]
@@ -46,8 +43,7 @@ class Lost:
     """Where no stream is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Struct, frozen=True):
     """A stream ends; nothing of it follows."""
 
     stream: str
@@ -58,8 +54,7 @@ class Closed:
 SourceItem: TypeAlias = Opened | Changed | Chunk | Lost | Closed
 
 
-@dataclass(slots=True)
-class Problems:
+class Problems(Struct):
     """Malformed input that was skipped: all counted, the first ``kept`` remembered for a person to read."""
 
     kept: int = 100
@@ -73,8 +68,7 @@ class Problems:
             self.first.append(problem)
 
 
-@dataclass(slots=True)
-class Omissions:
+class Omissions(Struct):
     """What an input says and events have no place for: the input is right, and this of it is lost.
 
     ``what`` is a plural in words, such as ``calls of MPI that name no file``; past ``most`` kinds the others share one.
@@ -143,8 +137,7 @@ class Waking(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """What the collector knows of the streams that a source will open and the input itself may not say."""
 
     job: str

@@ -10,8 +10,9 @@ import queue
 import struct
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 ATTRIBUTE: Final = "lustre.lov"
 
@@ -34,8 +35,7 @@ _MOST_COMPONENTS: Final = 1024
 _MOST_WAITING: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Striping:
+class Striping(Struct, frozen=True):
     """Layout of a file; of one with several, the one that its end lies in."""
 
     stripes: int

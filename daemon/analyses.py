@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from ..analyzers.totals import Totals
 from ..events import EventBatch, StreamInfo
@@ -89,8 +90,7 @@ PARTS: Final[Mapping[str, Callable[[str, AggregatorSettings, JobNames], Part | N
 """What makes each analysis of a job, by name; None where it is switched off."""
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     part: Part
     seen: int = 0
     """Of the events that are held."""

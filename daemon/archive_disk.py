@@ -10,9 +10,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
 
 _SUFFIX: Final = ".iotide"
 _MOST_ALIKE: Final = 1000
@@ -134,8 +135,7 @@ class ArchiveFile:
             self.path, self._is_torn = None, False
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(Struct, frozen=True):
     future: Future[Any]
     then: Callable[[Any], None]
 

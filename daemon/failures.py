@@ -7,8 +7,9 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ..events import IotideError
 from ..events.models import AnalysisFailure
@@ -26,8 +27,7 @@ class AnalysisFailedError(IotideError):
     """What is asked for comes from an analysis of the job that failed; the text says when and why."""
 
 
-@dataclass(slots=True)
-class _Failure:
+class _Failure(Struct):
     at_s: float
     reason: str
     times: int = 0

@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, ParamSpec, Protocol
 
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..events import Definitions, EventBatch, IotideError, ProtocolError, StreamInfo, empty_batch
@@ -111,8 +111,7 @@ class Sink(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class IngestStats:
+class IngestStats(Struct):
     """What has come in; all cumulative but ``streams`` and ``collectors``."""
 
     messages: int = 0
@@ -130,8 +129,7 @@ class IngestStats:
     collectors: int = 0
 
 
-@dataclass(slots=True)
-class _Stream:
+class _Stream(Struct):
     owner: Collector
     expected: int
     gap_told: int = 0

@@ -8,11 +8,11 @@ says its name again, in a HELLO or a heartbeat, and goes on.
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(slots=True)
-class Collector:
+class Collector(Struct):
     """A collector that has streams open."""
 
     name: str

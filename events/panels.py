@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from .analysis import Validity, WaveletView
 from .models import Prediction
@@ -15,8 +14,7 @@ Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TraceSignal:
+class TraceSignal(Struct, frozen=True, eq=False):
     """Bandwidth over time, reads and writes apart.
 
     Attributes:
@@ -42,8 +40,7 @@ class TraceSignal:
         return self.start_s + len(self.written) * self.bin_s
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PhaseColumns:
+class PhaseColumns(Struct, frozen=True, eq=False):
     """I/O phases in order of time; float64 arrays of equal length, seconds and bytes."""
 
     start_s: Floats
@@ -54,8 +51,7 @@ class PhaseColumns:
         return len(self.start_s)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SpectrumColumns:
+class SpectrumColumns(Struct, frozen=True, eq=False):
     """The spectrum in which candidates were looked for, and the autocorrelation.
 
     Attributes:
@@ -77,8 +73,7 @@ class SpectrumColumns:
     autocorrelation: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Panels:
+class Panels(Struct, frozen=True, eq=False):
     """All that the pictures of one trace show; ``notes`` says what is left out and why."""
 
     prediction: Prediction

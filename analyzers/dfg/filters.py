@@ -6,11 +6,11 @@ import fnmatch
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events import EventBatch, Flag, Kind, Layer, StreamInfo
 from .form import check_length, wrong
@@ -39,8 +39,7 @@ Mask = npt.NDArray[np.bool_]
 Span = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One condition: any of the values, or with ``negated`` none of them.
 
     Attributes:
@@ -58,8 +57,7 @@ class Term:
         return any(pattern.fullmatch(text) for pattern in self.texts)
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """A declared filter.
 
     Attributes:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as Table
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from ...events import FileInfo, Kind, Layer
 from . import paths
@@ -32,8 +33,7 @@ class Names(Protocol):
     files: list[FileInfo]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One part of a name.
 
     Attributes:
@@ -45,8 +45,7 @@ class Part:
     levels: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Struct, frozen=True):
     """A declared mapping.
 
     Attributes:

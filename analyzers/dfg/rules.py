@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from ...events import ConfigError
 
@@ -18,8 +19,7 @@ Match = tuple[str, ...]
 """What a path pattern found: the whole match, then its groups."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One line: calls that fit ``call`` as a whole, on paths in which ``path`` is found, are ``activity``."""
 
     activity: str
@@ -37,8 +37,7 @@ class Rule:
         return _REFERENCE.sub(meant, self.activity)
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """The rules of one file, in order."""
 
     rules: tuple[Rule, ...]

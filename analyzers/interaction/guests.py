@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
+from msgspec import Struct
 
 from ...events.kernel import KernelEvent
 from ...events.recall import Ints, Recall
@@ -15,8 +15,7 @@ IPI_VECTORS: Final = (0xFB, 0xFC, 0xFD)
 _WAKES: Final = (int(KernelEvent.SCHED_WAKING), int(KernelEvent.SCHED_WAKEUP))
 
 
-@dataclass(frozen=True, slots=True)
-class GuestWakes:
+class GuestWakes(Struct, frozen=True):
     """Wake-ups between processes of guests.
 
     Attributes:

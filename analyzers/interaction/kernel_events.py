@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events import EventBatch, Flag
 from ...events.interaction_kinds import EdgeKind
@@ -26,8 +26,7 @@ _NAME_THEMSELVES: Final = (
 _MOST_GUESTS: Final = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(Struct, frozen=True):
     """Interactions of one kind, by the keys of those who interact."""
 
     source: Ints
@@ -36,8 +35,7 @@ class Links:
     waited_ns: Ints | int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What some events say.
 
     Attributes:

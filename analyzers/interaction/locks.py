@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from msgspec import Struct
 
 from ...events.kernel import KernelEvent
 from ...events.recall import Ints, Recall
 
 
-@dataclass(frozen=True, slots=True)
-class Handovers:
+class Handovers(Struct, frozen=True):
     """Edges of the execution graph.
 
     Attributes:

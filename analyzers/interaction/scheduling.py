@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events.kernel import KernelEvent
 from ...events.recall import Ints, Recall
@@ -16,8 +16,7 @@ _NEW: Final = int(KernelEvent.SCHED_WAKEUP_NEW)
 _WAKES: Final = (int(KernelEvent.SCHED_WAKING), int(KernelEvent.SCHED_WAKEUP), _NEW)
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduled:
+class Scheduled(Struct, frozen=True):
     """What some events say.
 
     Attributes:

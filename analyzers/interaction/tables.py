@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from ...events.interaction_kinds import EdgeKind
 from ..dfg.state import Ints
@@ -13,8 +14,7 @@ LINK_KINDS: Final[tuple[EdgeKind, ...]] = ("wakeup", "lock", "guest", "fork")
 """Kinds of links by number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(Struct, frozen=True):
     """Threads, their uses of files, and their links.
 
     Attributes:

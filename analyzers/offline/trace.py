@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from ...events import EventBatch
 from ...events.errors import ConfigError

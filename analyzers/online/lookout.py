@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
@@ -26,8 +28,7 @@ SAME: Final = math.log(1.15)
 """Periods whose logarithms differ by less are of one rhythm."""
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """The rhythm that was found last."""
 
     period_s: float
@@ -40,8 +41,7 @@ class _Known:
     """For so long."""
 
 
-@dataclass(slots=True)
-class _Rival:
+class _Rival(Struct):
     """Another rhythm, seen once at another level."""
 
     period_s: float

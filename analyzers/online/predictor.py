@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ...events import EventBatch, Flag
 from ...events.batch import occurring
@@ -25,8 +27,7 @@ _PAUSES_PER_PERIOD: Final = 8  # what comes after so long a pause may be a phase
 _OTHERS_EVERY: Final = 16  # predictions, of which one looks for further rhythms
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _Side(Struct, frozen=True, eq=False):
     """A job's signal in the directions that the settings say, and where in it to look."""
 
     settings: DetectSettings

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from .certainty import certain, chance_in_time, chance_of
 from .line import SHORTEST_BINS, Line
@@ -37,8 +37,7 @@ _EDGES: Final = 2  # bins between two phases that the edges of both fill
 _DRIFTED: Final = 2.0  # standard errors by which the latest intervals must differ to count instead of all
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Beat:
+class Beat(Struct, frozen=True, eq=False):
     """A segmentation into phases.
 
     Attributes:
@@ -205,8 +204,7 @@ def find_beat(
     return _judged(segmenter, begin, Segmentation(phases, period, measured, by_pauses))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Segmentation:
+class Segmentation(Struct, frozen=True, eq=False):
     """Phases in bins of their segmenter, their regularity, and the period that they give."""
 
     phases: Phases

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events.errors import ConfigError, UnavailableError
 
@@ -29,8 +29,7 @@ _CLUSTER_BINS: Final = 2**16
 _SEED: Final = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outliers:
+class Outliers(Struct, frozen=True, eq=False):
     """Judgement of every bin.
 
     Attributes:

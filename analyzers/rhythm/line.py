@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import cmath
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from .spectrum import Floats
 
@@ -21,8 +21,7 @@ _EXPLAINED: Final = 0.4
 _UNEVEN: Final = 0.03
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class Line(Struct, frozen=True, eq=False):
     """A spectral line.
 
     Attributes:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
 
 from .certainty import chance_of
 
@@ -31,8 +32,7 @@ _UNRESOLVED = 0.03  # spread of intervals below which they are as good as equal
 _IRREGULAR = 0.1  # spread of intervals up to which one that is two periods long means that a phase was missed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Phases:
+class Phases(Struct, frozen=True, eq=False):
     """I/O phases in order of time; arrays of equal length, times in bins (fractions are meant) from the first bin.
 
     Attributes:
@@ -61,8 +61,7 @@ class Phases:
         return Phases(self.start[rows], self.end[rows], self.volume[rows], self.first[rows], self.stop[rows])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Regularity:
+class Regularity(Struct, frozen=True, eq=False):
     """How regularly phases follow one another.
 
     Attributes:

@@ -7,10 +7,10 @@ known here; what it leaves unexplained is looked at again.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from ...events.models import Estimate, OtherRhythm, Relation
 from .beat import AGREEMENT, Beat, best_beat, find_beat

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import cmath
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from ...events.models import Frequency
 from ..settings import DetectSettings
@@ -20,8 +20,7 @@ _ROUNDING = 1e-12
 _MODULO_TOLERANCE_HZ = 1e-5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spectrum:
+class Spectrum(Struct, frozen=True, eq=False):
     """The single-sided spectrum of N real samples: bins k = 1 .. N // 2, the mean left out.
 
     Attributes:
@@ -54,8 +53,7 @@ class Spectrum:
         return single
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
+class Candidates(Struct, frozen=True, eq=False):
     """Spectral bins that may hold the dominant frequency.
 
     Attributes:

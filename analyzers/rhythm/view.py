@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from ...events.models import Estimate, Frequency, NextPhase, OtherRhythm
 from ..settings import DetectSettings
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class View:
+class View(Struct, frozen=True, eq=False):
     """The signal as an estimator sees it: the window, and older bins to learn regularity from.
 
     Attributes:
@@ -53,8 +52,7 @@ class View:
         return self.start_s + len(self.bandwidth) * self.bin_s
 
 
-@dataclass(frozen=True, slots=True)
-class Rhythm:
+class Rhythm(Struct, frozen=True):
     """What an estimator found; ``period_s`` is None when there is no rhythm."""
 
     period_s: Estimate | None = None

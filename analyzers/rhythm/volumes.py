@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from .phases import SILENT, Floats, Phases, Segmenter
 
@@ -14,8 +14,7 @@ _FAR_LESS: Final = 0.5  # ratio of spreads that tells that stragglers belong to 
 _UNEVEN: Final = 0.05  # spread of volumes below which nothing is missing in them
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(Struct, frozen=True):
     """How unlike the volumes of phases are.
 
     Attributes:

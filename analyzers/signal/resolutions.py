@@ -6,8 +6,9 @@ one before. At 10 ms, 2048 bins and 9 levels these are 20 s to 15 days, for peri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from ..settings import DetectSettings
 from .bandwidth import FACTOR, BandwidthSignal
@@ -18,8 +19,7 @@ _MOST_PER_PERIOD: Final = 128  # bins; at a quarter of it the next level begins
 _SLACK: Final = 1.25  # a level is kept while the period is only this much outside its range
 
 
-@dataclass(frozen=True, slots=True)
-class Resolutions:
+class Resolutions(Struct, frozen=True):
     """The levels of one signal.
 
     Attributes:

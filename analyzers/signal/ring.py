@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 Floats = npt.NDArray[np.float64]
 
 _FIRST_BINS: Final = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
+class Samples(Struct, frozen=True, eq=False):
     """A stretch of signal in bins of equal length.
 
     Attributes:

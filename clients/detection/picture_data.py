@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from ...events.analysis import WaveletView
 from ...events.models import Estimate, Frequency, Prediction
@@ -32,8 +32,7 @@ _COARSE_TICKS: Final = (*(10.0**power for power in range(-6, 2)), 60.0, 600.0, 3
 _MOST_TICKS: Final = 12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Steps:
+class Steps(Struct, frozen=True, eq=False):
     """Bandwidth as steps, coarse enough to be drawn; edges in s (one more than values), values in bytes/s.
 
     ``read`` and ``written`` are means over each step, ``highest`` is the largest bin of both together within it.
@@ -46,8 +45,7 @@ class Steps:
     bins_a_step: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Wave:
+class Wave(Struct, frozen=True, eq=False):
     """A cosine to be drawn: its period in s, times in s, bytes/s (cut at 0)."""
 
     period_s: float
