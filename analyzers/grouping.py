@@ -29,6 +29,10 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "grouping_most": _REDUCTION,
     "grouping_sum": (None, [_POINTER, _U64, _POINTER, _POINTER, _U64, _POINTER]),
     "grouping_count": (None, [_POINTER, _U64, _POINTER]),
+    "grouping_steps": (
+        _I64,
+        [_POINTER, _U64, _U64, _POINTER, _POINTER, _POINTER, _I64, _I64, _POINTER],
+    ),
     "bins_range": (None, [_POINTER, _POINTER, _U64, _I64, _POINTER, _POINTER]),
     "bins_sum": (_U64, [_POINTER, _POINTER, _POINTER, _I64, _U64, _I64, _POINTER, _POINTER]),
     "graph_tally": (None, [_POINTER, _POINTER, _POINTER, _POINTER, _U64, _POINTER]),
@@ -115,10 +119,42 @@ class Grouping:
 
     def first_of_least(self, column: npt.NDArray[Any]) -> Ints:
         """Returns the first row that has the least of its group's values, int64[groups]."""
+        if len(self) == 1:
+            return np.array([column.argmin()], np.int64)
         rows = np.flatnonzero(column == self.least(column).take(self.number))[::-1]
         made = np.empty(len(self), np.int64)
         made[self.number.take(rows)] = rows  # of several the last one stays, which is the first row
         return made
+
+    def steps(
+        self, start: npt.NDArray[Any], duration: npt.NDArray[Any], size: npt.NDArray[Any], step_ns: int
+    ) -> tuple[npt.NDArray[np.intp], list[Ints]] | None:
+        """Sums up events by group and by the step of time in which they start; a step may have several parts.
+
+        Args:
+            start: ns, int64, as the others.
+            duration: ns.
+            size: bytes.
+            step_ns: length of a step.
+
+        Returns:
+            The number of each part's group; and of each the least start, the most end, how many events, and the sums of
+            durations and sizes. None where there is no kernel, or columns lie as it does not read them.
+        """
+        is_read = all(column.dtype == np.int64 for column in (start, duration, size))
+        if self._kernel is None or not (is_read and start.flags.c_contiguous and duration.flags.c_contiguous):
+            return None
+        made = [np.empty(len(start), np.int64) for _ in range(6)]
+        told = np.array([column.ctypes.data for column in made], np.int64)
+        number = np.ascontiguousarray(self.number)
+        count = self._kernel.grouping_steps(
+            number.ctypes.data, len(self), len(start), start.ctypes.data, duration.ctypes.data, size.ctypes.data,
+            size.strides[0], step_ns, told.ctypes.data,
+        )  # fmt: skip
+        if count < 0:
+            raise MemoryError
+        group, *columns = (column[:count].copy() for column in made)
+        return group, columns
 
     def most(self, column: npt.NDArray[Any]) -> Ints:
         """Returns the most of each group's values."""

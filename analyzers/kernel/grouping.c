@@ -116,3 +116,57 @@ EXPORT void grouping_count(const int64_t *number, uint64_t length, int64_t *out)
     for (uint64_t i = 0; i < length; i++)
         out[number[i]]++;
 }
+
+/* A part of a group: what of it begins in one step of time. */
+struct part {
+    int64_t begin; /* of the step */
+    int64_t start, end, count, ns, bytes;
+};
+
+/* Where parts are written to, and how many there are. */
+struct parts {
+    int64_t *group, *start, *end, *count, *ns, *bytes;
+};
+
+static void write_part(const struct parts *to, uint64_t at, int64_t group, const struct part *part) {
+    to->group[at] = group;
+    to->start[at] = part->start;
+    to->end[at] = part->end;
+    to->count[at] = part->count;
+    to->ns[at] = part->ns;
+    to->bytes[at] = part->bytes;
+}
+
+/* Sums up events by number and by the step of time in which they start; what of a step comes after a later one is a
+ * part of its own. bytes are step bytes apart. Returns how many parts, at most length; -1 when memory has run out. */
+EXPORT int64_t grouping_steps(const int64_t *number, uint64_t groups, uint64_t length, const int64_t *start,
+                              const int64_t *duration, const char *bytes, int64_t stride, int64_t step,
+                              const struct parts *to) {
+    struct part *open = calloc(groups, sizeof *open);
+    uint64_t made = 0;
+    if (!open)
+        return -1;
+    for (uint64_t i = 0; i < length; i++, bytes += stride) {
+        struct part *part = &open[number[i]];
+        int64_t at = start[i], end = (int64_t)((uint64_t)at + (uint64_t)duration[i]), moved;
+        memcpy(&moved, bytes, sizeof moved);
+        if (part->count && (uint64_t)at - (uint64_t)part->begin >= (uint64_t)step) {
+            write_part(to, made++, number[i], part);
+            part->count = 0;
+        }
+        if (!part->count) {
+            int64_t over = at % step;
+            *part = (struct part){.begin = at - (over < 0 ? over + step : over), .start = at, .end = end};
+        }
+        part->start = at < part->start ? at : part->start;
+        part->end = end > part->end ? end : part->end;
+        part->count++;
+        part->ns = (int64_t)((uint64_t)part->ns + (uint64_t)duration[i]);
+        part->bytes = (int64_t)((uint64_t)part->bytes + (uint64_t)moved);
+    }
+    for (uint64_t group = 0; group < groups; group++)
+        if (open[group].count)
+            write_part(to, made++, (int64_t)group, &open[group]);
+    free(open);
+    return (int64_t)made;
+}

@@ -78,9 +78,12 @@ class Alike:
         """Splits the summed calls of each kind where a step of time ends.
 
         Returns:
-            One summed call of each part; and start, end, count, ns and bytes of each.
+            One summed call of each part; and start, end, count, ns and bytes of each. Several parts may be of one kind
+            and step.
         """
         batch = self._batch
+        if (found := self._grouping.steps(batch.start, batch.duration, batch.bytes, step_ns)) is not None:
+            return found
         parts, rows = self._parts(kind, batch.start // step_ns)
         sums = parts.sums([batch.duration, batch.bytes])
         return rows, [parts.least(batch.start), parts.most(batch.end), parts.counts(), sums[:, 0], sums[:, 1]]

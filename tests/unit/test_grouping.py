@@ -71,3 +71,36 @@ def test_groups_are_numbered_as_they_are_met(columns: list[npt.NDArray[np.int64]
     assert len(found) == len(numbers)
     assert found.first.tolist() == [rows.index(row) for row in numbers]
     assert found.last.tolist() == [len(rows) - 1 - rows[::-1].index(row) for row in numbers]
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 3), st.integers(-50, 50), st.integers(0, 30), st.integers(0, 2**40)),
+        min_size=1,
+        max_size=60,
+    ),
+    step_ns=st.sampled_from([1, 7, 1000]),
+)
+def test_parts_of_steps_add_up_to_groups_and_steps(rows: list[tuple[int, int, int, int]], step_ns: int) -> None:
+    group, start, duration, size = np.array(rows, np.int64).T.copy()
+    found = Grouping([group])
+    parts = found.steps(start, duration, size, step_ns)
+    assert parts is not None
+    number, columns = parts
+    made = Grouping([number, columns[0] // step_ns])
+    sums = made.sums(columns[2:])
+    least, most = columns[:2]
+    told = [number[made.first], least[made.first] // step_ns, made.least(least), made.most(most), *sums.T]
+    naive, end = Grouping([found.number, start // step_ns]), start + duration
+    expected = [found.number[naive.first], start[naive.first] // step_ns, naive.least(start), naive.most(end)]
+    expected += [naive.counts(), *naive.sums([duration, size]).T]
+    assert sorted(zip(*told, strict=True)) == sorted(zip(*expected, strict=True))
+    latest = np.maximum.accumulate(start // step_ns)
+    if (start // step_ns == latest).all():  # what comes in order is in one part
+        assert len(number) == len(naive)
+
+
+@given(values=st.lists(st.integers(-9, 9), min_size=1, max_size=20))
+def test_first_of_the_least_of_one_group_is_the_first_row_that_has_it(values: list[int]) -> None:
+    found = Grouping([np.zeros(len(values), np.int64)])
+    assert found.first_of_least(np.array(values)).tolist() == [values.index(min(values))]

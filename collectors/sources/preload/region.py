@@ -145,11 +145,12 @@ class Region:
         taken = self._view(slot, tail, min(head, tail + most + MOST_WORD_LINES))
         taken = taken[: _end_of_records(taken, most)]
         end = tail + len(taken)
-        records = (marks(taken) != MARK_WORDS).nonzero()[0]
-        if not len(records) or records[0]:  # words of no record
+        is_record = marks(taken) != MARK_WORDS
+        records = int(np.count_nonzero(is_record))
+        if not records or not is_record[0]:  # words of no record
             self.counters["events_dropped:malformed"] += 1
-            taken = taken[records[0] :] if len(records) else taken[:0]
-        return taken, end, len(records)
+            taken = taken[int(is_record.argmax()) :] if records else taken[:0]
+        return taken, end, records
 
     @property
     def drained(self) -> bool:
