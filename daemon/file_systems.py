@@ -37,7 +37,7 @@ class FileSystems:
         if not fresh.any():
             return
         files = batch.file[counted(batch, self._names.left_out, "both") & fresh]
-        for number in np.unique(files).tolist():
+        for number in sorted(set(files.tolist())):
             self._seen[number] = True
             file = self._names.files[number]
             place = FileSystem(mount_point=file.mount_point, type=file.filesystem, shared=file.shared)

@@ -41,7 +41,9 @@ class Handovers:
 
     def close_stream(self, stream: str, losses: Mapping[str, int]) -> int:
         """Takes in that a stream has ended; returns how many of its events are now known to be lost."""
-        had = self._arrived.pop(stream, 0) + sum(losses.get(EVENTS + reason, 0) for reason in _AFTER_TAKING)
+        had = self._arrived.pop(stream, 0)
+        if losses:
+            had += sum(losses.get(EVENTS + reason, 0) for reason in _AFTER_TAKING)
         end = stream.rpartition(":")[2]
         if (taken := self._awaited.pop(end, None)) is not None:
             return max(taken - had, 0)

@@ -67,6 +67,8 @@ class JobLosses:
 
     def of_stream(self, stream: str, losses: Mapping[str, int]) -> Counter[str]:
         """Takes in what of a stream was lost so far; returns by how much that is more than before."""
+        if not losses:
+            return Counter()
         before = self._told.get(stream, {})
         grown = self._grown(before, losses)
         if grown:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import Final
 
-import numpy as np
-
 from ..analyzers.completeness import Completeness
 from ..analyzers.online.predictor import Predictor
 from ..analyzers.totals import Totals
@@ -123,6 +121,8 @@ class JobSession:
 
     def lose(self, grown: Mapping[str, int], now_s: float, since_ns: int | None = None) -> None:
         """Takes in what was lost since ``since_ns``; since the beginning of the job, where that is not known."""
+        if not grown:
+            return
         now_ns = (self.last_ns or 0) if self.own_clock else int(now_s * 1e9)
         start_ns = since_ns if since_ns is not None else self.first_ns if self.first_ns is not None else now_ns
         with self.failures.taking(SIGNAL) as goes_on:
@@ -130,6 +130,8 @@ class JobSession:
                 self.completeness.lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
 
     def _lose_with_collector(self, events: int, now_s: float) -> None:
+        if not events:
+            return
         lost = +Counter({LOST_WITH_COLLECTOR: events})
         self.losses.lose(lost)
         self.lose(lost, now_s)
@@ -378,7 +380,7 @@ class JobSession:
             self.lag_s = max(0.0, now_s - last / 1e9)
         ranks = occurring(batch.rank)
         if ranks.max() >= 0:
-            self.ranks.update(np.unique(ranks[ranks >= 0]).tolist())
+            self.ranks.update(rank for rank in set(ranks.tolist()) if rank >= 0)
 
 
 def _stale_at(prediction: Prediction, last_s: float) -> float | None:

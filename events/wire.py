@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import numpy as np
 
-from .batch import EventBatch, empty_batch, is_constant, make_batch
+from .batch import EventBatch, empty_batch, is_constant, make_batch, occurring
 from .definitions import Definitions
 from .errors import ProtocolError
 from .schema import COLUMNS, Kind, Layer
@@ -204,6 +204,11 @@ def decode_header(frame: Frame) -> Message:
     return message
 
 
+_LAST_KIND: Final = max(Kind)
+_LAST_LAYER: Final = max(Layer)
+_LIMITS: Final = {name: (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) for name, (dtype, _) in COLUMNS.items()}
+
+
 def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
     """Decodes the events of a batch from the frames after its header.
 
@@ -230,8 +235,8 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
             columns[name] = np.frombuffer(value, dtype)
             continue
         if value is not None:
-            limits = np.iinfo(dtype)
-            if not limits.min <= value <= limits.max:
+            least, most = _LIMITS[name]
+            if not least <= value <= most:
                 raise ProtocolError(f"column {name} cannot hold {value}")
             columns[name] = value
             continue
@@ -248,8 +253,11 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
 
 def _check_values(batch: EventBatch) -> None:
     for name in ("start", "duration", "bytes"):
-        column = getattr(batch, name)[:1] if is_constant(getattr(batch, name)) else getattr(batch, name)
-        if column.min() < 0 or column.max() > _LATEST_NS:
+        column = occurring(getattr(batch, name))
+        if len(column) == 1:
+            if not 0 <= int(column[0]) <= _LATEST_NS:
+                raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
+        elif column.min() < 0 or column.max() > _LATEST_NS:
             raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
-    if int(batch.kind.max()) > max(Kind) or int(batch.layer.max()) > max(Layer):
+    if int(occurring(batch.kind).max()) > _LAST_KIND or int(occurring(batch.layer).max()) > _LAST_LAYER:
         raise ProtocolError("a kind or layer is not one of the protocol's")

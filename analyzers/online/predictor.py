@@ -128,6 +128,8 @@ class Predictor:
 
     def flush(self) -> None:
         """Takes in that a stream has ended: what came since the last flush is one more."""
+        if self.settings.window != "flushes":
+            return
         for windows in (side.lookout.windows for side in (self._all, *self._ways)):
             first_ns, last_ns = windows.flushed_ns or self._seen.from_ns, self.last_ns
             if first_ns is not None and last_ns > first_ns:

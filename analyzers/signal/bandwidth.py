@@ -17,6 +17,9 @@ Times = npt.NDArray[np.int64]
 FACTOR: Final = 4
 """How much longer the bins of each level are than those of the one before."""
 _BINNED_AT_ONCE: Final = 8192  # bins; a batch that spans more is binned coarsely first
+_FEW: Final = 24
+"""Requests that are added one by one."""
+_FEW_BINS: Final = 1024
 _AHEAD_NS: Final = 60 * 10**9  # past the present: clocks of nodes differ by less
 
 
@@ -93,7 +96,7 @@ class BandwidthSignal:
             volume: bytes moved.
             now_ns: the present on the clock of the requests, where one is known that did not make these stamps.
         """
-        if not len(start):
+        if not len(start) or (len(start) <= _FEW and self._add_few(start, end, volume, now_ns)):
             return
         end = np.maximum(start, end)
         first, last = bin_range(start, end, self.bin_ns)
@@ -128,6 +131,39 @@ class BandwidthSignal:
         if level < len(self._rings):
             return self._rings[level].read(low, high)
         return self._rings[-1].coarser(FACTOR ** (level - len(self._rings) + 1)).read(low, high)
+
+    def _add_few(self, start: Times, end: Times, volume: Numbers, now_ns: int | None) -> bool:
+        """Adds few requests, without what NumPy takes for each step; False where ``add`` has to look closer.
+
+        That is where one of them spans bins, is ahead or late, or there are, or come to be, several levels.
+        """
+        bin_ns, starts = self.bin_ns, start.tolist()
+        bins = [begin // bin_ns for begin in starts]
+        if bins != [max(stop - 1, begin) // bin_ns for begin, stop in zip(starts, end.tolist(), strict=True)]:
+            return False
+        low, high = min(bins), max(bins)
+        reach, known = self._reach, self._newest
+        if now_ns is not None:
+            reach = min(reach, max(_AHEAD_NS // bin_ns, 1))
+            known = max(known, now_ns // bin_ns)
+        oldest, newest = (min(self._oldest, low), max(self._newest, high)) if self._newest >= 0 else (low, high)
+        ring = self._rings[0]
+        if (
+            self.levels > 1
+            or self._held is not None
+            or high - (known if known >= 0 else low) > reach
+            or high - low > _FEW_BINS
+            or (self.most_levels > 1 and newest - oldest >= self.capacity)
+            or low < (floor := ring.floor(newest))
+        ):
+            return False
+        fresh = [0.0] * (high - low + 1)
+        for place, moved in zip(bins, volume.tolist(), strict=True):
+            fresh[place - low] += moved
+        self.volume += float(volume.sum())
+        self._newest, self._oldest = newest, max(oldest, floor)
+        ring.add(low, np.array(fresh), newest)
+        return True
 
     def _place(self, start: Times, end: Times, volume: Numbers, first: Times, last: Times) -> None:
         latest, earliest = int(last.max()), int(first.min())

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.signal import bandwidth
 from iotide.analyzers.signal.bandwidth import FACTOR, BandwidthSignal
 from support.naive import Interval, volume_bins
 
@@ -132,3 +133,27 @@ def test_memory_is_bounded_however_long_the_job() -> None:
 def test_signal_without_levels_is_refused() -> None:
     with pytest.raises(ValueError, match="one level"):
         BandwidthSignal(10, 10, 0)
+
+
+short = st.builds(
+    lambda bin_, at, length, volume: (bin_ * BIN + at, bin_ * BIN + at + length, volume),
+    st.one_of(st.integers(0, 12), st.integers(0, 80), st.just(10**9)),
+    st.integers(0, BIN - 1),
+    st.sampled_from([-5, 0, 1, 20]),
+    st.one_of(st.integers(0, 1000), st.just(2**62)),
+)
+
+
+@pytest.mark.parametrize("levels", [1, LEVELS])
+@given(st.lists(st.tuples(st.lists(short, min_size=1, max_size=6), st.sampled_from([None, 0, 5000, 10**13]))))
+@settings(deadline=None)
+def test_few_requests_change_the_signal_as_many_do(
+    levels: int, batches: list[tuple[list[Interval], int | None]]
+) -> None:
+    few, many = (BandwidthSignal(BIN, CAPACITY, levels) for _ in range(2))
+    for requests, now_ns in batches:
+        few.add(*columns(requests), now_ns)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bandwidth, "_FEW", 0)
+            many.add(*columns(requests), now_ns)
+        assert pickle.dumps(few) == pickle.dumps(many)
