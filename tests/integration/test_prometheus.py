@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import socket
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,17 @@ scrape_configs:
   - job_name: iotide
     static_configs: [{{targets: ["{target}"]}}]
 """
+
+
+async def listening_at(log: asyncio.StreamReader) -> str:
+    """Returns the address that the system has chosen, from Prometheus' log."""
+    said = b""
+    async with asyncio.timeout(DEADLINE_S):
+        while not (found := re.search(rb'msg="?Listening on"? address=(127\.0\.0\.1:\d+)', said)):
+            line = await log.readline()
+            assert line, said.decode()
+            said += line
+    return found[1].decode()
 
 
 async def query(client: httpx.AsyncClient, expression: str) -> list[dict[str, Any]]:
@@ -38,8 +49,6 @@ async def eventually(client: httpx.AsyncClient, expression: str, *, present: boo
 
 async def test_prometheus_keeps_the_period_and_sees_the_job_vanish(tmp_path: Path) -> None:
     prometheus = need("prometheus")
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        port = reserved.getsockname()[1]
     source = Fed()
     async with serving(linger_s=0.0, retain_s=0.0) as server, feeding(server, source):
         config = tmp_path / "prometheus.yml"
@@ -48,12 +57,16 @@ async def test_prometheus_keeps_the_period_and_sees_the_job_vanish(tmp_path: Pat
             prometheus,
             f"--config.file={config}",
             f"--storage.tsdb.path={tmp_path}/data",
-            f"--web.listen-address=127.0.0.1:{port}",
+            "--web.listen-address=127.0.0.1:0",
             stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
         )
+        assert running.stderr is not None
+        reading = None
         try:
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+            address = await listening_at(running.stderr)
+            reading = asyncio.create_task(running.stderr.read())  # or it would wait for room
+            async with httpx.AsyncClient(base_url=f"http://{address}") as client:
                 source.open("s", "4711")
                 source.periodic("s")
                 (period,) = await eventually(client, 'iotide_job_period_seconds{job_id="4711"}', present=True)
@@ -67,3 +80,5 @@ async def test_prometheus_keeps_the_period_and_sees_the_job_vanish(tmp_path: Pat
         finally:
             running.terminate()
             await running.wait()
+            if reading is not None:
+                await reading

@@ -1,12 +1,13 @@
 """A collector in a process of its own, to be stopped and killed. usage: lone_collector.py SOCKET COUNT_FILE
 
 Keeps the number of calls seen on files with "out" in their names, and then of all that it says were dropped, in
-COUNT_FILE.
+COUNT_FILE. After SIGUSR1 it kills itself as soon as it has done so.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import struct
 import sys
 import time
@@ -22,7 +23,10 @@ def main() -> None:
     tables: dict[str, DefinitionTable] = {}
     count = os.open(sys.argv[2], os.O_CREAT | os.O_RDWR, 0o600)
     seen = 0
+    asked: list[int] = []
+    signal.signal(signal.SIGUSR1, lambda number, _: asked.append(number))
     while True:
+        ends = bool(asked)
         for item in source.poll():
             if isinstance(item, Opened):
                 tables[item.stream] = DefinitionTable()
@@ -32,6 +36,8 @@ def main() -> None:
                 seen += sum("out" in Path(table.file(number).path).name for number in item.batch.file.tolist())
         dropped = sum(n for name, n in source.counters.items() if name.startswith("events_dropped"))
         os.pwrite(count, struct.pack("<qq", seen, dropped), 0)
+        if ends:
+            os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(0.005)
 
 
