@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final, Literal
 
+import h11
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -87,6 +88,8 @@ class TimedProtocol(H11Protocol):
             self._wait_for("closing")
         elif self._is_stalled:
             self._wait_for("reading")
+        elif self.conn.their_state is h11.SEND_BODY and self.cycle is not None and self.cycle.response_complete:
+            self._wait_for("body")  # which nobody has waited for, and still comes
         elif self.cycle is None or self.cycle.response_complete:
             has_begun = self.cycle is None or bool(self.conn.trailing_data[0])
             self._wait_for("header" if has_begun else "idle")
