@@ -18,6 +18,9 @@ _MANY: Final = 4096
 _BLOCK: Final = 1 << 16
 """Bytes that are deflated in one way."""
 _SAMPLE: Final = 2048
+_LIKE: Final = 1.1
+"""How much larger a sample may become by what takes a fraction of the time."""
+_BLOCK_HEAD: Final = 512
 _WORTH: Final = 1.2
 """How much smaller a sample has to become for what takes several times as long."""
 _HEAD: Final = b"\x78\x9c"
@@ -90,13 +93,27 @@ def _deflate(block: bytes) -> bytes:
     gain = len(sample) / len(zlib.compress(sample, 1))
     if gain < 1.05:
         deflate = _way(0)
-    elif gain < 2:  # little is gained by looking for what came before, which takes most of the time
-        deflate = _way(1, zlib.Z_HUFFMAN_ONLY)
+    elif gain < 2 or (
+        gain < 4 and _length(_way(1, zlib.Z_HUFFMAN_ONLY), sample) < _LIKE * _length(_way(1, zlib.Z_RLE), sample)
+    ):
+        # little is gained by looking for what came before, which takes most of the time
+        return _coded(block)
     elif gain < 4 or _length(_way(1, zlib.Z_RLE), sample) < _WORTH * _length(_way(_LEVEL), sample):
         deflate = _way(1, zlib.Z_RLE)
     else:
         deflate = _way(_LEVEL)
     return deflate.compress(block) + deflate.flush(zlib.Z_SYNC_FLUSH)
+
+
+def _coded(block: bytes) -> bytes:
+    """Deflates bytes each for itself, the more frequent ones to fewer bits."""
+    compiled = kernel()
+    if compiled is None:
+        deflate = _way(1, zlib.Z_HUFFMAN_ONLY)
+        return deflate.compress(block) + deflate.flush(zlib.Z_SYNC_FLUSH)
+    room = np.empty(2 * len(block) + _BLOCK_HEAD, np.uint8)
+    length = compiled.huffman_block(block, len(block), room.ctypes.data)
+    return room[:length].tobytes()
 
 
 def _way(level: int, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> zlib._Compress:

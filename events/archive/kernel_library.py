@@ -23,6 +23,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "grammar_symbols": (_U32, [_POINTER]),
     "grammar_rules": (_U32, [_POINTER]),
     "grammar_write": (_BOOL, [_POINTER, _POINTER, _POINTER, _POINTER]),
+    "huffman_block": (_U64, [_POINTER, _U64, _POINTER]),
     "integers_bits": (_U64, [_POINTER, _U64]),
     "integers_planes": (None, [_POINTER, _U64, _U64, _POINTER]),
     "splitter_new": (_POINTER, []),

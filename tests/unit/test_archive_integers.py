@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.events.archive import integers
+from iotide.events.archive.kernel_library import kernel
 
 
 @pytest.mark.slow
@@ -17,13 +20,59 @@ from iotide.events.archive import integers
     st.sampled_from([0, 1, 200, 70_000, 2**40, 2**62]),
     st.sampled_from([0, 10**18, -(2**63), 2**63 - 1]),
 )
-def test_kernel_packs_what_numpy_packs(seed: int, count: int, most: int, first: int) -> None:
+def test_what_kernel_and_numpy_pack_is_the_same_unpacked(seed: int, count: int, most: int, first: int) -> None:
     rng = np.random.default_rng(seed)
     with np.errstate(over="ignore"):
         values = np.cumsum(np.concatenate([[first], rng.integers(-most, most, count - 1, endpoint=True)]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(integers, "kernel", lambda: None)
         expected = integers.pack(values)
-    assert integers.pack(values) == expected
-    assert integers.unpack(expected, count, "here").tolist() == values.tolist()
-    assert integers.pack(np.repeat(values, 2)[::2]) == expected
+    packed = integers.pack(values)
+    for each in (packed, expected):
+        assert integers.unpack(each, count, "here").tolist() == values.tolist()
+    assert len(packed) <= 1.02 * len(expected) + 8 * 150  # each byte's weight may be coded in another way
+    assert integers.pack(np.repeat(values, 2)[::2]) == packed
+
+
+def coded(data: bytes) -> bytes:
+    library = kernel()
+    assert library is not None
+    room = np.zeros(2 * len(data) + 512, np.uint8)
+    length = library.huffman_block(data, len(data), room.ctypes.data)
+    assert length <= len(room)
+    assert not room[length + 8 :].any()
+    return room[:length].tobytes()
+
+
+def inflated(block: bytes) -> bytes:
+    reader = zlib.decompressobj(-zlib.MAX_WBITS)
+    data = reader.decompress(block + b"\x03\x00")
+    assert reader.eof
+    assert not reader.unused_data
+    return data
+
+
+@given(
+    st.binary(max_size=300) | st.builds(lambda some, times: some * times, st.binary(max_size=9), st.integers(0, 999))
+)
+def test_coded_bytes_are_a_block_of_deflate(data: bytes) -> None:
+    assert inflated(coded(data)) == data
+
+
+def test_codes_have_at_most_fifteen_bits_however_rare_a_byte_is() -> None:
+    counts = [1, 1]  # each as rare as all rarer ones together: their tree is as deep as there are bytes
+    while sum(counts) < 60_000:
+        counts.append(counts[-1] + counts[-2])
+    data = np.repeat(np.arange(len(counts), dtype=np.uint8), counts)
+    shuffled = np.random.default_rng(1).permutation(data).tobytes()
+    assert inflated(coded(shuffled)) == shuffled
+    assert len(coded(shuffled)) < 0.4 * len(shuffled)
+
+
+@pytest.mark.parametrize("spread", [1.5, 10, 60])
+def test_codes_take_no_more_room_than_those_of_zlib(spread: float) -> None:
+    random = np.random.default_rng(1)
+    data = np.clip(random.normal(128, spread, 65_536), 0, 255).astype(np.uint8).tobytes()
+    deflate = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, zlib.Z_HUFFMAN_ONLY)
+    theirs = len(deflate.compress(data)) + len(deflate.flush(zlib.Z_SYNC_FLUSH))
+    assert len(coded(data)) < 1.01 * theirs
