@@ -18,7 +18,8 @@ from .signal.selection import ALL_COUNTS, LeftOut, is_left_out
 OTHER: Final = 0
 """Id of the slot that takes what has no id of its own, or one beyond the bound."""
 _HUGE: Final = 2**44  # values from here on are summed one by one: int64 might not hold their sum
-_MOST: Final = 2**62
+MOST: Final = 2**62
+"""Where sums stop."""
 
 
 class CallRow(Struct, frozen=True):
@@ -75,7 +76,7 @@ class Totals:
             return
         self.events += len(batch)
         mapped, flushed = mapped_stores(batch, left_out)
-        self.mapped, self.flushed = min(self.mapped + mapped, _MOST), min(self.flushed + flushed, _MOST)
+        self.mapped, self.flushed = min(self.mapped + mapped, MOST), min(self.flushed + flushed, MOST)
         if spread(batch) is not None:
             self._add(batch.replace(duration=busy_ns(batch)), calls_in(batch), left_out)
             return
@@ -174,8 +175,8 @@ def added(total: int, values: npt.NDArray[np.int64]) -> int:
     """Returns a sum with values from 0 on added to it, exact up to 2^62 and never more."""
     if len(values) and int(values.max()) >= _HUGE:
         exact: int = sum(values.tolist())
-        return min(total + exact, _MOST)
-    return min(total + int(values.sum()), _MOST)
+        return min(total + exact, MOST)
+    return min(total + int(values.sum()), MOST)
 
 
 class _Table:
@@ -205,7 +206,7 @@ class _Table:
             if values.max() >= _HUGE:
                 huge = values >= _HUGE
                 for row, value in zip(ids[huge].tolist(), values[huge].tolist(), strict=True):
-                    target[row] = min(int(target[row]) + value, _MOST)
+                    target[row] = min(int(target[row]) + value, MOST)
                 values = np.where(huge, 0, values)
             np.add.at(target, ids, values)
 

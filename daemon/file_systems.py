@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..analyzers.signal.selection import counted
+from ..analyzers.signal.selection import FEW, counted, counted_of_few
 from ..events import EventBatch
 from ..events.batch import occurring
 from ..events.models import FileSystem
@@ -26,6 +26,19 @@ class FileSystems:
         self._names = names
         self._seen = np.ones(1, np.bool_)  # by file number; 0 is no file
 
+    def _fresh(self, batch: EventBatch) -> set[int]:
+        """Returns the files of events that count, and that were not looked at."""
+        if len(batch) <= FEW:
+            files: list[int] = batch.file.tolist()
+            if all(self._seen.item(file) for file in files):
+                return set()
+            counting = {files[row] for row in counted_of_few(batch, self._names.left_out)}
+            return {file for file in counting if not self._seen.item(file)}
+        fresh = ~self._seen[occurring(batch.file)]
+        if not fresh.any():
+            return set()
+        return set(batch.file[counted(batch, self._names.left_out, "both") & fresh].tolist())
+
     def add(self, batch: EventBatch) -> None:
         """Takes in events in the job's numbers."""
         if len(self.used) >= _MOST:
@@ -33,11 +46,7 @@ class FileSystems:
         if len(self._seen) < len(self._names.files):
             room = 2 * len(self._names.files) - len(self._seen)
             self._seen = np.append(self._seen, np.zeros(room, np.bool_))
-        fresh = ~self._seen[occurring(batch.file)]
-        if not fresh.any():
-            return
-        files = batch.file[counted(batch, self._names.left_out, "both") & fresh]
-        for number in sorted(set(files.tolist())):
+        for number in sorted(self._fresh(batch)):
             self._seen[number] = True
             file = self._names.files[number]
             place = FileSystem(mount_point=file.mount_point, type=file.filesystem, shared=file.shared)

@@ -14,6 +14,8 @@ from ..events.models import Prediction
 _LEVEL: Final = 1  # the fastest: most is won by the dictionary
 _WINDOW_BITS: Final = -12  # deflate without header; 4 KiB reach back over the dictionary
 _MEMORY_LEVEL: Final = 5
+_FIRST: Final = b""
+"""Stands for the dictionary."""
 
 
 class History:
@@ -38,13 +40,18 @@ class History:
     def append(self, prediction: Prediction) -> None:
         """Adds a prediction; past the bound the oldest goes."""
         plain = msgspec.msgpack.encode(prediction.model_dump())
-        self._dictionary = self._dictionary or plain
+        self.last = prediction
+        if not self._dictionary:  # most jobs have no other: a packer takes longer to make than to use
+            self._dictionary = plain
+            self._encoded.append(_FIRST)
+            return
         packer = zlib.compressobj(
             _LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY_LEVEL, zlib.Z_DEFAULT_STRATEGY, self._dictionary
         )
         self._encoded.append(packer.compress(plain) + packer.flush())
-        self.last = prediction
 
     def _decode(self, encoded: bytes) -> Prediction:
-        plain = zlib.decompressobj(_WINDOW_BITS, self._dictionary).decompress(encoded)
+        plain = self._dictionary
+        if encoded != _FIRST:
+            plain = zlib.decompressobj(_WINDOW_BITS, plain).decompress(encoded)
         return Prediction.model_validate(msgspec.msgpack.decode(plain))

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from ...events import EventBatch
+from ...events import EventBatch, Kind
 from ...events.models import PERIODIC_FROM, SignalSeries
 from ..rhythm.aliasing import is_stream
 from ..rhythm.answer import ESTIMATORS
@@ -16,8 +16,8 @@ from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
-from ..signal.selection import LeftOut, Times, counted_columns
-from ..totals import added
+from ..signal.selection import FEW, LeftOut, Times, counted_columns, counted_of_few
+from ..totals import MOST, added
 
 _STREAM_PERIODS: Final = 8  # that tell an even stream of requests
 
@@ -43,6 +43,8 @@ class Seen:
 
     def add(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None) -> tuple[int, int] | None:
         """Takes in events, and returns where those that count begin and end; None: none counts."""
+        if len(batch) <= FEW:
+            return self._add_few(batch, left_out, now_ns)
         first = int(batch.start.min())
         if self.from_ns is None or first < self.from_ns:
             self.from_ns = first
@@ -58,6 +60,25 @@ class Seen:
             self._add_reads(start.take(reads), end.take(reads), volume.take(reads), now_ns)
             self._add_writes(start.take(writes), end.take(writes), volume.take(writes), now_ns)
         return int(start.min()), int(end.max())
+
+    def _add_few(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None) -> tuple[int, int] | None:
+        starts, kinds, volumes = batch.start.tolist(), batch.kind.tolist(), batch.bytes.tolist()
+        first = min(starts)
+        if self.from_ns is None or first < self.from_ns:
+            self.from_ns = first
+        rows = counted_of_few(batch, left_out)
+        if not rows:
+            return None
+        ends = [start + duration for start, duration in zip(starts, batch.duration.tolist(), strict=True)]
+        for kind, signal in ((Kind.READ, self.reads), (Kind.WRITE, self.writes)):
+            if some := [row for row in rows if kinds[row] == kind]:
+                volume = [volumes[row] for row in some]
+                if kind is Kind.READ:
+                    self.bytes_read = min(self.bytes_read + sum(volume), MOST)
+                else:
+                    self.bytes_written = min(self.bytes_written + sum(volume), MOST)
+                signal.add_few([starts[row] for row in some], [ends[row] for row in some], volume, now_ns)
+        return min(starts[row] for row in rows), max(ends[row] for row in rows)
 
     def _add_reads(self, start: Times, end: Times, volume: Times, now_ns: int | None) -> None:
         self.bytes_read = added(self.bytes_read, volume)

@@ -17,9 +17,8 @@ Times = npt.NDArray[np.int64]
 FACTOR: Final = 4
 """How much longer the bins of each level are than those of the one before."""
 _BINNED_AT_ONCE: Final = 8192  # bins; a batch that spans more is binned coarsely first
-_FEW: Final = 24
-"""Requests that are added one by one."""
 _FEW_BINS: Final = 1024
+_HUGE: Final = 1 << 62
 _AHEAD_NS: Final = 60 * 10**9  # past the present: clocks of nodes differ by less
 
 
@@ -96,7 +95,7 @@ class BandwidthSignal:
             volume: bytes moved.
             now_ns: the present on the clock of the requests, where one is known that did not make these stamps.
         """
-        if not len(start) or (len(start) <= _FEW and self._add_few(start, end, volume, now_ns)):
+        if not len(start):
             return
         end = np.maximum(start, end)
         first, last = bin_range(start, end, self.bin_ns)
@@ -132,14 +131,19 @@ class BandwidthSignal:
             return self._rings[level].read(low, high)
         return self._rings[-1].coarser(FACTOR ** (level - len(self._rings) + 1)).read(low, high)
 
-    def _add_few(self, start: Times, end: Times, volume: Numbers, now_ns: int | None) -> bool:
-        """Adds few requests, without what NumPy takes for each step; False where ``add`` has to look closer.
+    def add_few(self, start: list[int], end: list[int], volume: list[int], now_ns: int | None = None) -> None:
+        """Does the same for few requests, without what NumPy takes for each step."""
+        if not self._added_few(start, end, volume, now_ns):
+            self.add(np.array(start, np.int64), np.array(end, np.int64), np.array(volume, np.int64), now_ns)
+
+    def _added_few(self, starts: list[int], ends: list[int], volume: list[int], now_ns: int | None) -> bool:
+        """Adds requests; False where ``add`` has to.
 
         That is where one of them spans bins, is ahead or late, or there are, or come to be, several levels.
         """
-        bin_ns, starts = self.bin_ns, start.tolist()
-        bins = [begin // bin_ns for begin in starts]
-        if bins != [max(stop - 1, begin) // bin_ns for begin, stop in zip(starts, end.tolist(), strict=True)]:
+        bin_ns, moved = self.bin_ns, sum(volume)
+        bins = [start // bin_ns for start in starts]
+        if bins != [max(end - 1, start) // bin_ns for start, end in zip(starts, ends, strict=True)]:
             return False
         low, high = min(bins), max(bins)
         reach, known = self._reach, self._newest
@@ -150,6 +154,7 @@ class BandwidthSignal:
         ring = self._rings[0]
         if (
             self.levels > 1
+            or moved >= _HUGE
             or self._held is not None
             or high - (known if known >= 0 else low) > reach
             or high - low > _FEW_BINS
@@ -158,9 +163,9 @@ class BandwidthSignal:
         ):
             return False
         fresh = [0.0] * (high - low + 1)
-        for place, moved in zip(bins, volume.tolist(), strict=True):
-            fresh[place - low] += moved
-        self.volume += float(volume.sum())
+        for place, one in zip(bins, volume, strict=True):
+            fresh[place - low] += one
+        self.volume += float(moved)
         self._newest, self._oldest = newest, max(oldest, floor)
         ring.add(low, np.array(fresh), newest)
         return True

@@ -21,6 +21,11 @@ Flags = npt.NDArray[np.bool_]
 _EVERY: Final = READS | WRITES
 
 
+_WAYS: Final[dict[int, int]] = {int(Kind.READ): READS, int(Kind.WRITE): WRITES}
+FEW: Final = 24
+"""Events that are looked at one by one."""
+
+
 def _bits(reads: int, writes: int) -> npt.NDArray[np.uint8]:
     """Returns a table of bits by Kind: which of READS and WRITES an event of it is, as far as these are wanted."""
     table = np.zeros(256, np.uint8)
@@ -57,7 +62,7 @@ def _wanted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
     """Returns the same, bool[1] where all that it depends on has one value throughout."""
     bits = _BITS[mode].take(occurring(batch.kind))
     if left_out.any():
-        bits = bits & _of_files(left_out ^ np.uint8(_EVERY), _EVERY, batch)
+        bits = bits & (_of_files(left_out, 0, batch) ^ np.uint8(_EVERY))
     wanted: Flags = (bits != 0) & (occurring(batch.bytes) > 0)
     depth = occurring(batch.depth)
     return wanted & (depth == 0) if depth.any() else wanted
@@ -75,6 +80,17 @@ def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> n
     if int(files.max(initial=0)) < len(table):
         return table.take(files)
     return np.append(table, np.uint8(beyond)).take(files, mode="clip")
+
+
+def counted_of_few(batch: EventBatch, left_out: LeftOut) -> list[int]:
+    """Returns the rows of the events that count in both directions, of so few that arrays take longer."""
+    columns = (batch.kind, batch.bytes, batch.depth, batch.file)
+    files = len(left_out)
+    return [
+        row
+        for row, (kind, moved, depth, file) in enumerate(zip(*(each.tolist() for each in columns), strict=True))
+        if moved > 0 and depth == 0 and (way := _WAYS.get(kind)) and not (file < files and left_out.item(file) & way)
+    ]
 
 
 def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tuple[Times, Times, Times, Flags]:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.signal import bandwidth
 from iotide.analyzers.signal.bandwidth import FACTOR, BandwidthSignal
 from support.naive import Interval, volume_bins
 
@@ -152,8 +151,6 @@ def test_few_requests_change_the_signal_as_many_do(
 ) -> None:
     few, many = (BandwidthSignal(BIN, CAPACITY, levels) for _ in range(2))
     for requests, now_ns in batches:
-        few.add(*columns(requests), now_ns)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bandwidth, "_FEW", 0)
-            many.add(*columns(requests), now_ns)
+        few.add_few(*map(list, zip(*requests, strict=True)), now_ns)
+        many.add(*columns(requests), now_ns)
         assert pickle.dumps(few) == pickle.dumps(many)
