@@ -17,7 +17,8 @@ from iotide.collectors.source import Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload import naps
 from iotide.collectors.sources.preload.lines import Lines
 from iotide.collectors.sources.preload.relay import RelayedSource
-from iotide.collectors.sources.preload.spool import SpoolReader, SpoolWriter
+from iotide.collectors.sources.preload.spool import SpoolWriter
+from iotide.collectors.sources.preload.spool_reader import SpoolReader
 from support.regions import MadeRegion
 from support.waiting import wait_for
 
@@ -117,6 +118,52 @@ def test_what_was_said_comes_out_as_it_was_and_in_order(said: list[tuple[Any, ..
         assert not reader.broken
 
 
+class Keeping(Written):
+    """Keeps lines as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[Lines] = []
+
+    def own_lines(self, token: int, tid: int, lines: Lines) -> None:
+        self.kept.append(lines)
+
+
+def test_lines_that_are_in_use_are_not_written_over(tmp_path: Path) -> None:
+    bounds, before = SpoolSettings(memory_bytes=16 * MIB, disk_bytes=64 * MIB, folder=tmp_path), _segments()
+    with spool(bounds) as (writer, reader):
+        taker, first = Keeping(), 0
+        for turn in range(30):
+            while writer.room >= 8192 and first < (turn + 1) * 40_000:
+                writer.lines(1, 1, lines(8192, first))
+                first += 8192
+            writer.exchange()
+            reader.read(taker, 64 * MIB)
+            if turn % 5 == 4:  # what is let go of is written anew
+                taker.kept = taker.kept[-3:]
+            firsts = [int(each[0, 0]) for each in taker.kept]
+            assert all((each == lines(8192, begin)).all() for begin, each in zip(firsts, taker.kept, strict=True))
+            assert firsts == list(range(firsts[0], first, 8192))
+        taker.kept.clear()
+        reader.read(taker, 1)
+        writer.exchange()
+        assert _segments() - before <= 8
+
+
+def test_few_lines_keep_no_segment_in_use() -> None:
+    before = _segments()
+    with spool(SpoolSettings(memory_bytes=16 * MIB)) as (writer, reader):
+        taker = Keeping()
+        for _ in range(100):
+            writer.lines(1, 1, lines(8192))
+            writer.lines(1, 1, lines(5))
+            writer.exchange()
+            reader.read(taker, 64 * MIB)
+            taker.kept = [each for each in taker.kept if len(each) == 5]
+        assert len(taker.kept) == 100
+        assert _segments() - before <= 8
+
+
 def test_past_memory_files_take_it_and_past_these_there_is_no_room_until_it_is_read(tmp_path: Path) -> None:
     bounds = SpoolSettings(memory_bytes=8 * MIB, disk_bytes=64 * MIB, folder=tmp_path)
     with spool(bounds) as (writer, reader):
@@ -198,6 +245,11 @@ def test_other_process_ends_with_us_and_unlinks_its_socket(tmp_path: Path) -> No
     source = RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())
     source.close()
     assert not (tmp_path / "gate").exists()
+
+
+def _segments() -> int:
+    """Descriptors of memory that this process has: of writers and readers, and those that tests before left."""
+    return sum("iotide-spool" in name for name in _open_files())
 
 
 def _open_files() -> Iterator[str]:

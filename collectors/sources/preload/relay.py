@@ -22,7 +22,8 @@ from ...source import Origin, Problems, SourceItem
 from .drain import Drain
 from .naps import Naps
 from .ring_layout import LINE_BYTES
-from .spool import SpoolReader, SpoolWriter
+from .spool import SpoolWriter
+from .spool_reader import SpoolReader
 from .streams import Streams
 from .unseen import Unseen
 

@@ -7,7 +7,6 @@ waits for the other, and what the writer has written is there when it is gone.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import struct
@@ -15,14 +14,11 @@ import tempfile
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
 from ...settings import SpoolSettings
-from .drain import Taker
 from .lines import Lines
 from .ring_layout import LINE_BYTES
 
@@ -33,15 +29,14 @@ _SPARE: Final = 2
 _LEFT_FREE: Final = 2 * _DISK_SEGMENT
 """Of the file system of the files."""
 _RESERVED_LINES: Final = 16_384
-_READ_AT_ONCE: Final = 2 << 20
-_FRAME: Final = struct.Struct("<IIQ")
+FRAME: Final = struct.Struct("<IIQ")
 """kind, bytes of what follows, token; the next frame begins at a multiple of 8 bytes."""
-_PAIR: Final = struct.Struct("<iI")
-_PROGRESS: Final = struct.Struct("<QQQ")
+PAIR: Final = struct.Struct("<iI")
+PROGRESS: Final = struct.Struct("<QQQ")
 """segment, bytes written, and whether it is complete."""
-_DONE: Final = struct.Struct("<Q")
-_BEGUN, _TOLD, _LINES, _LOG, _SETTLED, _MALFORMED, _ENDED, _REFUSED, _UNHEARD = range(1, 10)
-_TO_THE_END: Final = 2**64 - 1
+DONE: Final = struct.Struct("<Q")
+BEGUN, TOLD, LINES, LOG, SETTLED, MALFORMED, ENDED, REFUSED, UNHEARD = range(1, 10)
+TO_THE_END: Final = 2**64 - 1
 _PADDING: Final = [bytes(each) for each in range(8)]
 
 Buffer = bytes | memoryview
@@ -94,39 +89,39 @@ class SpoolWriter:
 
     def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Writes that a process image has begun."""
-        self._write(_BEGUN, token, _PAIR.pack(pid, follows), header)
+        self._write(BEGUN, token, PAIR.pack(pid, follows), header)
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
         """Writes what a process says of itself."""
-        self._write(_TOLD, token, msgspec.msgpack.encode((rank, ranks, counts)))
+        self._write(TOLD, token, msgspec.msgpack.encode((rank, ranks, counts)))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
         """Writes lines of a ring."""
-        self._write(_LINES, token, _PAIR.pack(tid, len(lines)), lines.data)
+        self._write(LINES, token, PAIR.pack(tid, len(lines)), lines.data)
 
     def log(self, token: int, entries: bytes) -> None:
         """Writes definitions."""
-        self._write(_LOG, token, entries)
+        self._write(LOG, token, entries)
 
     def settled(self, token: int) -> None:
         """Writes that the definitions have come."""
-        self._write(_SETTLED, token)
+        self._write(SETTLED, token)
 
     def malformed(self, token: int, problem: str) -> None:
         """Writes that the log broke the layout."""
-        self._write(_MALFORMED, token, problem.encode(errors="replace"))
+        self._write(MALFORMED, token, problem.encode(errors="replace"))
 
     def ended(self, token: int) -> None:
         """Writes that a process image has ended."""
-        self._write(_ENDED, token)
+        self._write(ENDED, token)
 
     def refused(self, counter: str, problem: str) -> None:
         """Writes that a process was not taken."""
-        self._write(_REFUSED, 0, msgspec.msgpack.encode((counter, problem)))
+        self._write(REFUSED, 0, msgspec.msgpack.encode((counter, problem)))
 
     def unheard(self, job: str, command: str, failure: str) -> None:
         """Writes that a process could not reach the socket."""
-        self._write(_UNHEARD, 0, msgspec.msgpack.encode((job, command, failure)))
+        self._write(UNHEARD, 0, msgspec.msgpack.encode((job, command, failure)))
 
     # ---- the channel ----
 
@@ -140,11 +135,11 @@ class SpoolWriter:
                 return
             except OSError:
                 said = b""
-            if len(said) != _DONE.size:
+            if len(said) != DONE.size:
                 self.reader_gone = True
                 return
-            (number,) = _DONE.unpack(said)
-            if number == _TO_THE_END:
+            (number,) = DONE.unpack(said)
+            if number == TO_THE_END:
                 self.asked_to_end = True
             elif (segment := self._held.pop(number, None)) is not None:
                 self._recycle(segment)
@@ -157,13 +152,13 @@ class SpoolWriter:
     def end(self) -> None:
         """Completes the last segment: nothing follows."""
         self._complete()
-        self._untold.append(_Segment(_TO_THE_END, -1, 0, on_disk=False, complete=True))
+        self._untold.append(_Segment(TO_THE_END, -1, 0, on_disk=False, complete=True))
 
     def _tell(self) -> None:
         while self._untold:
             segment = self._untold[0]
             if segment.told != segment.used or segment.complete:
-                message = _PROGRESS.pack(segment.number, segment.used, segment.complete)
+                message = PROGRESS.pack(segment.number, segment.used, segment.complete)
                 descriptors = [segment.descriptor] if segment.told < 0 and segment.descriptor >= 0 else []
                 try:
                     socket.send_fds(self._channel, [message], descriptors)
@@ -181,8 +176,8 @@ class SpoolWriter:
 
     def _write(self, kind: int, token: int, *parts: Buffer) -> None:
         payload = sum(part.nbytes if isinstance(part, memoryview) else len(part) for part in parts)
-        size = (_FRAME.size + payload + 7) & ~7
-        buffers = [_FRAME.pack(kind, payload, token), *parts, _PADDING[size - _FRAME.size - payload]]
+        size = (FRAME.size + payload + 7) & ~7
+        buffers = [FRAME.pack(kind, payload, token), *parts, _PADDING[size - FRAME.size - payload]]
         while True:
             segment = self._segment(size)
             if _written(segment.descriptor, buffers, segment.used) == size:
@@ -244,155 +239,6 @@ class SpoolWriter:
                 self._spare.append(segment.descriptor)
                 return
         os.close(segment.descriptor)
-
-
-@dataclass(slots=True)
-class _Arrived:
-    descriptor: int
-    end: int
-    complete: bool
-    at: int = 0
-
-
-class SpoolReader:
-    """Hands a drain's news on, in order.
-
-    Args:
-        channel: to the writer, SOCK_SEQPACKET, not blocking.
-
-    Attributes:
-        ended: nothing more will come.
-        broken: the writer was gone before it said so.
-    """
-
-    def __init__(self, channel: socket.socket) -> None:
-        self.ended = False
-        self.broken = False
-        self._channel = channel
-        self._segments: dict[int, _Arrived] = {}
-        self._done: deque[int] = deque()
-
-    @property
-    def waiting_bytes(self) -> int:
-        """What was written and not read."""
-        return sum(segment.end - segment.at for segment in self._segments.values())
-
-    def ask_for_the_end(self) -> None:
-        """Has the writer hand on all that is there, and end."""
-        self._done.append(_TO_THE_END)
-        self._answer()
-
-    def listen(self) -> None:
-        """Takes in how far the writer has come."""
-        while not self.ended:
-            try:
-                message, descriptors, _, _ = socket.recv_fds(self._channel, 64, 1)
-            except BlockingIOError:
-                return
-            except OSError:
-                message, descriptors = b"", []
-            if len(message) != _PROGRESS.size:
-                self.ended = self.broken = True
-                return
-            number, end, complete = _PROGRESS.unpack(message)
-            if number == _TO_THE_END:
-                self.ended = True
-                return
-            if descriptors:
-                self._segments[number] = _Arrived(descriptors[0], end, bool(complete))
-            elif (segment := self._segments.get(number)) is not None:
-                segment.end, segment.complete = end, bool(complete)
-
-    def read(self, taker: ReadTaker, most_bytes: int) -> int:
-        """Hands on at most about so many bytes; returns how many."""
-        self.listen()
-        read = 0
-        while self._segments and read < most_bytes:
-            number, segment = next(iter(self._segments.items()))
-            while segment.at < segment.end and read < most_bytes:
-                taken = self._take(segment, taker)
-                if not taken:
-                    break
-                read += taken
-            if segment.at < segment.end or not segment.complete:
-                break
-            os.close(segment.descriptor)
-            del self._segments[number]
-            self._done.append(number)
-            self._answer()
-        return read
-
-    def close(self) -> None:
-        """Lets go of all that waits."""
-        for segment in self._segments.values():
-            os.close(segment.descriptor)
-        self._segments.clear()
-
-    def _take(self, segment: _Arrived, taker: ReadTaker) -> int:
-        begin = segment.at
-        size = min(_READ_AT_ONCE, segment.end - begin)
-        data = _read(segment.descriptor, size, begin)
-        at = 0
-        while at + _FRAME.size <= size:
-            kind, payload, token = _FRAME.unpack_from(data.data, at)
-            length = (_FRAME.size + payload + 7) & ~7
-            if at + length > size:
-                if at:
-                    break
-                size = length
-                data = _read(segment.descriptor, size, begin)
-            _hand_on(taker, kind, token, data[at + _FRAME.size : at + _FRAME.size + payload])
-            at += length
-        segment.at += at
-        return at
-
-    def _answer(self) -> None:
-        with contextlib.suppress(OSError):  # full: later; gone: nobody waits for it
-            while self._done:
-                self._channel.send(_DONE.pack(self._done[0]))
-                self._done.popleft()
-
-
-class ReadTaker(Taker, Protocol):
-    """A taker that need not copy lines."""
-
-    def own_lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Takes in lines that are its own from here on."""
-        ...
-
-
-def _hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> None:
-    if kind == _LINES:
-        tid, count = _PAIR.unpack_from(payload.data)
-        lines = payload[_PAIR.size : _PAIR.size + count * LINE_BYTES].view(np.uint64).reshape(-1, LINE_BYTES // 8)
-        taker.own_lines(token, tid, lines)
-    elif kind == _LOG:
-        taker.log(token, payload.tobytes())
-    elif kind == _SETTLED:
-        taker.settled(token)
-    elif kind == _TOLD:
-        rank, ranks, counts = msgspec.msgpack.decode(payload.tobytes(), type=tuple[int, int, dict[str, int]])
-        taker.told(token, rank, ranks, counts)
-    elif kind == _BEGUN:
-        pid, follows = _PAIR.unpack_from(payload.data)
-        taker.begun(token, pid, payload[_PAIR.size :].tobytes(), follows=bool(follows))
-    elif kind == _ENDED:
-        taker.ended(token)
-    elif kind == _MALFORMED:
-        taker.malformed(token, payload.tobytes().decode())
-    elif kind == _REFUSED:
-        counter, problem = msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str])
-        taker.refused(counter, problem)
-    elif kind == _UNHEARD:
-        taker.unheard(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
-
-
-def _read(descriptor: int, size: int, at: int) -> npt.NDArray[np.uint8]:
-    data = np.empty(size, np.uint8)
-    got = os.preadv(descriptor, [data.data], at)
-    if got != size:
-        raise EOFError(f"{size} bytes were announced at {at}, and {got} are there")
-    return data
 
 
 def _written(descriptor: int, buffers: list[Buffer], at: int) -> int:
