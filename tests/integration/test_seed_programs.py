@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from iotide.events.models import RunSummary
 from support.commands import iotide
+from support.mpi import dropped
 from support.programs import need
 from support.waiting import DEADLINE_S
 
@@ -45,7 +46,7 @@ def run(folder: Path, name: str, *arguments: str, frequency_hz: float = 10) -> t
     assert done.returncode == 0, done.stderr
     summary = RunSummary.model_validate_json((folder / "run.json").read_text())
     assert summary.job.ranks == 2
-    assert summary.job.events_dropped == 0
+    assert dropped(summary.job.losses) == {}
     return told_by(done.stdout), summary
 
 

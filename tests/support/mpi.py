@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from .waiting import DEADLINE_S
 PROGRAMS = Path(__file__).parent.parent / "programs"
 IMPLEMENTATIONS = ("openmpi", "mpich")
 FILE = "data"
+_MOST_SIGNALS = 10
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,18 @@ def run(implementation: str, command: Sequence[str | Path], folder: Path, *, ran
             traced, tracing.rows(), tracing.info, dict(tracing.source.counters), sorted(done.stdout.splitlines()),
             sorted(plain.stdout.splitlines()), contents(traced), contents(alone),
         )  # fmt: skip
+
+
+def dropped(counters: Mapping[str, int]) -> dict[str, int]:
+    """Returns what was dropped, but for a few bytes by which mpirun wakes itself in its handler of SIGCHLD.
+
+    A signal that comes inside a record, as its page is touched for the first time, has its call counted as reentrant.
+    """
+    found = {name: count for name, count in counters.items() if "dropped" in name and count}
+    woken = found.get("events_dropped:reentrant", 0)
+    if 0 < woken <= _MOST_SIGNALS and found.get("bytes_dropped:reentrant", 0) <= woken:
+        found = {name: count for name, count in found.items() if not name.endswith(":reentrant")}
+    return found
 
 
 def contents(folder: Path) -> dict[str, bytes]:

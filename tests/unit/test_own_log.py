@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import Program
+from support.mpi import dropped
 from support.own_log import assert_period, even_run
 
 EVEN = [0.0, 1.0, 2.01, 3.0]
@@ -48,3 +49,19 @@ def test_a_program_ends_with_the_test_that_fails() -> None:
     ):
         raise ZeroDivisionError
     assert running.returncode == -9
+
+
+@pytest.mark.parametrize(
+    ("counters", "left"),
+    [
+        ({"events_dropped:reentrant": 1, "bytes_dropped:reentrant": 1, "events": 7}, {}),
+        ({"events_dropped:reentrant": 0}, {}),
+        ({"events_dropped:reentrant": 1, "bytes_dropped:reentrant": 400}, "all"),
+        ({"events_dropped:reentrant": 100, "bytes_dropped:reentrant": 100}, "all"),
+        ({"events_dropped:ring_full": 1}, "all"),
+    ],
+)
+def test_only_what_a_launcher_writes_to_wake_itself_may_be_dropped(
+    counters: dict[str, int], left: dict[str, int] | str
+) -> None:
+    assert dropped(counters) == (counters if left == "all" else left)
