@@ -22,7 +22,7 @@ $(STAMP): pyproject.toml setup.py $(TRACER) $(HELPERS)
 	$(BIN)/python -m pip install --quiet --editable '.[plot,cluster,dev]'
 	@# Also where PYTHONDONTWRITEBYTECODE is set: commands would compile what they import each time, for a quarter second.
 	$(BIN)/python -m compileall -q $(PARTS)
-	@for name in preload $(SIGNATURES); do \
+	@for name in preload $(SIGNATURES) layers; do \
 	  test collectors/preload/libiotide_$$name.so -nt $(VENV)/.begun || \
 	  { echo "libiotide_$$name.so did not build: is a C compiler installed? $(BIN)/python -m iotide.collectors.wrappers $$name says more" >&2; exit 1; }; done
 	@touch $@

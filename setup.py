@@ -12,7 +12,7 @@ from setuptools.errors import CompileError
 
 sys.path.insert(0, str(Path("collectors").resolve()))
 from wrappers import build  # the package is not installed yet, so not by its whole name
-from wrappers.sources import PRELOAD
+from wrappers.sources import ALL_LAYERS, PRELOAD
 
 compiled = run_path("events/compiled.py")
 
@@ -37,6 +37,14 @@ class BuildTracer(build_ext):
         super().initialize_options()
         self.parallel = True  # a thousand wrappers are half a minute's work
 
+    def build_extensions(self):
+        whole = self.extensions
+        links = [extension for extension in whole if extension.name.endswith(f"_{ALL_LAYERS}")]
+        for some in ([extension for extension in whole if extension not in links], links):  # of what those compile
+            self.extensions = some
+            super().build_extensions()
+        self.extensions = whole
+
     def get_ext_filename(self, fullname):
         *folders, name = fullname.split(".")
         return "/".join([*folders, f"lib{name}.so"])
@@ -50,6 +58,8 @@ class BuildTracer(build_ext):
         try:
             if ext.signature:
                 build.compile_library(ext.signature, to, scratch=scratch)
+            elif ext.name.endswith(f"_{ALL_LAYERS}"):
+                build.compile_layers(to, scratch)
             else:
                 build.compile_core(to, scratch)
         except build.BuildError as error:
@@ -66,10 +76,11 @@ def tracer(name, paths, signature=None):
 
 
 def tracers():
-    """The core library, which has libc's calls, and one library for each other signature file; the longest first."""
+    """The core library, which has libc's calls, one a signature file else, the longest first, and one of all these."""
     for path in sorted(build.layer_files(), key=lambda path: path.stat().st_size, reverse=True):
         yield tracer(path.stem, build.hooks_of(path, path.stem)[1], path)
     yield tracer("preload", sorted(PRELOAD.glob("*.c")))
+    yield tracer(ALL_LAYERS, [])
 
 
 def kernel(folder, name):

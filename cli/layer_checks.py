@@ -16,7 +16,7 @@ from typing import Final
 from ..collectors.launch import LIBRARY_LAYERS, layer_library, traced_environment
 from ..collectors.source import Chunk, Origin
 from ..collectors.sources.preload.source import PreloadSource
-from ..collectors.tracer_libraries import problem_of
+from ..collectors.tracer_libraries import ALL_LAYERS, problem_of
 from ..events import EventBatch, Layer
 
 PROBE_BYTES: Final = 12_345
@@ -62,7 +62,7 @@ sys.exit(failed and f"the library answered {failed}")
 
 def layers_built() -> str:
     """Returns the layers with libraries, or raises RuntimeError naming those without, or with stale ones."""
-    if problems := [f"{layer}: {problem}" for layer in LIBRARY_LAYERS if (problem := problem_of(layer))]:
+    if problems := [f"{layer}: {problem}" for layer in (*LIBRARY_LAYERS, ALL_LAYERS) if (problem := problem_of(layer))]:
         raise RuntimeError("; ".join(problems))
     return f"posix, stdio, {', '.join(LIBRARY_LAYERS)}"
 

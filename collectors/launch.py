@@ -9,7 +9,7 @@ from typing import Final
 
 from ..events import ConfigError, UnavailableError
 from .settings import TracerSettings
-from .tracer_libraries import CORE_NAME, library_of, mend, problem_of, remedy
+from .tracer_libraries import ALL_LAYERS, CORE_NAME, library_of, mend, problem_of, remedy
 
 TRACER_VARIABLE: Final = "IOTIDE_TRACER"
 LONGEST_SOCKET_PATH: Final = 107
@@ -48,7 +48,8 @@ def layer_library(layer: str) -> Path | None:
 def mend_libraries(tracer: TracerSettings, say: Callable[[str], None], environment: Mapping[str, str]) -> None:
     """Builds those libraries again that would be preloaded and were not built from the sources here; says which."""
     core = [] if environment.get(TRACER_VARIABLE) else [CORE_NAME]
-    mend([*core, *_layers(environment, tracer)], say)
+    layers = _layers(environment, tracer)
+    mend([*core, *([ALL_LAYERS] if layers == list(LIBRARY_LAYERS) else layers)], say)
 
 
 def traced_environment(
@@ -95,7 +96,11 @@ def traced_environment(
 def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterable[Path]:
     """Yields the core, which must come first, then the layers, then the user's own."""
     yield tracer_path(environment)
-    for layer in _layers(environment, tracer):
+    layers = _layers(environment, tracer)
+    if layers == list(LIBRARY_LAYERS) and not problem_of(ALL_LAYERS):
+        yield library_of(ALL_LAYERS)
+        layers = []
+    for layer in layers:
         library = layer_library(layer)
         if library is not None:
             yield library

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from .wrappers.sources import CORE_NAME, PRELOAD, digest_of, library_of, problem_of
+from .wrappers.sources import ALL_LAYERS, CORE_NAME, PRELOAD, digest_of, library_of, problem_of
 
 _INSTALL: Final = "install a C compiler, then iotide again"
 _BUILD: Final = "build it with a C compiler: python -m iotide.collectors.wrappers"
@@ -22,7 +22,7 @@ def mend(names: Iterable[str], say: Callable[[str], None]) -> None:
     """Builds libraries again that were not built from the sources beside them; says which, and why one cannot be.
 
     Args:
-        names: of layers, and "preload" for the core.
+        names: of layers, "layers" for all, and "preload" for the core.
         say: takes a sentence for the user.
     """
     for name in names:
@@ -30,7 +30,7 @@ def mend(names: Iterable[str], say: Callable[[str], None]) -> None:
             continue
         library = library_of(name)
         if not digest_of(name):  # no sources are installed
-            say(f"{library}: {problem}; {_INSTALL}" if name == CORE_NAME else f"layer {name} is not traced: {problem}")
+            say(f"{library}: {problem}; {_INSTALL}" if name == CORE_NAME else f"{library}: {problem}")
             continue
         say(f"{library}: {problem}; building it again takes up to a minute")
         if told := _built_again(name):
@@ -57,4 +57,4 @@ def _built_again(name: str) -> str:
     return ""
 
 
-__all__ = ["CORE_NAME", "library_of", "mend", "problem_of", "remedy"]
+__all__ = ["ALL_LAYERS", "CORE_NAME", "library_of", "mend", "problem_of", "remedy"]

@@ -73,11 +73,24 @@ static size_t working_directory(char *to) {
 /* Files opened lately, by what the program called them and which they were: half of a hash of that, and the number. Asking
  * the kernel for a name costs as much as an open and a close; asking which file it is a tenth of that. */
 static _Atomic uint64_t opened_lately[OPENED_LATELY];
+/* Halves of hashes of what the program called files: one that it opens for the first time, as most that it makes, is none
+ * of those above, and is not asked which it is. */
+static _Atomic uint32_t named_before[OPENED_LATELY];
 
 static uint64_t hash_text(uint64_t hash, const char *text) {
     for (const unsigned char *at = (const unsigned char *)text; *at; at++)
         hash = (hash ^ *at) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+static bool is_named_again(const char *path) {
+    uint64_t hash = hash_text(atomic_load_explicit(&iotide_generation, memory_order_relaxed), path);
+    hash *= UINT64_C(0x9e3779b97f4a7c15); /* the halves must differ between names that end alike */
+    _Atomic uint32_t *before = &named_before[hash >> 32 & (OPENED_LATELY - 1)];
+    if (atomic_load_explicit(before, memory_order_relaxed) == (uint32_t)hash)
+        return true;
+    atomic_store_explicit(before, (uint32_t)hash, memory_order_relaxed);
+    return false;
 }
 
 /* Inodes are used again, for another file of the same name in another folder: so when it was made counts too, and
@@ -111,7 +124,7 @@ static uint32_t file_behind(int fd, int directory, const char *path) {
     char *scratch = iotide_borrow();
     if (!scratch)
         return 0;
-    uint64_t hash = path ? hash_of(fd, directory, path, scratch) : 0;
+    uint64_t hash = path && is_named_again(path) ? hash_of(fd, directory, path, scratch) : 0;
     _Atomic uint64_t *lately = &opened_lately[hash % OPENED_LATELY];
     uint64_t known = hash ? atomic_load_explicit(lately, memory_order_relaxed) : 0;
     if (known && known >> 32 == hash >> 32) {

@@ -1,21 +1,21 @@
 """``python -m iotide.collectors.wrappers [NAME...]``: builds the libraries of a checkout again, in place.
 
-NAME is ``preload`` for the core, else a signature file's; without names all are built. For those who work on the C;
-``pip install`` builds them too.
+NAME is ``preload`` for the core, ``layers`` for all above it, else a signature file's; without names all are built. For
+those who work on the C; ``pip install`` builds them too.
 """
 
 from __future__ import annotations
 
 import sys
 
-from .build import BuildError, build_again, layer_files
+from .build import BuildError, build_again
 from .model import SignatureError
-from .sources import CORE_NAME
+from .sources import ALL_LAYERS, CORE_NAME, layers_in
 
 
 def main(names: list[str]) -> int:
     """Builds the libraries of these names and returns the exit status."""
-    known = [CORE_NAME, *(path.stem for path in layer_files())]
+    known = [CORE_NAME, *layers_in(), ALL_LAYERS]
     status = 0
     for name in names or known:
         if name not in known:

@@ -15,7 +15,7 @@ from typing import Final
 from .emit import emit_sites, emit_wrappers, sites_name, wrappers_name
 from .model import SignatureFile
 from .signature import read
-from .sources import CORE, CORE_NAME, PRELOAD, digest_of, library_of, note_of
+from .sources import ALL_LAYERS, CORE, CORE_NAME, PRELOAD, digest_of, layers_in, library_of, note_of
 
 COMPILE_FLAGS: Final = (
     "-std=gnu11",
@@ -145,24 +145,30 @@ def link(
         BuildError: There is no compiler, or it refused.
         OSError: The library's folder cannot be written.
     """
-    compiler = find_compiler()
-    library.parent.mkdir(parents=True, exist_ok=True)
-    part = library.with_suffix(f".{os.getpid()}.part")
+    command = ["-shared", *_compiling(made, sources), *LINK_FLAGS, *flags, "-ldl", "-lpthread"]
+    _run_compiler([*command, *(["-x", "assembler", "-"] if digest else [])], library, made, note_of(digest))
+
+
+def _compiling(made: Sequence[Generated], sources: Sequence[Path]) -> list[str]:
     folders = dict.fromkeys([PRELOAD, *[folder for row in made for folder in row.folders]])
     files = [*sources, *[source for row in made for source in row.sources]]
-    command = [*compiler, *COMPILE_FLAGS, "-fPIC", "-shared", *[f"-I{folder}" for folder in folders]]
-    command += [*map(str, files), "-o", str(part), *LINK_FLAGS, *flags, "-ldl", "-lpthread"]
-    if digest:
-        command += ["-x", "assembler", "-"]
+    return [*COMPILE_FLAGS, "-fPIC", *[f"-I{folder}" for folder in folders], *map(str, files)]
+
+
+def _run_compiler(arguments: Sequence[str], to: Path, made: Sequence[Generated], given: str = "") -> None:
+    compiler = find_compiler()
+    to.parent.mkdir(parents=True, exist_ok=True)
+    part = to.with_suffix(f".{os.getpid()}.part")
+    command = [*compiler, "-o", str(part), *arguments]
     try:
-        done = subprocess.run(command, input=note_of(digest), capture_output=True, text=True, check=False)
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     except OSError as error:
         raise BuildError(f"{compiler[0]} cannot be run: {error.strerror}") from None
     if done.returncode:
         part.unlink(missing_ok=True)
         said = _explained(done.stderr, [row.sources[0] for row in made])
         raise BuildError(said or f"{compiler[0]} ended with {done.returncode}")
-    part.replace(library)
+    part.replace(to)
 
 
 def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -> Path:
@@ -181,14 +187,46 @@ def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -
         BuildError: There is no compiler, it refused, or the file describes libc.
         OSError: A folder cannot be written.
     """
-    # Ahead of reading them: what is changed meanwhile is not what was built.
-    digest = digest_of(signature.stem) if signature.resolve().parent == PRELOAD / "signatures" else ""
     made = generate(signature, scratch or to / "wrappers")
     if made.file.is_libc:
         raise BuildError(f"{signature}: the calls of libc are part of the core library, which is built with iotide")
     library = to / made.library_name
-    link([made], [], library, LAYER_FLAGS, digest)
+    if scratch and signature.resolve().parent == PRELOAD / "signatures":
+        _link_layers([signature.stem], library, scratch)
+    else:
+        link([made], [], library, LAYER_FLAGS)
     return library
+
+
+def compile_layers(to: Path, scratch: Path) -> Path:
+    """Builds the library of all layers, of what was compiled for each if that is still there.
+
+    Raises as `compile_library`.
+    """
+    library = to / library_of(ALL_LAYERS).name
+    _link_layers(layers_in(), library, scratch)
+    return library
+
+
+def _link_layers(names: Sequence[str], library: Path, scratch: Path) -> None:
+    # Ahead of reading them: what is changed meanwhile is not what was built.
+    digest = digest_of(names[0] if len(names) == 1 else ALL_LAYERS)
+    objects = [_layer_object(name, scratch) for name in names]
+    _run_compiler(
+        ["-shared", *map(str, objects), *LINK_FLAGS, *LAYER_FLAGS[:-2], "-ldl", "-lpthread", "-x", "assembler", "-"],
+        library, [], note_of(digest),
+    )  # fmt: skip
+
+
+def _layer_object(name: str, scratch: Path) -> Path:
+    """Returns a layer compiled, of the sources as they are now."""
+    compiled = scratch / f"{name}-{digest_of(name)}.o"
+    if not compiled.is_file():
+        for older in scratch.glob(f"{name}-*.o"):
+            older.unlink(missing_ok=True)
+        made = generate(PRELOAD / "signatures" / f"{name}.sig", scratch)
+        _run_compiler(["-r", "-nostdlib", *_compiling([made], []), *LAYER_FLAGS], compiled, [made])
+    return compiled
 
 
 def compile_core(to: Path, scratch: Path) -> Path:
@@ -204,16 +242,18 @@ def compile_core(to: Path, scratch: Path) -> Path:
 
 
 def build_again(name: str) -> Path:
-    """Builds one library of a checkout in place: of a layer, or "preload" for the core. Raises as `compile_library`."""
+    """Builds one library of a checkout in place: of a layer, "layers", or "preload". Raises as `compile_library`."""
     scratch = PRELOAD.parent.parent / "build" / "wrappers"
     if name == CORE_NAME:
         return compile_core(PRELOAD, scratch)
+    if name == ALL_LAYERS:
+        return compile_layers(PRELOAD, scratch)
     return compile_library(PRELOAD / "signatures" / f"{name}.sig", PRELOAD, scratch=scratch)
 
 
 def layer_files() -> list[Path]:
     """Returns iotide's own signature files but for the core's."""
-    return [path for path in sorted(PRELOAD.glob("signatures/*.sig")) if path.stem not in CORE]
+    return [PRELOAD / "signatures" / f"{name}.sig" for name in layers_in()]
 
 
 def _explained(messages: str, generated: Sequence[Path]) -> str:

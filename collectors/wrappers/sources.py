@@ -15,7 +15,11 @@ PRELOAD: Final = Path(__file__).parent.parent / "preload"
 CORE: Final = ("posix", "stdio")
 """The signature files that go into the core library."""
 CORE_NAME: Final = "preload"
+ALL_LAYERS: Final = "layers"
+"""The library that has all layers above libc: each library that is loaded is time of each process."""
 
+_OTHERS: Final = ("__init__", "__main__", "headers", "peers", "printing")
+"""Modules here that have no part in writing and compiling wrappers."""
 _OWNER: Final = b"iotide\0"
 _DIGEST_LENGTH: Final = 32
 _HEADER: Final = struct.Struct("=4s 12x 2x 2x 4x 8x Q 8x 4x 2x H H 6x")
@@ -29,7 +33,7 @@ _MOST_NOTES: Final = 4096
 
 
 def library_of(name: str, folder: Path = PRELOAD) -> Path:
-    """Returns where the library of this name lies: of a layer, or "preload" for the core."""
+    """Returns where the library of this name lies: of a layer, "layers" for that of all, or "preload" for the core."""
     return folder / f"libiotide_{name}.so"
 
 
@@ -47,14 +51,21 @@ def digest_of(name: str, folder: Path = PRELOAD) -> str:
     own = sorted(folder.glob("*.c"))
     if not own:
         return ""
-    signatures = CORE if name == CORE_NAME else (name,)
-    paths = [*(own if name == CORE_NAME else sorted(folder.glob(f"hooks/{name}*.c"))), *sorted(folder.glob("*.h"))]
-    paths += [*sorted(folder.glob("hooks/*.h")), *(folder / "signatures" / f"{row}.sig" for row in signatures)]
+    names = layers_in(folder) if name == ALL_LAYERS else CORE if name == CORE_NAME else (name,)
+    paths = own if name == CORE_NAME else [path for row in names for path in sorted(folder.glob(f"hooks/{row}*.c"))]
+    paths = [*paths, *sorted(folder.glob("*.h")), *sorted(folder.glob("hooks/*.h"))]
+    paths += [folder / "signatures" / f"{row}.sig" for row in names]
     told = hashlib.sha256()
-    for path in [*paths, *sorted(Path(__file__).parent.glob("*.py"))]:
+    writers = [path for path in sorted(Path(__file__).parent.glob("*.py")) if path.stem not in _OTHERS]
+    for path in [*paths, *writers]:
         content = path.read_bytes() if path.is_file() else b""
         told.update(b"%d %s %s" % (len(content), path.name.encode(), content))
     return told.hexdigest()[:_DIGEST_LENGTH]
+
+
+def layers_in(folder: Path = PRELOAD) -> tuple[str, ...]:
+    """Returns the layers that have a signature file here, but for the core's."""
+    return tuple(path.stem for path in sorted(folder.glob("signatures/*.sig")) if path.stem not in CORE)
 
 
 def note_of(digest: str) -> str:

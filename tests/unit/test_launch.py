@@ -11,6 +11,7 @@ from iotide.cli.main import group
 from iotide.cli.tracer_options import CALL_CLASSES, LAYERS, settings_of
 from iotide.collectors.launch import LIBRARY_LAYERS, layer_library, traced_environment
 from iotide.collectors.settings import TracerSettings
+from iotide.collectors.wrappers.sources import ALL_LAYERS, library_of
 from iotide.events import ConfigError, Layer, UnavailableError
 
 
@@ -29,8 +30,14 @@ def test_core_comes_first_and_the_users_own_preload_last(base: dict[str, str], t
     library = tmp_path / "gz.so"
     library.write_bytes(b"\x7fELF \0iotide_provided_2\0")
     preloaded = made(base | {"LD_PRELOAD": "own.so"}, libraries=(library,))["LD_PRELOAD"].split(":")
-    layers = [str(path) for name in LIBRARY_LAYERS if (path := layer_library(name))]
-    assert preloaded == [base["IOTIDE_TRACER"], *layers, str(library), "own.so"]
+    assert preloaded == [base["IOTIDE_TRACER"], str(library_of(ALL_LAYERS)), str(library), "own.so"]
+
+
+def test_all_layers_are_one_library_and_some_are_one_each(base: dict[str, str]) -> None:
+    for settings in ({}, {"layers": LAYERS}):
+        assert made(base, **settings)["LD_PRELOAD"].split(":")[1:] == [str(library_of(ALL_LAYERS))]
+    some = made(base, layers=("posix", "netcdf", "hdf5"))["LD_PRELOAD"].split(":")[1:]
+    assert some == [str(library_of(name)) for name in ("hdf5", "netcdf")]
 
 
 def test_what_is_not_said_is_left_to_the_environment(base: dict[str, str]) -> None:

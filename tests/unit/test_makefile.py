@@ -55,7 +55,7 @@ def test_touched_source_of_a_helper_has_it_built_again(tmp_path: Path, name: str
 def test_clean_removes_all_that_was_built(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
     package = path_of("grouping").parents[2]
-    libraries = [library_of(name).relative_to(package) for name in ("preload", *LIBRARY_LAYERS)]
+    libraries = [library_of(name).relative_to(package) for name in ("preload", *LIBRARY_LAYERS, "layers")]
     built = [tmp_path / path for path in (*libraries, *map(Path, HELPERS.values()), "build/x", ".venv/x")]
     for path in built:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,10 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.launch import LIBRARY_LAYERS
-from iotide.collectors.wrappers.sources import PRELOAD, built_from, digest_of, library_of, note_of, problem_of
+from iotide.collectors.wrappers.sources import (
+    ALL_LAYERS,
+    PRELOAD,
+    built_from,
+    digest_of,
+    library_of,
+    note_of,
+    problem_of,
+)
 from support.programs import need
 
-NAMES = ("preload", *LIBRARY_LAYERS)
+NAMES = ("preload", *LIBRARY_LAYERS, ALL_LAYERS)
 
 
 @pytest.fixture
@@ -40,9 +48,9 @@ def test_iotides_own_libraries_are_those_of_their_sources(name: str) -> None:
         ("ring.h", NAMES),
         ("tracer.c", ("preload",)),
         ("signatures/stdio.sig", ("preload",)),
-        ("signatures/netcdf.sig", ("netcdf",)),
+        ("signatures/netcdf.sig", ("netcdf", "layers")),
         ("hooks/mpiio_wait.h", NAMES),
-        ("hooks/mpiio_files.c", ("mpiio",)),
+        ("hooks/mpiio_files.c", ("mpiio", "layers")),
     ],
 )
 def test_what_a_change_makes_stale_is_told(folder: Path, changed: str, stale: tuple[str, ...]) -> None:
