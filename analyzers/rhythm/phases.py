@@ -23,6 +23,7 @@ _SMALLEST = 0.2  # of the volume of the phase that holds the median byte: smalle
 _FAR_BETTER = 0.1  # ratio of chances that makes other intervals than those between all starts the better ones
 _FAR_LESS = 0.5  # ratio of spreads that does
 _MOST_MISSED = 3  # periods that an interval over missed phases may span
+_PAUSES = 1 / 8  # share of the intervals that may be pauses of the program
 _ROUNDING = 1e-9
 _SAMPLE = 512  # bins that suffice for a median
 _FEWEST_LATEST = 2  # intervals that can show a new rhythm
@@ -235,6 +236,7 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
             found = best
     if (change := last_change(found.intervals)) > 0:
         found = _since(len(phases), found.intervals[change:], shortest)
+    found = _without_pauses(found, shortest)
     usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
     if usual <= 0 or float(found.intervals.max()) < 1.5 * usual:
         return found
@@ -244,6 +246,16 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         if whole.spread < _IRREGULAR:
             return replace(whole, since=found.since)
     return found
+
+
+def _without_pauses(found: Regularity, shortest: float) -> Regularity:
+    """Leaves out intervals so long that the program paused, where the others are alike without them."""
+    usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
+    pauses = found.intervals > (_MOST_MISSED + 0.5) * usual
+    if not pauses.any() or int(pauses.sum()) > _PAUSES * len(pauses):
+        return found
+    rest = _measure(found.intervals[~pauses], shortest)
+    return replace(rest, since=found.since) if rest.spread < _FAR_LESS * found.spread else found
 
 
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
