@@ -24,6 +24,7 @@ _FAR_BETTER = 0.1  # ratio of chances that makes other intervals than those betw
 _FAR_LESS = 0.5  # ratio of spreads that does
 _MOST_MISSED = 3  # periods that an interval over missed phases may span
 _PAUSES = 1 / 8  # share of the intervals that may be pauses of the program
+_PAUSED = 0.6  # share of the time that these may take
 _ROUNDING = 1e-9
 _SAMPLE = 512  # bins that suffice for a median
 _FEWEST_LATEST = 2  # intervals that can show a new rhythm
@@ -71,6 +72,7 @@ class Regularity(Struct, frozen=True, eq=False):
         chance: probability that as many intervals between random moments are as regular as these.
         intervals: the intervals, bins; one over a missed phase counts as several of equal length.
         since: number of the first phase that the intervals belong to; the rhythm before was another one.
+        skipped: share of the phases that did not come a period after the one before, but a whole number of periods.
     """
 
     period: float
@@ -78,6 +80,7 @@ class Regularity(Struct, frozen=True, eq=False):
     chance: float
     intervals: Floats
     since: int = 0
+    skipped: float = 0.0
 
 
 class Segmenter:
@@ -244,15 +247,22 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     if float(missed.max()) <= _MOST_MISSED and int((missed > 1).sum()) <= len(missed) / 4:
         whole = _measure(np.repeat(found.intervals / missed, missed.astype(int)), shortest)
         if whole.spread < _IRREGULAR:
-            return replace(whole, since=found.since)
+            return replace(whole, since=found.since, skipped=float((missed > 1).sum()) / (len(missed) + 1))
     return found
 
 
 def _without_pauses(found: Regularity, shortest: float) -> Regularity:
-    """Leaves out intervals so long that the program paused, where the others are alike without them."""
+    """Leaves out intervals so long that the program paused, where the others are alike without them.
+
+    What fills less of the time than the pauses between is the inside of phases, and after a pause two phases must show
+    that the rhythm is back.
+    """
     usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
     pauses = found.intervals > (_MOST_MISSED + 0.5) * usual
-    if not pauses.any() or int(pauses.sum()) > _PAUSES * len(pauses):
+    if not pauses.any() or pauses[-1] or int(pauses.sum()) > _PAUSES * len(pauses):
+        return found
+    paused, whole = float(found.intervals[pauses].sum()), float(found.intervals.sum())
+    if paused > _PAUSED * whole:
         return found
     rest = _measure(found.intervals[~pauses], shortest)
     return replace(rest, since=found.since) if rest.spread < _FAR_LESS * found.spread else found

@@ -10,6 +10,7 @@ from ...events.models import Estimate, Frequency
 from ..settings import DetectSettings
 from .beat import AGREEMENT, Beat, find_beat, known_beat, with_history
 from .certainty import calibrated, certain, chance_in_time
+from .clock import clock_of
 from .intervals import interval_of
 from .line import Line, component, refined, strongest_line
 from .next_phase import next_phase
@@ -43,8 +44,10 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         return Rhythm(harmonics_dropped=candidates.dropped)
     line, beat = _look(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, beat)
-    if beat is not None and by_phases:
-        confidence *= chance_in_time(beat.regularity.spread, len(beat.regularity.intervals))
+    clock = None if beat is None else clock_of(beat.phases, beat.regularity, beat.period)
+    if beat is not None and clock is not None and by_phases:
+        confidence *= chance_in_time(clock.spread, len(clock.intervals))
+        confidence *= 1 - beat.regularity.skipped
         confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
     if confidence < _LEAST_CONFIDENCE:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
@@ -52,12 +55,15 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     if not by_phases:
         period = refined(window, period)
         beat = None if beat is None else find_beat(view, Segmenter(window), view.begin, period)
+        clock = None if beat is None else clock_of(beat.phases, beat.regularity, period)
     return Rhythm(
         period_s=_period(view, period, beat, by_phases),
         confidence=confidence,
         dominant=_dominant(view, period, confidence, candidates.z, listed),
         harmonics_dropped=candidates.dropped,
-        next_phase=None if beat is None else next_phase(view, beat.phases, beat.regularity, period),
+        next_phase=None
+        if beat is None or clock is None
+        else next_phase(view, beat.phases, beat.regularity, period, clock),
     )
 
 

@@ -106,6 +106,44 @@ def test_phases_of_very_unlike_bandwidth_give_their_period_and_volumes(seed: int
     assert rhythm.next_phase.volume_bytes.value == pytest.approx(rates.mean() * 10.0 * BIN_S * 1e6, rel=0.35)
 
 
+@pytest.mark.parametrize("pause", [150.0, 777.0, 1210.0])
+def test_pause_of_the_program_is_none_of_its_rhythm(pause: float) -> None:
+    starts = 3.3 + 40.0 * np.arange(24)
+    starts[12:] += pause
+    rhythm = found(bursts(starts, 5.0, int(starts[-1]) + 30))
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(4.0, rel=0.01)
+    assert rhythm.confidence > 0.8
+
+
+def test_next_start_keeps_to_the_end_of_a_phase_that_took_longer() -> None:
+    length = np.tile([5.0, 5.0, 5.0, 20.0], 6)
+    starts = 3.3 + np.concatenate([[0.0], np.cumsum(30.0 + length[:-1])])
+    end = starts[-1] + length[-1]
+    edges = np.arange(int(end) + 12.0)
+    values = np.zeros(len(edges) - 1)
+    for start, stop in zip(starts, starts + length, strict=True):
+        values += np.diff(np.clip(edges, start, stop)) * 1e6 * 5.0 / (stop - start)
+    rhythm = found(values)
+    assert rhythm.next_phase is not None
+    assert rhythm.next_phase.start_s.value == pytest.approx((end + 30.0) * BIN_S, abs=0.15)
+    assert rhythm.confidence > 0.8
+
+
+def test_job_that_skips_phases_is_as_sure_as_they_come_and_reckons_with_a_period_more() -> None:
+    rng = np.random.default_rng(5)
+    steps = np.where(rng.uniform(size=50) < 0.15, 2, 1)
+    starts = 3.3 + 40.0 * np.cumsum(steps)
+    rhythm = found(bursts(starts, 5.0, int(starts[-1]) + 20))
+    assert rhythm.period_s is not None
+    assert rhythm.period_s.value == pytest.approx(4.0, rel=0.01)
+    assert rhythm.confidence == pytest.approx((steps[1:] == 1).mean(), abs=0.05)
+    assert rhythm.next_phase is not None
+    start_s = rhythm.next_phase.start_s
+    assert start_s.value == pytest.approx((starts[-1] + 40.0) * BIN_S, abs=0.1)
+    assert start_s.high == pytest.approx((starts[-1] + 80.0) * BIN_S, abs=0.2)
+
+
 def test_start_up_burst_does_not_move_the_period() -> None:
     values = bursts(12 + 20.0 * np.arange(6), 1, 120)
     values[:4] += 0.4e6
