@@ -374,8 +374,9 @@ EXPORT void coder_write(const struct coder *c, uint32_t first, uint32_t *groups,
         *groups++ = c->terminals[i].group;
         *literals++ = c->terminals[i].literals;
     }
-    memcpy(growths, c->growths + (size_t)first * c->fields,
-           (size_t)(c->terminal_count - first) * c->fields * sizeof *growths);
+    if (first < c->terminal_count) /* else there may be no array */
+        memcpy(growths, c->growths + (size_t)first * c->fields,
+               (size_t)(c->terminal_count - first) * c->fields * sizeof *growths);
 }
 
 /* How many literals wait, of all fields. */
