@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -239,6 +242,16 @@ def test_other_process_that_is_asked_for_the_end_takes_no_further_nap(
     with closing(RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())) as source:
         source.finish()
         wait_for(lambda: source.poll() or source.finished, what="the end")
+
+
+def test_other_process_comes_before_others_where_the_system_lets_it(relayed: RelayedSource) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    relayed.finish()
+    wait_for(lambda: relayed.poll() or relayed.finished, what="the end")  # so it has begun
+    niceness = int(Path(f"/proc/{relayed._pid}/stat").read_text().rpartition(")")[2].split()[16])
+    code = f"import os; os.setpriority(os.PRIO_PROCESS, 0, {max(own - 5, -20)})"
+    may = subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    assert niceness == (max(own - 5, -20) if may else own)
 
 
 def test_other_process_ends_with_us_and_unlinks_its_socket(tmp_path: Path) -> None:
