@@ -22,7 +22,7 @@ _EVERY: Final = READS | WRITES
 
 
 _WAYS: Final[dict[int, int]] = {int(Kind.READ): READS, int(Kind.WRITE): WRITES}
-FEW: Final = 24
+FEW: Final = 64
 """Events that are looked at one by one."""
 
 
