@@ -73,7 +73,9 @@ def stop_collector(path: Path) -> str:
             return ""
     try:
         signal.pidfd_send_signal(watch, signal.SIGTERM)
-        select.select([watch], [], [])
+        ending = select.poll()  # select() has no place for descriptors from 1,024 on
+        ending.register(watch, select.POLLIN)
+        ending.poll()
     except ProcessLookupError:
         pass
     except OSError as error:

@@ -25,6 +25,8 @@ class Talking:
         self.heard: list[str] = []
         self._output = self.process.stdout or self.process.stderr
         self._rest = b""
+        self._news = select.poll()
+        self._news.register(self._output, select.POLLIN)
 
     def say(self, line: str) -> None:
         """Writes a line to its standard input."""
@@ -41,7 +43,7 @@ class Talking:
                 if wanted(self.heard[-1]):
                     return self.heard[-1]
             left = limit - time.monotonic()
-            if left <= 0 or not select.select([self._output], [], [], left)[0]:
+            if left <= 0 or not self._news.poll(left * 1000):
                 raise AssertionError(f"not heard within {deadline_s} s; heard {self.heard}")
             data = os.read(self._output.fileno(), 65_536)
             if not data:

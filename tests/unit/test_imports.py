@@ -43,6 +43,12 @@ def files_of(part: str) -> list[Path]:
     return sorted((ROOT / part).rglob("*.py"))
 
 
+def test_descriptors_are_waited_for_whatever_their_numbers_are() -> None:
+    """select() has no place for those from 1,024 on, which collectors of many processes have."""
+    users = [path for part in MAY_IMPORT for path in files_of(part) if "select.select(" in path.read_text()]
+    assert users == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", MAY_IMPORT)
 def test_part_imports_only_what_the_architecture_allows(part: str) -> None:

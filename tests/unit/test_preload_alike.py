@@ -87,7 +87,8 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
     counters: Counter[str] = Counter()
     problems, unseen = Problems(), Unseen()
     info = StreamInfo(job="j", source="preload", pid=7, rank=rank, clock_offset_ns=1000)
-    facts = NodeFiles().of_process(7, 0)
+    node = NodeFiles()
+    facts = node.of_process(7, 0)
     made = TracedProcess("s", info, frozenset(), facts, counters, problems, Allowance(), unseen, known)
     made.learn(log_of(entries))
     made.hold(tid, lines)
@@ -100,6 +101,7 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
         definitions.append(made.definitions())
     losses = made.fresh_losses()
     made.close()
+    node.close()
     assert all(getattr(batch, name).dtype == dtype for batch in batches for name, (dtype, _) in COLUMNS.items())
     return {
         "events": [{name: column.tolist() for name, column in batch.columns().items()} for batch in batches],

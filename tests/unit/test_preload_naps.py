@@ -27,7 +27,9 @@ def source(tmp_path: Path) -> Iterator[PreloadSource]:
 
 
 def has_news(source: PreloadSource) -> bool:
-    return bool(select.select([source], [], [], 0)[0])
+    news = select.poll()
+    news.register(source, select.POLLIN)
+    return bool(news.poll(0))
 
 
 def test_process_that_cannot_wake_its_collector_is_looked_at_often(

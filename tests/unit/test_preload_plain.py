@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ def lines_of(draw: st.DrawFn, values: dict[str, Sequence[int]], most: int = 1500
 def process(allowed: int = 65_536, counters: Counter[str] | None = None) -> TracedProcess:
     counters = Counter() if counters is None else counters
     info = StreamInfo(job="job", source="preload", pid=7, clock_offset_ns=OFFSET_NS)
-    facts = NodeFiles().of_process(7, 0)
+    with closing(NodeFiles()) as node:
+        facts = node.of_process(7, 0)  # of a process that there is not: nothing is looked up later
     made = TracedProcess("s", info, frozenset(), facts, counters, Problems(), Allowance(allowed), Unseen())
     for kind, entries in ((ENTRY_CALL, CALLS), (ENTRY_FILE, FILES)):
         for number, text in entries.items():
@@ -154,7 +156,8 @@ def test_more_signatures_than_are_remembered_keep_their_numbers(seed: int, kinds
 @pytest.mark.parametrize(("field", "value"), [("words", 1), ("depth", MARK_WORDS), ("kind", 200), ("bytes", 2**62)])
 def test_one_line_that_is_no_plain_record_has_all_go_the_general_way(field: str, value: int) -> None:
     records = np.zeros(1000, RECORD)
-    names = Names(NodeFiles().of_process(7, 0), Counter(), Allowance())
+    with closing(NodeFiles()) as node:
+        names = Names(node.of_process(7, 0), Counter(), Allowance())
     assert plain.plain_columns([records.view(np.uint64).reshape(-1, 8)], 0, names) is not None
     records[field][700] = value
     assert plain.plain_columns([records.view(np.uint64).reshape(-1, 8)], 0, names) is None

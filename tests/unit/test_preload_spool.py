@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from iotide.collectors.sources.preload.lines import Lines
 from iotide.collectors.sources.preload.relay import RelayedSource
 from iotide.collectors.sources.preload.spool import SpoolWriter
 from iotide.collectors.sources.preload.spool_reader import SpoolReader
+from iotide.events.descriptors import raise_limit
 from support.regions import MadeRegion
 from support.waiting import wait_for
 
@@ -257,6 +258,17 @@ def test_other_process_comes_before_others_where_the_system_lets_it(relayed: Rel
 def test_other_process_ends_with_us_and_unlinks_its_socket(tmp_path: Path) -> None:
     source = RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())
     source.close()
+    assert not (tmp_path / "gate").exists()
+
+
+def test_other_process_ends_with_us_where_a_thousand_files_are_open(tmp_path: Path) -> None:
+    raise_limit()
+    with ExitStack() as stack:
+        for _ in range(1100):
+            stack.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        with closing(RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())) as source:
+            source.finish()
+            wait_for(lambda: source.poll() or source.finished, what="the end")
     assert not (tmp_path / "gate").exists()
 
 

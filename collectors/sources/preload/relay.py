@@ -148,7 +148,8 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     raise_limit()
     writer = SpoolWriter(channel, bounds)
     news = select.poll()
-    for descriptor in (drain.events.fileno(), channel.fileno()):
+    drain_events = drain.events.fileno()
+    for descriptor in (drain_events, channel.fileno()):
         news.register(descriptor, select.POLLIN)
     naps = Naps()
     while True:
@@ -166,8 +167,10 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     drain.close(writer)
     writer.end()
     writer.exchange()
+    news.unregister(drain_events)
+    news.modify(channel, select.POLLIN | select.POLLOUT)
     while not (writer.has_told or writer.reader_gone):
-        select.select([channel], [channel], [])
+        news.poll()
         writer.exchange()
 
 
@@ -187,7 +190,9 @@ def _wait_for(pid: int) -> None:
     with contextlib.suppress(ChildProcessError, ProcessLookupError):
         watch = os.pidfd_open(pid)
         try:
-            if not select.select([watch], [], [], _PATIENCE_S)[0]:
+            ending = select.poll()  # select() has no place for descriptors from 1,024 on
+            ending.register(watch, select.POLLIN)
+            if not ending.poll(_PATIENCE_S * 1000):
                 os.kill(pid, signal.SIGKILL)
         finally:
             os.close(watch)
