@@ -87,6 +87,7 @@ def written(actions: Actions, checkpoint: int | None = None) -> bytes:
     return b"".join([*data, writer.end()])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(actions(), st.integers(0, 20))
 def test_few_calls_are_archived_byte_for_byte_as_compressed_ones(made: Actions, checkpoint: int) -> None:

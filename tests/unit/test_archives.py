@@ -439,6 +439,7 @@ def test_disk_that_does_not_keep_up_costs_events_and_keeps_nobody_waiting(
     assert len(sink.starts["s"]) == 12
 
 
+@pytest.mark.slow
 def test_streams_that_take_most_memory_are_saved_before_time(tmp_path: Path) -> None:
     archives = made(tmp_path, Clock(), memory_bytes=2_000_000)
     for number in range(50):

@@ -68,6 +68,7 @@ BLAMED_AFTERWARDS = {"fails_in_a_fixture", "leaves_a_cycle"}
 LEFT_OUT = "3 tests were left out, as none1, none2 are not installed; `make system-deps` installs what the tests need"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_ci", [False, True])
 def test_each_test_is_blamed_for_itself_and_what_is_left_out_is_told(tmp_path: Path, in_ci: bool) -> None:
     (tmp_path / "test_it.py").write_text(BODY)

@@ -111,6 +111,7 @@ def ours(path: Path) -> Sums:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ALL, ids=ids)
 def test_bytes_calls_and_seconds_of_each_file_and_layer_are_those_of_darshans_own_reader(path: Path) -> None:
     theirs, mine = counted(path), ours(path)
@@ -143,6 +144,7 @@ def layers_of(path: Path) -> Layers:
     return report_of(trace, [path], Filter(), "job", Cut()).layers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "most"), [("noposix", 39_213), ("example", 118)])
 def test_spans_are_not_times_in_calls_in_totals_and_layers(name: str, most: float) -> None:
     path = LOGS / f"{name}.darshan"

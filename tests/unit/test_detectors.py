@@ -70,6 +70,7 @@ def test_answers_are_those_of_the_reference(
     assert found.confidence == pytest.approx(confidence, abs=2e-6)
 
 
+@pytest.mark.slow
 @given(strengths, st.floats(0, 1))
 @settings(deadline=None)
 def test_peaks_are_the_inner_local_maxima_that_are_high_enough(values: list[float], tolerance: float) -> None:

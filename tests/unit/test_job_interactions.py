@@ -125,6 +125,7 @@ RUNS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(RUNS, st.sampled_from(["process", "rank"]))
 def test_many_streams_at_once_are_what_one_after_the_other_is(

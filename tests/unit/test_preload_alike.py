@@ -113,6 +113,7 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
     }
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.data())
 def test_process_that_does_what_others_did_gives_what_it_would_for_itself(data: st.DataObject) -> None:

@@ -77,6 +77,7 @@ def streams(draw: st.DrawFn) -> list[SourceItem]:
     return items
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [form for form in FORMATS if form != "otf2"])  # which has handles, not numbers of them
 @settings(max_examples=60, deadline=None)
 @given(items=streams())

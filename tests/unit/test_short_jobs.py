@@ -63,6 +63,7 @@ class Running:
         self.aggregator.tick()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.lists(st.integers(0, 900), min_size=1, max_size=60), min_size=1, max_size=4))
 def test_short_job_is_told_of_as_if_each_event_were_analysed_at_once(batches: list[list[int]]) -> None:

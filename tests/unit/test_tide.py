@@ -204,6 +204,7 @@ def test_irregular_phases_have_a_mean_interval_but_little_confidence() -> None:
     assert rhythm.confidence < 0.5
 
 
+@pytest.mark.slow
 def test_white_noise_and_random_bursts_are_hardly_ever_called_periodic() -> None:
     rng = np.random.default_rng(6)
     noise = [found(noise_like("white noise", rng)).confidence for _ in range(100)]
