@@ -53,7 +53,9 @@ def even(kind: str, phases: Phases, folder: Path, run: Run) -> tuple[dict[str, A
 
 
 def assert_near(prediction: dict[str, Any], starts: list[float]) -> None:
-    period = prediction["period_s"]
+    """Holds the rhythm to the log; one that has ended, where the interpreter took long to end after it."""
+    earlier = [each["period_s"] for each in prediction["others"] if each["relation"] == "earlier"]
+    (period, *_) = [each for each in (prediction["period_s"], *earlier) if each is not None] or [None]
     assert_period(period and period["value"], starts, NEAR)
 
 
