@@ -40,7 +40,7 @@ def next_phase(view: View, phases: Phases, regularity: Regularity, period: float
     running = bool(now - phases.stop[-1] < _OVER * period) and len(phases) > 1
     complete = phases.select(slice(None, -1)) if running else phases
     reach = interval_of(clock.intervals[-_RECENT:], least=0.5)
-    first = float(phases.start[-1]) + period
+    first = float(phases.start[-1]) + (clock.next if clock.drifts else period)
     if clock.from_end:
         usual = float(clock.intervals[-_RECENT:].mean())
         first = _end(phases, now, usual) + usual

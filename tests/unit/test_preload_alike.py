@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import Any
 
@@ -88,7 +89,7 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
     problems, unseen = Problems(), Unseen()
     info = StreamInfo(job="j", source="preload", pid=7, rank=rank, clock_offset_ns=1000)
     node = NodeFiles()
-    facts = node.of_process(7, 0)
+    facts = node.of_process(os.getpid(), 0)  # that of any other may lie in another root folder
     made = TracedProcess("s", info, frozenset(), facts, counters, problems, Allowance(), unseen, known)
     made.learn(log_of(entries))
     made.hold(tid, lines)
