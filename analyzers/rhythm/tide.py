@@ -52,8 +52,6 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     if confidence < _LEAST_CONFIDENCE:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
     confidence = calibrated(confidence)
-    if clock is not None and clock.drifts and by_phases:
-        period = clock.next
     if not by_phases:
         period = refined(window, period)
         beat = None if beat is None else find_beat(view, Segmenter(window), view.begin, period)
