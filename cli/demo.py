@@ -62,7 +62,10 @@ class OwnClock(NamedTuple):
 
 def main() -> int:
     """Runs the demonstration; returns 0 when the period was right."""
-    report = Path("iotide-demo")
+    report, number = Path("iotide-demo"), 1
+    while report.exists():  # the run takes a free folder, too: an earlier one holds an earlier summary
+        number += 1
+        report = Path(f"iotide-demo-{number}")
     with tempfile.TemporaryDirectory(prefix="iotide-demo-") as folder:
         step = _STEP.format(rounds=ROUNDS, path=str(Path(folder) / "checkpoint.db"))
         program = [
