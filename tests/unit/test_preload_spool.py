@@ -20,7 +20,7 @@ from iotide.collectors.source import Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload import naps
 from iotide.collectors.sources.preload.lines import Lines
 from iotide.collectors.sources.preload.relay import RelayedSource
-from iotide.collectors.sources.preload.spool import SpoolWriter
+from iotide.collectors.sources.preload.spool import DONE, SpoolWriter
 from iotide.collectors.sources.preload.spool_reader import SpoolReader
 from iotide.events.descriptors import raise_limit
 from support.regions import MadeRegion
@@ -117,6 +117,26 @@ def test_what_was_said_comes_out_as_it_was_and_in_order(said: list[tuple[Any, ..
         writer.end()
         while not reader.ended or reader.waiting_bytes:
             writer.exchange()
+            reader.read(read, 64 * MIB)
+        assert read.said == wanted.said
+        assert not reader.broken
+
+
+def test_all_is_read_though_the_writer_ended_with_an_answer_unread() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    wanted, read = Written(), Written()
+    with ours, closing(SpoolReader(ours)) as reader:
+        ours.setblocking(False)
+        with theirs:
+            theirs.setblocking(False)
+            writer = SpoolWriter(theirs, SpoolSettings())
+            for taker in (wanted, writer):
+                taker.lines(1, 2, lines(1000))
+                taker.ended(1)
+            writer.end()
+            writer.exchange()
+            ours.send(DONE.pack(0))  # comes too late; the system then tells the reader that the connection was reset
+        while not reader.ended or reader.waiting_bytes:
             reader.read(read, 64 * MIB)
         assert read.said == wanted.said
         assert not reader.broken

@@ -92,6 +92,8 @@ class SpoolReader:
                 message, descriptors, _, _ = socket.recv_fds(self._channel, 64, 1)
             except BlockingIOError:
                 return
+            except ConnectionResetError:  # told once, where the writer left answers unread: what it said is still there
+                continue
             except OSError:
                 message, descriptors = b"", []
             if len(message) != PROGRESS.size:
