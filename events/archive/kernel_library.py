@@ -26,6 +26,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "huffman_block": (_U64, [_POINTER, _U64, _POINTER]),
     "integers_bits": (_U64, [_POINTER, _U64]),
     "integers_planes": (None, [_POINTER, _U64, _U64, _POINTER]),
+    "varints_encode": (_U64, [_POINTER, _U64, ctypes.c_int, _POINTER]),
     "splitter_new": (_POINTER, []),
     "splitter_free": (None, [_POINTER]),
     "splitter_bytes": (_U64, [_POINTER]),

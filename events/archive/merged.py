@@ -26,6 +26,8 @@ _FEW: Final = _CHUNK
 _WORTH: Final = 1.2
 """A piece may be so much larger, deflated alone, than what ``integers.pack`` makes."""
 _LITTLE: Final = 256
+_DEFLATE_MORE: Final = 16
+"""Bytes that deflating may add to so little."""
 _WIDEST: Final = 1 << 18
 _MOST_LINES: Final = 1 << 22
 _OVERHEAD: Final = 1024
@@ -287,13 +289,19 @@ def _encode_kept(kept: Integers) -> tuple[bool, bool, list[bytes]]:
         for low, high in _spans(width)
     ]
     ways = [(by_column, [_flat(chunk, by_column) for chunk in chunks]) for by_column in (False, True)[:members]]
+    fewest: int | None = None
+    if max((chunk.size for chunk in chunks), default=0) <= _FEW:
+        short = [(by_column, True, [encode_varints(each) for each in way]) for by_column, way in ways]
+        if members == 1 and len(chunks) == 1 and len(short[0][2][0]) <= _LITTLE - _DEFLATE_MORE:
+            return short[0]  # the only way, and deflated it is little, too
+        sizes = [sum(len(zlib.compress(each, 1)) for each in way) for _, _, way in short]
+        fewest = min(sizes)
+        best_short = short[sizes.index(fewest)]
+        if fewest < _LITTLE:
+            return best_short
     packed = [(by_column, False, [integers.pack(each) for each in way]) for by_column, way in ways]
     best = min(packed, key=lambda way: sum(map(len, way[2])))
-    if max((chunk.size for chunk in chunks), default=0) > _FEW:
-        return best
-    short = [(by_column, True, [encode_varints(each) for each in way]) for by_column, way in ways]
-    sizes = [sum(len(zlib.compress(each, 1)) for each in way) for _, _, way in short]
-    return short[int(np.argmin(sizes))] if min(sizes) < _WORTH * sum(map(len, best[2])) + _LITTLE else best
+    return best if fewest is None or fewest >= _WORTH * sum(map(len, best[2])) + _LITTLE else best_short
 
 
 def _flat(chunk: Integers, by_column: bool) -> Integers:

@@ -23,14 +23,15 @@ class Packed(msgspec.Struct, array_like=True, frozen=True):
     data: bytes
 
 
+_NOTHING: Final = Packed(0, b"")
+
+
 def pack(array: npt.NDArray[Any]) -> Packed:
     """Packs an array of integers, row after row."""
     flat = np.ascontiguousarray(array, np.int64).reshape(-1)
     if len(flat) > FEW:
         return Packed(len(flat), integers.pack(flat))
-    grown = flat.copy()
-    grown[1:] -= flat[:-1]
-    return Packed(len(flat), encode_varints(grown))
+    return Packed(len(flat), encode_varints(flat, grown=True)) if len(flat) else _NOTHING
 
 
 def unpack(array: Packed, most: int, where: str) -> npt.NDArray[np.int64]:

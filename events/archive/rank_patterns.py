@@ -78,9 +78,16 @@ def find_patterns(ranks: Integers, table: Integers) -> Patterns:
         ranks: of the members in any order, int64[n], each once.
         table: int64[n, k].
     """
+    if len(ranks) == 1:
+        return _of_one(ranks, table)
     order = np.argsort(ranks)
     width = table.shape[1]
     return _of_slabs(ranks[order], (table[order, low:high].T for low, high in _slabs(len(ranks), width)))
+
+
+def _of_one(ranks: Integers, table: Integers) -> Patterns:
+    zeros = np.zeros(table.shape[1], np.int64)
+    return Patterns(ranks, zeros, zeros, zeros[:0], zeros[:0], zeros[:0], table)
 
 
 def merge_patterns(one: Patterns, other: Patterns) -> Patterns:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from .kernel_library import kernel
 
 _MOST_BYTES: Final = 10
 """Of an integer of 64 bits."""
@@ -16,14 +17,35 @@ _STEPS: Final = np.array([1 << 7 * place for place in range(1, _MOST_BYTES)], np
 """From which on one byte more is needed."""
 
 
-def encode_varints(values: npt.NDArray[np.int64]) -> bytes:
-    """Encodes int64 values: zigzag coded, then seven bits a byte, and the eighth tells that more follow.
+def encode_varints(values: npt.NDArray[np.int64], *, grown: bool = False) -> bytes:
+    """Encodes int64 values, or with ``grown`` what each differs from the one before, modulo 2^64.
+
+    They are zigzag coded, then seven bits a byte, and the eighth tells that more follow.
 
     >>> encode_varints(np.array([0, -1, 64, 300])).hex(" ")
     '00 01 80 01 d8 04'
+    >>> encode_varints(np.array([7, 8, 10]), grown=True).hex(" ")
+    '0e 02 04'
     """
     if not len(values):
         return b""
+    compiled = kernel()
+    if compiled is None:
+        return _encode(_grown(values) if grown else values)
+    if not values.flags.c_contiguous:
+        values = values.copy()
+    room = np.empty(_MOST_BYTES * len(values), np.uint8)
+    length = compiled.varints_encode(values.ctypes.data, len(values), grown, room.ctypes.data)
+    return room[:length].tobytes()
+
+
+def _grown(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    grown = values.copy()
+    grown[1:] -= values[:-1]
+    return grown
+
+
+def _encode(values: npt.NDArray[np.int64]) -> bytes:
     zigzag = ((values << 1) ^ (values >> 63)).view(np.uint64)
     if zigzag.max() < _MORE:
         return zigzag.astype(np.uint8).tobytes()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.events.archive import integers
+from iotide.events.archive import integers, varints
 from iotide.events.archive.kernel_library import kernel
 
 
@@ -76,3 +76,18 @@ def test_codes_take_no_more_room_than_those_of_zlib(spread: float) -> None:
     deflate = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, zlib.Z_HUFFMAN_ONLY)
     theirs = len(deflate.compress(data)) + len(deflate.flush(zlib.Z_SYNC_FLUSH))
     assert len(coded(data)) < 1.01 * theirs
+
+
+WIDE = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(st.lists(WIDE | st.integers(-70, 70), max_size=100), st.booleans(), st.integers(1, 3))
+def test_kernel_and_numpy_write_the_same_varints(numbers: list[int], grown: bool, stride: int) -> None:
+    values = np.array(numbers, np.int64)[::stride]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(varints, "kernel", lambda: None)
+        expected = varints.encode_varints(values, grown=grown)
+    assert kernel() is not None
+    assert varints.encode_varints(values, grown=grown) == expected
+    read = varints.decode_varints(expected, len(values), "here")
+    assert (np.cumsum(read) if grown else read).tolist() == values.tolist()
