@@ -48,6 +48,18 @@ ENTRIES: tuple[Entry, ...] = (
     (ENTRY_HANDLE, 4, 1, b"no handle"),
     (ENTRY_UNSEEN, 0, 1, b"/bin/static"),
     (ENTRY_FILE, 4, 0, b"anon_inode:[io_uring]"),
+    (ENTRY_FILE, 5, 0, b"/tmp/x/y"),
+    (ENTRY_CALL, 4, 1, b"rename(from:f,to:p)=i"),
+)
+PATHS = (
+    b"/tmp/x/y",
+    b"/tmp/x//y/",
+    b"/tmp/other",
+    b"/dev/null",
+    b"pipe:[7]",
+    b"anon_inode:[io_uring]",
+    b"/tmp/" + 4100 * b"l",
+    b"",
 )
 
 
@@ -69,12 +81,21 @@ def lives(draw: st.DrawFn) -> Start:
         rows[name] = [draw(st.integers(0, most)) for _ in range(len(rows))]
     lines = rows.view(np.uint64).reshape(-1, 8)
     for at in sorted(draw(st.sets(st.integers(0, max(len(lines) - 1, 0)), max_size=2)), reverse=True):
-        words = np.full((1, 8), 7, np.uint64)
+        words = np.full((1, 8), draw(st.sampled_from([1, 2, 7])), np.uint64)
         words.view(np.uint8)[0, -1] = MARK_WORDS
         if len(lines):
             lines[at : at + 1].view(RECORD)["words"] = draw(st.integers(0, 8))
         lines = np.concatenate([lines[: at + 1], words, lines[at + 1 :]])
     return entries, lines
+
+
+def renamed(life: Start, data: st.DataObject) -> Start:
+    """Returns what a process does that does the same with other files."""
+    entries = tuple(
+        (kind, number, aux, data.draw(st.sampled_from([text, *PATHS])) if kind == ENTRY_FILE else text)
+        for kind, number, aux, text in life[0]
+    )
+    return entries, life[1]
 
 
 def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | None, *, early: bool) -> dict[str, Any]:
@@ -123,6 +144,8 @@ def test_process_that_does_what_others_did_gives_what_it_would_for_itself(data: 
     known = AlikeLives()
     for _ in range(data.draw(st.integers(3, 12))):
         life = data.draw(st.sampled_from(pool))
+        if data.draw(st.booleans()):
+            life = renamed(life, data)
         own = (
             data.draw(st.sampled_from([0, 5000, 2**62])),
             data.draw(st.sampled_from([1, 77, -1])),
@@ -146,6 +169,24 @@ def test_what_was_met_twice_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(TracedProcess, "_learn", learn)
     assert outcome(SIMPLE, (1, 1, 7, -1), known, early=False) == first
+
+
+def test_what_was_met_twice_with_other_files_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def life(number: int) -> Start:
+        named = (ENTRY_FILE, 2, 0, b"/tmp/absent%d" % number)
+        return (*ENTRIES[:2], ENTRIES[3], named, *ENTRIES[5:6]), SIMPLE[1]
+
+    expected = outcome(life(3), (1, 1, 7, -1), None, early=False)
+    known = AlikeLives()
+    for number in (1, 2):
+        outcome(life(number), (1, 1, 7, -1), known, early=False)
+
+    def learn(*_: object) -> None:
+        raise AssertionError("made again")
+
+    monkeypatch.setattr(TracedProcess, "_learn", learn)
+    assert outcome(life(3), (1, 1, 7, -1), known, early=False) == expected
+    assert [info.path for _, info in expected["definitions"][0].files] == ["/tmp/x/y", "/tmp/absent3", "/tmp"]
 
 
 def test_file_that_has_become_another_is_looked_at_again(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -177,5 +218,5 @@ def test_lives_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) 
         life = (SIMPLE[0], rows.view(np.uint64).reshape(-1, 8))
         for _ in range(3):
             outcome(life, (1, 1, 7, -1), known, early=False)
-    assert len(kept) == 20
+    assert len(kept) >= 20
     assert max(kept) == 2

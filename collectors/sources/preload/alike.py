@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from ....events.schema import COLUMNS
 from .definition_log import entries_of
 from .lines import Lines, marks
 from .names import FileFacts, spelled
-from .ring_layout import ENTRY_FILE, ENTRY_UNSEEN, MARK_WORDS
+from .ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_UNSEEN, MARK_WORDS
 
 MOST_LOG: Final = 32_768
 """Bytes of definitions of a life that is looked up."""
@@ -30,6 +30,45 @@ _OWN: Final = ("start", "duration", "pid", "tid", "rank")
 _TIMES: Final = 2
 """Words of a record, the first ones: start and duration."""
 _MOST_BITS: Final = 62
+_WITH_PATH: Final = b":p"
+"""In the specification of a call that shows a path."""
+_NOT_OF_FILES: Final = "anon_inode:"
+"""How paths begin that say what a process does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is the same for processes that live alike but for the names of their files.
+
+    Attributes:
+        key: equal for them.
+        files: paths, each once, in the order in which they are first defined, and the types that their spelling tells.
+    """
+
+    key: bytes
+    files: list[tuple[str, FileType]]
+
+    @classmethod
+    def of(cls, log: Sequence[bytes], lines_digest: bytes) -> Shape | None:
+        """Returns the shape of a life; None: more depends on the names than what its files are called."""
+        digest = blake2b(lines_digest, digest_size=20)
+        places: dict[str, int] = {}
+        files: list[tuple[str, FileType]] = []
+        for entries in log:
+            for kind, number, aux, text in entries_of(entries):
+                if kind != ENTRY_FILE:
+                    if kind == ENTRY_UNSEEN or (kind == ENTRY_CALL and _WITH_PATH in text):
+                        return None
+                    digest.update(b"%d %d %d %d " % (kind, number, aux, len(text)) + text)
+                    continue
+                path, type_ = spelled(text)
+                if not path or path.startswith(_NOT_OF_FILES):
+                    return None
+                place = places.setdefault(path, len(files))
+                if place == len(files):
+                    files.append((path, type_))
+                digest.update(b"%d %d %d;" % (ENTRY_FILE, number, place))
+        return cls(digest.digest(), files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +113,12 @@ class Life:
         files = [(number, info.path, types[info.path]) for number, info in definitions.files]
         return cls(records, columns, definitions, files)
 
+    def of_files(self, files: Sequence[tuple[str, FileType]]) -> Life | None:
+        """Returns the life of a process whose files have these paths instead; None: it has not as many."""
+        if [number for number, _, _ in self.files] != list(range(1, len(files) + 1)):
+            return None
+        return replace(self, files=[(number, *file) for number, file in enumerate(files, 1)])
+
     def batch(self, lines: Lines, clock_offset_ns: int, **own: int) -> EventBatch | None:
         """Returns the events of a process that lived so; None: its times are not what they can be.
 
@@ -102,30 +147,46 @@ class Life:
         return Definitions(self.defined.strings[:], files, handles, self.defined.signatures[:])
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A life that was found, or by which keys it is to be remembered, if by any."""
+
+    life: Life | None
+    wanted: list[bytes]
+
+
 class AlikeLives:
-    """Finds a life by all that a process has defined and done, but for times; those met twice are remembered."""
+    """Finds a life by all that a process has defined and done, but for times and names of files.
+
+    Lives that were met twice are remembered.
+    """
 
     def __init__(self) -> None:
         self._met: set[bytes] = set()
         self._known: dict[bytes, Life] = {}
         self._bytes = 0
 
-    @staticmethod
-    def key_of(log: Sequence[bytes], lines: Lines) -> bytes:
-        """Returns what is the same for processes that live alike."""
+    def find(self, log: Sequence[bytes], lines: Lines) -> Found:
+        """Looks for a life that was as that of a process, from its definitions and its lines."""
         masked = lines.copy()
         masked[marks(lines) != MARK_WORDS, :_TIMES] = 0
         digest = blake2b(masked.data, digest_size=20)
+        digest.update(b"%d" % len(lines))
+        of_lines = digest.digest()
         for entries in log:
             digest.update(entries)
-        digest.update(b"%d" % len(lines))
-        return digest.digest()
+        key = digest.digest()
+        if (life := self._known.get(key)) is not None:
+            return Found(life, [])
+        wanted = [key] if self._is_wanted(key) else []
+        if (shape := Shape.of(log, of_lines)) is None:
+            return Found(None, wanted)
+        if (alike := self._known.get(shape.key)) is not None and (life := alike.of_files(shape.files)) is not None:
+            self.remember(wanted, life)
+            return Found(life, [])
+        return Found(None, [*wanted, shape.key] if self._is_wanted(shape.key) else wanted)
 
-    def find(self, key: bytes) -> Life | None:
-        """Returns the life that has a key."""
-        return self._known.get(key)
-
-    def is_wanted(self, key: bytes) -> bool:
+    def _is_wanted(self, key: bytes) -> bool:
         """Tells whether a life is to be remembered, as it was met before."""
         if key in self._met:
             return True
@@ -134,13 +195,14 @@ class AlikeLives:
         self._met.add(key)
         return False
 
-    def remember(self, key: bytes, life: Life) -> None:
+    def remember(self, keys: Sequence[bytes], life: Life) -> None:
         """Takes in a life."""
-        self._bytes += life.nbytes
-        if self._bytes > _MOST_BYTES:
-            self._known.clear()
-            self._bytes = life.nbytes
-        self._known[key] = life
+        for key in keys:
+            self._bytes += life.nbytes
+            if self._bytes > _MOST_BYTES:
+                self._known.clear()
+                self._bytes = life.nbytes
+            self._known[key] = life
 
 
 def _shortly(name: str, column: npt.NDArray[Any]) -> Any:

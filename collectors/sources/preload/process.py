@@ -94,6 +94,19 @@ class TracedProcess:
         """True while there are events that wait for what is being found out of their files."""
         return bool(self._ready)
 
+    def may_wait(self, now_s: float, patience_s: float) -> bool:
+        """Tells whether the little that it has may wait, for what is more, or the end, of a process that is short."""
+        if self._learned is not None or self._alike is None or not patience_s:
+            return False
+        if self._ready_since_s is None:
+            return True
+        return now_s - self._ready_since_s < patience_s and self.waiting_lines <= MOST_LINES
+
+    @property
+    def waiting_lines(self) -> int:
+        """How many lines wait that could be handed out."""
+        return sum(len(lines) for _, lines in self._ready)
+
     def hold(self, tid: int, lines: Lines) -> None:
         """Takes in lines of a ring, whose definitions may be still to come."""
         self._held.append((tid, lines))
@@ -158,8 +171,11 @@ class TracedProcess:
         """Returns some events whose definitions have been learned; None while there are none."""
         if ended:
             self.settle(now_s)
-            if self._learned is None and self._alike is not None and self._ready:
-                return self._lived(now_s, self._alike)
+            if self._learned is None and self._alike is not None:
+                if self._ready:
+                    return self._lived(now_s, self._alike)
+                if not self._early:
+                    return None
         batch = self._take(now_s, ended=ended)
         self._early = []  # they are learned now
         return batch
@@ -170,8 +186,8 @@ class TracedProcess:
         tid = self._ready[0][0]
         if len(lines) > MOST_LINES or any(each != tid for each, _ in self._ready):
             return self._take(now_s, ended=True)
-        key = alike.key_of(self._early, lines)
-        if (life := alike.find(key)) is not None:
+        found = alike.find(self._early, lines)
+        if (life := found.life) is not None:
             batch = life.batch(lines, self._clock_offset_ns, pid=self.info.pid, tid=tid, rank=self.info.rank)
             if batch is not None:
                 self._found = life.definitions(self._facts)
@@ -179,10 +195,10 @@ class TracedProcess:
                 return batch
         before = self._problems_told()
         batch = self._take(now_s, ended=True)
-        if batch is not None and not self._ready and alike.is_wanted(key) and self._problems_told() == before:
+        if batch is not None and not self._ready and found.wanted and self._problems_told() == before:
             self._found = self._names.interner.take_fresh()
             if (life := Life.of(batch, self._found, self._early, lines)) is not None:
-                alike.remember(key, life)
+                alike.remember(found.wanted, life)
         return batch
 
     def _problems_told(self) -> list[int]:

@@ -29,6 +29,7 @@ from .unseen import Unseen
 
 _LINES_A_POLL: Final = 1 << 18
 _READ_A_POLL: Final = 4 << 20
+_FIRST_EVENTS_WAIT_S: Final = 0.05
 _LAST_LOOKS_S: Final = 30.0
 """How long processes that do not end are read on once the end is asked for."""
 _PATIENCE_S: Final = 3.0
@@ -60,7 +61,9 @@ class RelayedSource:
         self._pid, self._channel = _start(path, bounds)
         self._reader = SpoolReader(self._channel)
         self._files = files or NodeFiles()
-        self._streams = Streams(str(path), origin, self._files, self.counters, self.problems)
+        self._streams = Streams(
+            str(path), origin, self._files, self.counters, self.problems, patience_s=_FIRST_EVENTS_WAIT_S
+        )
         self._closed = False
 
     @property
@@ -81,7 +84,7 @@ class RelayedSource:
     @property
     def waiting_calls(self) -> int:
         """About how many calls were taken out of the rings and wait to be read."""
-        return self._reader.waiting_bytes // LINE_BYTES
+        return self._reader.waiting_bytes // LINE_BYTES + self._streams.held_lines
 
     def fileno(self) -> int:
         """Returns a descriptor that can be read when there is news."""

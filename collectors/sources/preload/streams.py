@@ -40,6 +40,7 @@ class Streams:
         problems: of the source.
         clock: a steady one, seconds.
         give_up: is told of a process that breaks us: its token.
+        patience_s: how long the first events of a process wait for its end: what short ones do is mostly known then.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Streams:
         problems: Problems,
         clock: Callable[[], float] = time.monotonic,
         give_up: Callable[[int], None] = lambda token: None,
+        patience_s: float = 0.0,
     ) -> None:
         self.unseen = Unseen()
         self.waiting_lines = 0
@@ -62,6 +64,7 @@ class Streams:
         self._problems = problems
         self._clock = clock
         self._give_up = give_up
+        self._patience_s = patience_s
         self._allowance = Allowance()
         self._alike = AlikeLives()
         self._processes: dict[int, TracedProcess] = {}  # by token
@@ -176,11 +179,21 @@ class Streams:
         """True while ``items`` has to be called again for what has come."""
         return bool(self._touched)
 
+    @property
+    def held_lines(self) -> int:
+        """How many lines wait in processes that ``items`` was not told the end of."""
+        waiting = (self._processes.get(token) for token in self._touched)
+        return sum(process.waiting_lines for process in waiting if process is not None)
+
     def items(self) -> list[SourceItem]:
         """Returns what is new."""
+        now_s = self._clock()
         for token in list(self._touched):
             if (process := self._processes.get(token)) is not None:
-                self._hand_out(token, process)
+                if process.may_wait(now_s, self._patience_s):
+                    self._tell_losses(process)
+                else:
+                    self._hand_out(token, process)
                 if process.is_waiting:
                     continue
             self._touched.pop(token, None)
@@ -225,6 +238,9 @@ class Streams:
                 self._counters["events"] += 0 if events is None else len(events)
                 self._items.append(Chunk(process.stream, empty_batch() if events is None else events, definitions))
             more = events is not None and process.is_waiting
+        self._tell_losses(process)
+
+    def _tell_losses(self, process: TracedProcess) -> None:
         if losses := process.fresh_losses():
             self._items.append(Lost(losses, process.stream))
 
