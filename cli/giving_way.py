@@ -21,7 +21,7 @@ class GivingWay:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._own: dict[int, int] = {}  # niceness by thread
-        self._over = False
+        self._over = threading.Event()
 
     @contextlib.contextmanager
     def given(self) -> Iterator[None]:
@@ -29,7 +29,7 @@ class GivingWay:
         thread = threading.get_native_id()
         own = os.getpriority(os.PRIO_PROCESS, thread)
         with self._lock:
-            if not self._over:
+            if not self._over.is_set():
                 self._own[thread] = own
                 _set(thread, min(own + NICER, _LEAST))
         try:
@@ -41,9 +41,13 @@ class GivingWay:
     def over(self) -> None:
         """Takes in that the command has ended: nobody else is to wait for a thread that gives way."""
         with self._lock:
-            self._over = True
+            self._over.set()
             for thread, own in self._own.items():
                 _set(thread, own)
+
+    def wait(self, most_s: float) -> bool:
+        """Waits until the command has ended, so long at most; returns whether it has."""
+        return self._over.wait(most_s)
 
     def done(self, work: Callable[[], _T]) -> _T:
         """Returns what work returns, which runs in a thread that gives way; raises what it raises.

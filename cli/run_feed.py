@@ -15,11 +15,16 @@ from ..daemon.ingest_core import IngestStats, Sink
 from ..events import ProtocolError
 from ..events.losses import BYTES, EVENTS
 from .aside import Pressure
+from .holding_back import MANY, HoldingBack
 
 _log = logging.getLogger(__name__)
-_LITTLE: Final = 20_000
 _PATIENCE_S: Final = 10.0
-"""How long the analysis may be behind and give way all the same: as long as most bursts last."""
+"""How long the analysis may be behind and give way all the same."""
+HELD_S: Final = 3.0
+"""How long it leaves a burst that has all cores wholly alone: as long as most bursts last."""
+_WORTH_A_LOOK: Final = 16_384
+_REST_S: Final = 0.02
+"""How long fewer calls than that wait for more: many at once cost a fifth less than as they come."""
 _HEARTBEAT_S: Final = 1.0
 _LOOK_AGAIN_S: Final = 0.05
 _COLLECTOR: Final = "run"
@@ -43,6 +48,10 @@ class Feeding(Source, Protocol):
         """Returns a descriptor that can be read when there is news."""
         ...
 
+    def listen(self) -> None:
+        """Takes in how many calls wait, and leaves them there."""
+        ...
+
 
 class Feed:
     """Polls a source when it has news, and hands on what it gives.
@@ -52,16 +61,19 @@ class Feed:
         sink: what takes it in; one that raises loses what it was given, which is counted.
         stats: what came in, for those who ask the aggregator.
         host: of the heartbeats.
+        holding_back: tells when to leave what waits for later.
     """
 
-    def __init__(self, source: Feeding, sink: Sink, stats: IngestStats, host: str) -> None:
+    def __init__(self, source: Feeding, sink: Sink, stats: IngestStats, host: str, holding_back: HoldingBack) -> None:
         self._source = source
         self._sink = sink
         self._stats = stats
         self._host = host
         self._beaten_s: float | None = None
         self._given_up = False
-        self.pressure = Pressure(_LITTLE, _PATIENCE_S)
+        self._holding_back = holding_back
+        self._hurried = asyncio.Event()
+        self.pressure = Pressure(MANY, _PATIENCE_S)
         """Whether too many calls have waited for too long."""
         self._losses: dict[tuple[str, str], Counter[str]] = {}  # by stream or job
 
@@ -71,10 +83,10 @@ class Feed:
         loop.add_reader(self._source.fileno(), news.set)
         try:
             while not (self._source.finished or self._given_up):
-                busy = self.pump()
+                busy = self._holds() or self.pump()
                 self._beat()
                 if busy:
-                    await asyncio.sleep(0)
+                    await self._rest()
                     continue
                 news.clear()
                 with contextlib.suppress(TimeoutError):
@@ -92,6 +104,10 @@ class Feed:
         self.pressure.tell(self._source.waiting_calls)
         return bool(items)
 
+    def hurry(self) -> None:
+        """Has ``run`` take what there is without a rest from here on."""
+        self._hurried.set()
+
     def give_up(self) -> None:
         """Has ``run`` return without what has not been read."""
         self._given_up = True
@@ -101,6 +117,24 @@ class Feed:
         lost = Counter({f"{EVENTS}{reason}": events})
         self._source.counters.update(lost)
         self._lose("", job, lost)
+
+    def _holds(self) -> bool:
+        """Tells whether what waits is left for later."""
+        if self._hurried.is_set():
+            return False
+        self._source.listen()
+        waiting = self._source.waiting_calls
+        self.pressure.tell(waiting)
+        return self._holding_back.holds(waiting)
+
+    async def _rest(self) -> None:
+        """Lets others have their turn, and little news become more; not once it was hurried."""
+        if self._hurried.is_set() or (self._source.waiting_calls > _WORTH_A_LOOK and not self._holding_back.held):
+            await asyncio.sleep(0)
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_REST_S):
+                await self._hurried.wait()
 
     def _hand_on(self, item: SourceItem) -> None:
         stats, sink = self._stats, self._sink

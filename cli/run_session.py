@@ -29,8 +29,9 @@ from ..events.losses import loss_lines
 from ..events.models import RunSummary, SignalSeries, UnseenProgram
 from .aside import running_aside
 from .giving_way import GivingWay
+from .holding_back import HoldingBack
 from .launch import shell_status
-from .run_feed import Feed
+from .run_feed import HELD_S, Feed
 from .run_plan import RunPlan
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class Session:
         self._source = source
         self._server = server
         self._loop = loop
-        self._feed = Feed(source, server.sink, server.stats, socket.gethostname())
+        holding_back = HoldingBack(plan.spool, HELD_S)
+        self._feed = Feed(source, server.sink, server.stats, socket.gethostname(), holding_back)
         self._view: LiveView | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -124,6 +126,7 @@ class Session:
 async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:
     """Reads what the command was ahead by, and says so when that takes its time; the keyboard's interrupt ends it."""
     source.finish()
+    feed.hurry()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, feed.give_up)
     try:

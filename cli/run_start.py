@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..collectors.launch import LONGEST_SOCKET_PATH, mend_libraries, traced_environment
+from ..collectors.settings import SpoolSettings
 from ..collectors.source import Origin
 from ..collectors.sources.preload.relay import RelayedSource
 from ..collectors.traceable import obstacle_to_tracing
@@ -28,6 +29,7 @@ from ..events import UnavailableError
 from ..events.compiled import HELPERS, REBUILD, path_of
 from ..events.descriptors import raise_limit
 from .giving_way import GivingWay
+from .holding_back import HoldingBack
 from .launch import SignalPassing, start
 from .lean_imports import lean_imports
 from .run_plan import RunPlan
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
     from .run_session import Session
 
 _GATE: Final = "tracer.sock"
+_LOOK_S: Final = 0.005
+_PAUSE_S: Final = 0.02
+_IMPORTED_AFTER_S: Final = 1.5
+"""How long a burst is left alone before what shows it is imported."""
 
 
 def run_traced(plan: RunPlan) -> int:
@@ -69,7 +75,8 @@ def run_traced(plan: RunPlan) -> int:
             try:
                 if session is None:
                     # A quarter second of a core, at the beginning of the command, which may have no other.
-                    session = stack.enter_context(giving_way.done(_analysis)(plan, source))
+                    made = giving_way.done(lambda: _analysis(_pauses(plan.spool, source, giving_way)))
+                    session = stack.enter_context(made(plan, source))
                 with session.observing(giving_way):
                     waiting.join()
             except Exception as error:
@@ -105,8 +112,27 @@ def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
     return RelayedSource(folder / _GATE, origin, plan.spool)
 
 
-def _analysis() -> Callable[[RunPlan, RelayedSource], AbstractContextManager[Session]]:
-    with lean_imports():
+def _pauses(bounds: SpoolSettings, source: RelayedSource, giving_way: GivingWay) -> Callable[[], None]:
+    """Returns what waits while a burst has all cores, some time at most; for the thread that asks for it."""
+    holding_back = HoldingBack(bounds, _IMPORTED_AFTER_S)
+    looked_s = time.monotonic()
+
+    def pause() -> None:
+        nonlocal looked_s
+        if time.monotonic() - looked_s < _LOOK_S:
+            return
+        source.listen()
+        while holding_back.holds(source.waiting_calls) and not giving_way.wait(_PAUSE_S):
+            source.listen()
+        looked_s = time.monotonic()
+
+    return pause
+
+
+def _analysis(
+    pause: Callable[[], None] | None = None,
+) -> Callable[[RunPlan, RelayedSource], AbstractContextManager[Session]]:
+    with lean_imports(pause):
         from .run_session import session_of
 
     return session_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -253,6 +254,22 @@ def test_other_process_takes_what_is_recorded_while_nobody_reads(
     assert isinstance(items[0], Opened)
     assert isinstance(items[-1], Closed)
     assert sum(len(item.batch) for item in items if isinstance(item, Chunk)) == 4000
+
+
+def test_all_that_was_taken_is_read_before_streams_are_cut_off(relayed: RelayedSource, tmp_path: Path) -> None:
+    with MadeRegion(lines=16_384) as made:
+        made.hand_over(tmp_path / "gate")
+        for _ in range(8):
+            made.put(16_000)
+            wait_for(lambda: bool((made.slots["tail"] == made.slots["head"]).all()), what="room in the ring")
+        wait_for(lambda: relayed.listen() or relayed.waiting_calls >= 8 * 16_000, what="news of all calls")
+        os.kill(relayed._pid, signal.SIGKILL)
+        wait_for(lambda: relayed.listen() or relayed._reader.broken, what="the end of the other process")
+        items: list[Any] = []
+        wait_for(lambda: items.extend(relayed.poll()) or relayed.finished, what="the end")
+    assert sum(len(item.batch) for item in items if isinstance(item, Chunk)) == 8 * 16_000
+    assert isinstance(items[-1], Closed)
+    assert items[-1].losses["streams_cut_off"] == 1
 
 
 def test_other_process_that_is_asked_for_the_end_takes_no_further_nap(

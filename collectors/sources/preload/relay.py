@@ -64,7 +64,7 @@ class RelayedSource:
         self._streams = Streams(
             str(path), origin, self._files, self.counters, self.problems, patience_s=_FIRST_EVENTS_WAIT_S
         )
-        self._closed = False
+        self._closed = self._told_cut_off = False
 
     @property
     def unseen(self) -> Unseen:
@@ -74,7 +74,14 @@ class RelayedSource:
     @property
     def finished(self) -> bool:
         """True once nothing more will come."""
+        if self._is_cut_off and not self._told_cut_off:
+            return self._closed
         return self._closed or (self._reader.ended and not self._reader.waiting_bytes)
+
+    @property
+    def _is_cut_off(self) -> bool:
+        """True when all was read that the other process had written before it was gone."""
+        return self._reader.broken and not self._reader.waiting_bytes
 
     @property
     def looks_again(self) -> bool:
@@ -90,13 +97,18 @@ class RelayedSource:
         """Returns a descriptor that can be read when there is news."""
         return self._channel.fileno()
 
+    def listen(self) -> None:
+        """Takes in how many calls wait, and leaves them there."""
+        if not self._closed:
+            self._reader.listen()
+
     def poll(self) -> list[SourceItem]:
         """Returns some of what has come."""
         if self._closed:
             return []
-        was_broken = self._reader.broken
         self._reader.read(self._streams, _READ_A_POLL)
-        if self._reader.broken and not was_broken:
+        if self._is_cut_off and not self._told_cut_off:
+            self._told_cut_off = True
             self.counters["collectors_failed"] += 1
             self.problems.add(InputError(str(self._path), None, "the collecting process is gone", "one that stays"))
             self._streams.cut_off()
