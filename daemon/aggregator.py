@@ -121,10 +121,11 @@ class Aggregator:
             self.counters["events_dropped:no_job"] += len(batch)
             return
         session = self.jobs[job]
-        session.update(stream, batch, definitions, self._clock(), self._steady())
+        now = self._steady()
+        session.update(stream, batch, definitions, self._clock(), now)
         if len(batch):
             self._move(session, Happening.EVENT)
-            self._plan(session)
+            self._plan(session, now)
 
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
         """Takes in what of an open stream was lost so far."""
@@ -166,10 +167,11 @@ class Aggregator:
         self._forgotten.discard(stream)
         if (job := self._job_of.pop(stream, None)) is not None:
             session = self.jobs[job]
-            session.close_stream(stream, self._steady(), checked(losses), self._clock())
+            now = self._steady()
+            session.close_stream(stream, now, checked(losses), self._clock())
             self._ages.put(job, self._next_age(session))
             if session.streams:
-                self._plan(session)
+                self._plan(session, now)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
         """Takes in a collector's counters."""
@@ -279,11 +281,10 @@ class Aggregator:
             times.append(session.no_stream_since_s + self._settings.linger_s)
         return min(times)
 
-    def _plan(self, session: JobSession) -> None:
+    def _plan(self, session: JobSession, now: float) -> None:
         """Has a job predicted that has new data: an interval after the last time, sooner after a flush."""
         if session.flushed or session.predictor.changed:
             interval = self._settings.prediction_interval_s / (4 if session.flushed else 1)
-            now = self._steady()
             if (before := self._predicted_at.get(session.job)) is not None:
                 self._due.put(session.job, max(now, before + interval))
             elif session.span_s > _SHORT * interval:
@@ -296,7 +297,7 @@ class Aggregator:
         self._predicted_at[session.job] = at
         self._due.drop(session.job)
         short = whole and session.span_s < _SHORT_S
-        looks = not short or self._short_jobs.has_room(at)
+        looks = not short or (not self.pressure.crowded and self._short_jobs.has_room(at))
         self.counters["last_words_skipped"] += not looks
         try:
             prediction = session.predict(now, whole=whole, looks=looks)

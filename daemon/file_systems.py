@@ -24,17 +24,16 @@ class FileSystems:
     def __init__(self, names: JobNames) -> None:
         self.used: list[FileSystem] = []
         self._names = names
-        self._seen = np.ones(1, np.bool_)  # by file number; 0 is no file
+        self._seen = bytearray(b"\1")  # whether, by file number; 0 is no file
 
     def _fresh(self, batch: EventBatch) -> set[int]:
         """Returns the files of events that count, and that were not looked at."""
         if len(batch) <= FEW:
             files: list[int] = batch.file.tolist()
-            if all(self._seen.item(file) for file in files):
+            if not any(unseen := [not self._seen[file] for file in files]):
                 return set()
-            counting = {files[row] for row in counted_of_few(batch, self._names.left_out)}
-            return {file for file in counting if not self._seen.item(file)}
-        fresh = ~self._seen[occurring(batch.file)]
+            return {files[row] for row in counted_of_few(batch, self._names.left_out) if unseen[row]}
+        fresh = np.frombuffer(self._seen, np.uint8)[occurring(batch.file)] == 0
         if not fresh.any():
             return set()
         return set(batch.file[counted(batch, self._names.left_out, "both") & fresh].tolist())
@@ -44,10 +43,9 @@ class FileSystems:
         if len(self.used) >= _MOST:
             return
         if len(self._seen) < len(self._names.files):
-            room = 2 * len(self._names.files) - len(self._seen)
-            self._seen = np.append(self._seen, np.zeros(room, np.bool_))
+            self._seen += bytes(2 * len(self._names.files) - len(self._seen))
         for number in sorted(self._fresh(batch)):
-            self._seen[number] = True
+            self._seen[number] = 1
             file = self._names.files[number]
             place = FileSystem(mount_point=file.mount_point, type=file.filesystem, shared=file.shared)
             if (place.mount_point or place.type) and place not in self.used and len(self.used) < _MOST:

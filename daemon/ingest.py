@@ -21,6 +21,7 @@ from .ingest_core import IngestCore, IngestSettings, Reply, Sink
 _log = logging.getLogger(__name__)
 _MOST_LOGGED: Final = 20
 _MESSAGES_A_TURN: Final = 64
+_CROWDED_TURNS: Final = 64  # of that many messages each
 _TICK_S: Final = 0.5
 
 
@@ -42,6 +43,7 @@ class Ingest:
         self._socket.linger = 0
         self._socket.setsockopt(zmq.MAXMSGSIZE, 64 << 20)
         self._socket.setsockopt(zmq.BACKLOG, backlog())
+        self._unread_turns = 0
 
     def bind(self) -> str:
         """Binds the socket; returns the endpoint, with the port that the system chose.
@@ -73,8 +75,8 @@ class Ingest:
         """Receives until cancelled."""
         next_tick = 0.0
         while True:
-            if await self._socket.poll(int(_TICK_S * 1000)):
-                await self._receive_some()
+            read_all = not await self._socket.poll(int(_TICK_S * 1000)) or await self._receive_some()
+            self._unread_turns = 0 if read_all else self._unread_turns + 1
             now = time.monotonic()
             if now >= next_tick:
                 self.core.tick(now)
@@ -84,22 +86,29 @@ class Ingest:
         """Closes the socket."""
         self._socket.close()
 
+    @property
+    def crowded(self) -> bool:
+        """Whether messages have waited at the end of each turn for long; turns, as a pause of ours is no crowd."""
+        return self._unread_turns >= _CROWDED_TURNS
+
     def hold_back(self, share: float) -> None:
         """Has collectors get a share of their credit, and a share of the messages taken in at a time; 1 is all."""
         self.core.share = share
 
-    async def _receive_some(self) -> None:
+    async def _receive_some(self) -> bool:
+        """Takes in a few messages; tells whether these were all."""
         for _ in range(max(1, round(_MESSAGES_A_TURN * self.core.share))):
             try:
                 parts: Sequence[zmq.Frame] = await self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
             except zmq.Again:
-                return
+                return True
             identity = parts[0].bytes
             frames: list[Frame] = [part.buffer for part in parts[1:]]
             for peer, reply in self._answers(identity, frames):
                 with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
                     await self._socket.send_multipart([peer, *reply], zmq.NOBLOCK)
         await asyncio.sleep(0)
+        return False
 
     def _answers(self, identity: bytes, frames: list[Frame]) -> list[Reply]:
         try:

@@ -20,10 +20,12 @@ class Pressure:
 
     Attributes:
         behind_s: as of the last round; 0 while nothing waits.
+        crowded: messages of collectors wait although they are read all the time; what can be left out is.
     """
 
     def __init__(self, *, logs: bool = True) -> None:
         self.behind_s = 0.0
+        self.crowded = False
         self._logs = logs
         self._told = False
 

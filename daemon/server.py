@@ -134,6 +134,8 @@ class Server:
 
     async def _tick(self) -> None:
         while True:
+            if self._ingest is not None:
+                self.aggregator.pressure.crowded = self._ingest.crowded
             waiting = self.aggregator.tick()
             if self._ingest is not None:
                 self._ingest.hold_back(self.aggregator.pressure.share)

@@ -70,7 +70,8 @@ class AggregatorSettings(BaseModel):
         0.25,
         ge=0,
         le=1,
-        description="Share of a core that may go into the rhythms of jobs that lasted less than a second.",
+        description="Share of a core that may go into the rhythms of jobs that lasted less than a second; none while "
+        "messages of collectors wait.",
     )
     max_files: int = Field(10_000, ge=1, description="Files told apart in a job; the rest is summed up as other.")
     max_calls: int = Field(1_000, ge=1, description="Functions told apart in a job; the rest is summed up as other.")

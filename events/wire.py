@@ -257,7 +257,7 @@ def _check_values(batch: EventBatch) -> None:
         if len(column) == 1:
             if not 0 <= int(column[0]) <= _LATEST_NS:
                 raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
-        elif column.min() < 0 or column.max() > _LATEST_NS:
+        elif int(column.view(np.uint64).max()) > _LATEST_NS:  # the negative ones are the largest then
             raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
     if int(occurring(batch.kind).max()) > _LAST_KIND or int(occurring(batch.layer).max()) > _LAST_LAYER:
         raise ProtocolError("a kind or layer is not one of the protocol's")

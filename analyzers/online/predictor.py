@@ -63,11 +63,7 @@ class Predictor:
         self.changed = False
         self._seen = Seen(self.settings)
         self._all = _Side.of(self.settings, self._seen)
-        self._ways = tuple(
-            _Side.of(self.settings.model_copy(update={"mode": mode}), self._seen)
-            for mode in _WAYS
-            if self.settings.mode == "both" and self.settings.method == "tide"
-        )
+        self._made_ways: tuple[_Side, ...] | None = None
         self._told = self._all
         self._turn = 0
         self._episodes = Episodes(sure=SETTLED, same=SAME)
@@ -78,6 +74,17 @@ class Predictor:
         self._others: list[OtherRhythm] = []
         self._others_of_s = 0.0
         self._others_age = 0
+
+    @property
+    def _ways(self) -> tuple[_Side, ...]:
+        """Reads alone and writes alone; made when first asked for, which most short jobs never do."""
+        if self._made_ways is None:
+            self._made_ways = tuple(
+                _Side.of(self.settings.model_copy(update={"mode": mode}), self._seen)
+                for mode in _WAYS
+                if self.settings.mode == "both" and self.settings.method == "tide"
+            )
+        return self._made_ways
 
     @property
     def reads(self) -> BandwidthSignal:

@@ -116,7 +116,8 @@ FAMILIES: Final[dict[str, Family]] = {
         CounterMetricFamily, "Ended jobs removed before retain_s had passed, for max_ended_jobs or max_jobs."
     ),
     "iotide_last_words_skipped_total": Family(
-        CounterMetricFamily, "Jobs of less than a second whose rhythm was not looked for, for short_jobs_share."
+        CounterMetricFamily,
+        "Jobs of less than a second whose rhythm was not looked for: beyond short_jobs_share, or as messages waited.",
     ),
     "iotide_signal_dropped_bytes_total": Family(
         CounterMetricFamily,

@@ -15,6 +15,7 @@ from iotide.events import ConfigError, Definitions, StreamInfo
 from iotide.events.wire import Ack, Bye, Frame, Heartbeat, Hello, Reject, decode, encode, encode_batch
 from support.link import INFO, numbered
 from support.sinks import RememberingSink
+from support.waiting import DEADLINE_S
 
 NOTHING = Definitions([], [])
 
@@ -269,3 +270,26 @@ async def test_ipc_socket_is_private_and_leaves_the_umask_alone(tmp_path: Path) 
         assert os.umask(0o022) == 0o022
     finally:
         os.umask(before)
+
+
+async def test_ingest_knows_whether_messages_wait(tmp_path: Path) -> None:
+    context = zmq.asyncio.Context()
+    ingest = Ingest(context, f"ipc://{tmp_path}/ingest", RememberingSink(), IngestSettings())
+    peer = context.socket(zmq.DEALER)
+    peer.linger = 0
+    try:
+        peer.connect(ingest.bind())
+        ingest.hold_back(1 / 64)  # one message at a time
+        for _ in range(3):
+            await peer.send_multipart(hello())
+        drained = []
+        while ingest.core.stats.messages < 3:
+            assert await ingest._socket.poll(DEADLINE_S * 1000)
+            drained.append(await ingest._receive_some())
+        assert drained == [False] * 3
+        assert await ingest._receive_some()
+        assert not ingest.crowded
+    finally:
+        peer.close()
+        ingest.close()
+        context.term()

@@ -114,6 +114,25 @@ def test_short_jobs_beyond_their_share_are_ended_without_a_rhythm_and_counted() 
     assert running.aggregator.counters["last_words_skipped"] == 1
 
 
+def test_short_jobs_get_no_rhythm_while_messages_of_collectors_wait_and_long_ones_do() -> None:
+    running = Running()
+    methods = []
+    for crowded in (False, True, False):
+        running.aggregator.pressure.crowded = crowded
+        running.begin("short", list(range(0, 900, 100)))
+        running.end("short")
+        methods.append(running.told[-1].last_word.method if running.told[-1].last_word else None)
+        running.now += 1000
+        running.aggregator.tick()
+    assert methods == ["tide", "none", "tide"]
+    running.aggregator.pressure.crowded = True
+    running.begin("long", list(range(0, 9000, 1000)))
+    running.end("long")
+    assert running.told[-1].last_word is not None
+    assert running.told[-1].last_word.period_s is not None
+    assert running.aggregator.counters["last_words_skipped"] == 1
+
+
 def test_ended_jobs_are_bounded_and_the_first_goes_first() -> None:
     running = Running(max_ended_jobs=3, linger_s=0)
     for number in range(6):
