@@ -26,6 +26,8 @@ _FRESH_S: Final = 1.0
 _MOST_VIEWS: Final = 64
 _MOST_BYTES: Final = 16 << 20
 _MOST_KNOWN: Final = 16_384
+_STABLE: Final = ("/usr/", "/lib/", "/lib64/", "/etc/")
+"""Folders of the machine, whose files stay what they are for a second."""
 _PIECE: Final = 1 << 20
 _MEMORY: Final = "/memfd:"
 """How the kernel spells files that lie on no mount."""
@@ -87,6 +89,9 @@ class NodeFiles:
         self._proc = proc
         self._own: _Key = (self._namespace("self") or 0, "/")
         self._views: OrderedDict[_Key, _View] = OrderedDict()
+        self._types: dict[str, FileType] = {}
+        """Of files of the machine, as they were less than a second ago."""
+        self._types_s = -math.inf
 
     def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFiles:
         """Returns what is known of files as a process names them.
@@ -133,6 +138,19 @@ class NodeFiles:
                         mounts += self._mount_of_root(key[1])
                 view.table = MountTable(mounts)
         return view
+
+    def type_of(self, path: str, otherwise: FileType) -> FileType:
+        """Returns the type of a file by a path that means to us what it means to its process."""
+        if not path.startswith(_STABLE):
+            return _type_of(path, otherwise)
+        now_s = self.clock()
+        if now_s - self._types_s >= _FRESH_S or len(self._types) >= _MOST_KNOWN:
+            self._types.clear()
+            self._types_s = now_s
+        found = self._types.get(path)
+        if found is None:
+            found = self._types[path] = _type_of(path, otherwise)
+        return found
 
     def close(self) -> None:
         """Closes all descriptors."""
@@ -197,7 +215,7 @@ class ProcessFiles:
         if info.type is not FileType.REGULAR or not info.filesystem or not self._is_own:
             return info
         if self._node.systems.answers_at_once(info.filesystem):
-            type_ = _type_of(path, info.type)
+            type_ = self._node.type_of(path, info.type)
             return info if type_ is info.type else msgspec.structs.replace(info, type=type_)
         if info.filesystem in _STRIPED:
             self._questions.append(self._node.layouts.ask(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_.#@])-?(?:0|[1-9][0-9]{0,17})(?![0-9A-Za-z_.])")
 """Decimal integers as words of their own, that read back as they were written."""
 _MARK: Final = "\x00"
+_SHORT: Final = 512
 
 
 def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
@@ -31,6 +33,13 @@ def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
         return _MARK
 
     return _NUMBER.sub(note, text), tuple(numbers)
+
+
+@lru_cache(maxsize=1 << 13)
+def _taken_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
+    """Returns the same with as many integers, the last ones 0; most of what processes do others have done before."""
+    template, numbers = take_apart(text, most)
+    return template, numbers + (0,) * (most - len(numbers))
 
 
 def places_in(template: str) -> int:
@@ -80,12 +89,20 @@ class Templates:
             integers = np.zeros((len(self.numbers), self._most), np.int64)
             integers[: len(self.integers)] = self.integers
             self.integers = integers
-        for number in distinct[self.numbers[distinct] < 0].tolist():
-            template, values = take_apart(text_of(number), self._most)
-            self.numbers[number] = place = self._known.setdefault(template, len(self.texts))
+        fresh = distinct[self.numbers[distinct] < 0]
+        if not len(fresh):
+            return
+        places, rows = [], []
+        for number in fresh.tolist():
+            text = text_of(number)
+            template, values = (_taken_apart if len(text) <= _SHORT else _taken_apart.__wrapped__)(text, self._most)
+            place = self._known.setdefault(template, len(self.texts))
             if place == len(self.texts):
                 self.texts.append(template)
-            self.integers[number, : len(values)] = values
+            places.append(place)
+            rows.append(values)
+        self.numbers[fresh] = places
+        self.integers[fresh] = rows
 
 
 def grown(numbers: npt.NDArray[np.int32], wanted: int) -> npt.NDArray[np.int32]:

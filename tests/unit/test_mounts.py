@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iotide.collectors import file_facts
 from iotide.collectors.file_facts import NodeFiles
 from iotide.collectors.file_systems import FileSystems, type_of_folder
 from iotide.collectors.mounts import Mount, MountTable, parse_mountinfo
@@ -245,3 +246,23 @@ def test_table_of_types_can_be_extended() -> None:
     assert [systems.answers_at_once(kind) for kind in ("xfs", "ext4", "fuse.sshfs", "nfs")] == [
         False, True, False, False,
     ]  # fmt: skip
+
+
+def test_type_of_a_file_of_the_machine_is_looked_at_once_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 5.0
+    node = NodeFiles(clock=lambda: now_s)
+    stable, own = tmp_path / "usr" / "it", tmp_path / "it"
+    stable.parent.mkdir()
+    monkeypatch.setattr(file_facts, "_STABLE", (f"{stable.parent}/",))
+    found = []
+    for time_s in (5.0, 5.5, 6.1):
+        now_s = time_s
+        if time_s == 5.5:
+            for path in (stable, own):
+                path.mkdir()
+        found.append([node.type_of(str(path), FileType.REGULAR) for path in (stable, own)])
+    regular, directory = FileType.REGULAR, FileType.DIRECTORY
+    assert found == [[regular, regular], [regular, directory], [directory, directory]]
+    node.close()
