@@ -1,14 +1,20 @@
 """What ``iotide run`` costs commands that are short, or start many short processes, as its user sees it.
 
-Pairs of an untraced and a traced run in changing order, IOTIDE_PAIRS (5) of each: a small C project built by
-``make -j2``, 2,000 children that write a little and end, 500 programs that do nothing, and ``true`` alone. The whole of
-``iotide run`` counts: its start, report and archive.
+Pairs of an untraced and a traced run in changing order, IOTIDE_PAIRS (5) of each, of all parts or of those that are
+named: a small C project built by ``make -j2`` (``build``), 2,000 children that write a little and end (``forks``), 500
+programs that do nothing (``programs``), a shell that starts ``/bin/true`` 2,000 times (``shell``), and one with as many
+subshells that each write a file (``subshells``), 2,000 times ``os.fork`` in Python, whose child writes a file
+(``python``), and ``true`` alone (``true``). The whole of ``iotide run`` counts: its start, report and archive.
+
+Its files are small, and include headers of libc only: a compiler takes 0.04 s for each, where those of real projects
+take 0.1 s and more. Start, end and what each process costs weigh more here than there.
 
 CPU time tells the program's own (``times`` of the shell around it) from iotide's, which is the rest.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import resource
 import shutil
@@ -17,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,6 +36,16 @@ FILES: Final = 60
 FUNCTIONS: Final = 8
 FORKS: Final = 2000
 PROGRAMS: Final = 500
+_EACH: Final = 'i=0; while [ $i -lt "$1" ]; do {}; i=$((i + 1)); done'
+_PYTHON: Final = """
+import os, sys
+for number in range(int(sys.argv[1])):
+    if not (child := os.fork()):
+        with open(f"out{number % 10}", "w") as file:
+            file.write("hello\\n")
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
 _TIMED: Final = 'began=$(date +%s.%N); "$@"; status=$?; { echo $began $(date +%s.%N); times; } >"$TIMES"; exit $status'
 """Of sh: runs its arguments, and says from when to when they ran, and what CPU time they took."""
 
@@ -138,25 +154,63 @@ def figures_of(name: str, pairs: Sequence[tuple[Run, Run]], processes: int, budg
     ]
 
 
-def measure() -> list[Figure]:
+def _of_build(folder: Path) -> list[Figure]:
+    make_project(folder / "project")
+    pairs = pairs_of(["make", "-s", "-j2"], folder / "project", ["make", "-s", "clean"])
+    return figures_of(f"make -j2 of {FILES} files", pairs, 3 * FILES, "<= 1.25 x")
+
+
+def _of_programs(folder: Path, how: str, count: int, name: str, budget: str, *further: str) -> list[Figure]:
+    program = folder / "short_processes"
+    subprocess.run(["cc", "-O2", "-o", program, Path(__file__).with_name("_short_processes.c")], check=True)
+    return figures_of(f"{count:,} {name}", pairs_of([str(program), how, str(count), *further], folder), count, budget)
+
+
+def _of_shell(folder: Path, body: str, name: str) -> list[Figure]:
+    command = ["sh", "-c", _EACH.format(body), "sh", str(FORKS)]
+    return figures_of(f"{FORKS:,} {name}", pairs_of(command, folder), FORKS, "")
+
+
+def _of_python(folder: Path) -> list[Figure]:
+    command = [sys.executable, "-c", _PYTHON, str(FORKS)]
+    return figures_of(f"{FORKS:,} os.fork", pairs_of(command, folder), FORKS, "")
+
+
+def _of_true(folder: Path) -> list[Figure]:
+    pairs = pairs_of(["true"], folder)
+    added = statistics.median([traced.wall - untraced.wall for untraced, traced in pairs])
+    own = statistics.median([traced.other_cpu for _, traced in pairs])
+    return [
+        Figure("true: whole run, longer than untraced", added, "s", "<= 0.4 s", better="lower"),
+        Figure("true: iotide's own CPU time", own, "s", better="lower"),
+    ]
+
+
+PARTS: Final[Mapping[str, Callable[[Path], list[Figure]]]] = {
+    "build": _of_build,
+    "forks": lambda folder: _of_programs(folder, "fork", FORKS, "forks", "<= 2 x"),
+    "programs": lambda folder: _of_programs(folder, "exec", PROGRAMS, "programs", "", "/bin/true"),
+    "shell": lambda folder: _of_shell(folder, "/bin/true", "/bin/true of a shell"),
+    "subshells": lambda folder: _of_shell(folder, "(echo hello >out$i)", "subshells"),
+    "python": _of_python,
+    "true": _of_true,
+}
+
+
+def measure(parts: Sequence[str] = tuple(PARTS)) -> list[Figure]:
     figures: list[Figure] = []
-    with tempfile.TemporaryDirectory() as name:
-        project, program = Path(name) / "project", Path(name) / "short_processes"
-        make_project(project)
-        subprocess.run(["cc", "-O2", "-o", program, Path(__file__).with_name("_short_processes.c")], check=True)
-        build = pairs_of(["make", "-s", "-j2"], project, ["make", "-s", "clean"])
-        figures += figures_of(f"make -j2 of {FILES} files", build, 3 * FILES, "<= 1.25 x")
-        forks = pairs_of([str(program), "fork", str(FORKS)], project)
-        figures += figures_of(f"{FORKS:,} forks", forks, FORKS, "<= 2 x")
-        programs = pairs_of([str(program), "exec", str(PROGRAMS), "/bin/true"], project)
-        figures += figures_of(f"{PROGRAMS} programs", programs, PROGRAMS, "")
-        nothing = pairs_of(["true"], project)
-        added = statistics.median([traced.wall - untraced.wall for untraced, traced in nothing])
-        figures.append(Figure("true: whole run, longer than untraced", added, "s", "<= 0.4 s", better="lower"))
-        own = statistics.median([traced.other_cpu for _, traced in nothing])
-        figures.append(Figure("true: iotide's own CPU time", own, "s", better="lower"))
+    for part in parts:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name) / "work"
+            folder.mkdir()
+            figures += PARTS[part](folder)
     return figures
 
 
 if __name__ == "__main__":
-    report(measure())
+    parser = argparse.ArgumentParser(description="What iotide run costs short processes.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all without")
+    chosen = parser.parse_args().parts
+    if unknown := [part for part in chosen if part not in PARTS]:
+        parser.error(f"no part is called {', '.join(unknown)}")
+    report(measure(chosen or tuple(PARTS)))
