@@ -11,6 +11,7 @@ from ..events import Definitions, EventBatch, StreamInfo
 from ..events.losses import checked
 from ..events.models import JobSummary, Prediction
 from .agenda import Agenda
+from .bounds import Reached
 from .collector_counts import CollectorCounts
 from .failures import AnalysisFailedError, Failures
 from .ingest_core import StreamForgottenError
@@ -20,12 +21,12 @@ from .listeners import Listeners
 from .pressure import Allowance, Pressure
 from .session import JobSession
 from .settings import AggregatorSettings
+from .unheld import REFUSED, Unheld
 
 _SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted at once
 _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
-_MOST_WITHOUT_STREAMS: Final = 1000
-"""Jobs of which nothing is known but what was lost."""
+_LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
 _ANALYSES: Final = ("graph", "layers", "interactions")
 """Parts of a session that count what their bounds cost."""
 
@@ -45,6 +46,7 @@ class Aggregator:
         counters: what happened, by name.
         on_predictions, on_jobs: who is told of predictions and of jobs, by name.
         pressure: how far the work is behind.
+        unheld: what is known of jobs that are not held.
         late_s: by how much the last prediction was late.
     """
 
@@ -53,7 +55,7 @@ class Aggregator:
     ) -> None:
         self.jobs: dict[str, JobSession] = {}
         self.counters: Counter[str] = Counter()
-        self._settings = settings
+        self.settings = self._settings = settings
         self._clock = clock
         self._steady = steady or clock
         self.late_s = 0.0
@@ -68,9 +70,10 @@ class Aggregator:
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
         self._signal_dropped = {"late": 0.0, "ahead": 0.0}
-        self._dropped: dict[str, Counter[str]] = {part: Counter() for part in _ANALYSES}
+        self._dropped: dict[str, Counter[str]] = {part: Counter() for part in (*_ANALYSES, "names")}
         self._collectors = CollectorCounts()
-        self._without_streams: OrderedDict[str, dict[str, Mapping[str, int]]] = OrderedDict()
+        self.unheld = Unheld()
+        self._reached = Reached(settings)
 
     # ---- listeners ----
 
@@ -85,20 +88,21 @@ class Aggregator:
     # ---- the ingest's sink ----
 
     def opened(self, stream: str, info: StreamInfo) -> None:
-        """Takes in a stream; one of a job beyond ``max_jobs`` is counted and its events are dropped."""
+        """Takes in a stream; of a job beyond ``max_jobs`` events are counted and dropped until there is room."""
         now = self._steady()
         job = clean_job(info.job)
         session = self.jobs.get(job)
         if session is None:
             if len(self.jobs) >= self._settings.max_jobs and not self._forget_oldest():
-                self.counters["streams_refused:max_jobs"] += 1
+                self.counters[REFUSED] += 1
+                self.unheld.refuse(stream, job)
                 return
             failures = Failures(job, self._clock, self.counters)
             session = self.jobs[job] = JobSession(job, self._settings, now, failures)
             self.take_losses(session)
             self._tell_job(session)
         self._job_of[stream] = job
-        session.open_stream(stream, info, now)
+        session.open_stream(stream, info, now, self._clock())
         self._move(session, Happening.EVENT)
         self._ages.put(job, self._next_age(session))
 
@@ -118,7 +122,7 @@ class Aggregator:
             raise StreamForgottenError("its job was removed; say HELLO again")
         job = self._job_of.get(stream)
         if job is None:
-            self.counters["events_dropped:no_job"] += len(batch)
+            self._miss(stream, batch)
             return
         session = self.jobs[job]
         now = self._steady()
@@ -126,6 +130,18 @@ class Aggregator:
         if len(batch):
             self._move(session, Happening.EVENT)
             self._plan(session, now)
+
+    def _has_room(self) -> bool:
+        return len(self.jobs) < self._settings.max_jobs or bool(self._ended)
+
+    def _miss(self, stream: str, batch: EventBatch) -> None:
+        """Drops events of a stream that was refused, and has it introduced again once there is room for its job."""
+        job = self.unheld.job_of(stream)
+        if job is not None and (job in self.jobs or self._has_room()):
+            raise StreamForgottenError("there is room for its job now; say HELLO again")
+        self.counters["events_dropped:no_job"] += len(batch)
+        if job is not None and len(batch):
+            self.unheld.missed(stream, batch)
 
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
         """Takes in what of an open stream was lost so far."""
@@ -143,17 +159,19 @@ class Aggregator:
         if (session := self.jobs.get(name)) is not None:
             session.lose(session.losses.of_collector(collector, losses), self._clock())
         else:
-            self._without_streams.setdefault(name, {})[collector] = losses
-            while len(self._without_streams) > _MOST_WITHOUT_STREAMS:
-                self._without_streams.popitem(last=False)
+            self.unheld.lossy(collector, name, losses)
 
     def take_losses(self, session: JobSession) -> None:
-        """Has a new session take over what was lost of its job before any stream of it came."""
-        for collector, losses in self._without_streams.pop(session.job, {}).items():
-            session.losses.of_collector(collector, losses)
+        """Has a new session take over what was lost of its job before it was held."""
+        lost, since_ns = self.unheld.take(session.job)
+        for collector, losses in lost.items():
+            grown = session.losses.of_collector(collector, losses)
+            if since_ns is not None:
+                session.lose(grown, self._clock(), since_ns)
 
     def refused(self, info: StreamInfo, reason: str) -> None:
         """Takes in that a stream was refused; its job is told, where there is one."""
+        self.counters[f"streams_refused:{reason}"] += 1
         if (session := self.jobs.get(clean_job(info.job))) is not None:
             session.losses.lose({f"streams_refused:{reason}": 1})
 
@@ -165,6 +183,7 @@ class Aggregator:
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         """Takes in that a stream has ended, and what was lost of it."""
         self._forgotten.discard(stream)
+        self.unheld.close(stream)
         if (job := self._job_of.pop(stream, None)) is not None:
             session = self.jobs[job]
             now = self._steady()
@@ -192,23 +211,23 @@ class Aggregator:
             _add(total, session)
         return total
 
-    def graphs_dropped(self) -> Counter[str]:
-        """Returns what the jobs' directly-follows graphs lack, by reason; those of jobs that are gone included."""
-        return self._all_dropped("graph")
+    def names_beyond(self) -> Counter[str]:
+        """Returns how many uses of calls and files were beyond the bounds of their jobs, likewise."""
+        return sum((session.names.beyond for session in self.jobs.values()), Counter(self._dropped["names"]))
 
-    def layers_dropped(self) -> Counter[str]:
-        """Returns what the jobs' layers lack, likewise."""
-        return self._all_dropped("layers")
-
-    def interactions_dropped(self) -> Counter[str]:
-        """Returns what the jobs' interactions lack, likewise."""
-        return self._all_dropped("interactions")
-
-    def _all_dropped(self, part: str) -> Counter[str]:
+    def dropped(self, part: str) -> Counter[str]:
+        """Returns what the graphs, layers or interactions of all jobs lack, also of those that are gone, by reason."""
         total = Counter(self._dropped[part])
         for session in self.jobs.values():
             total.update(session.analyses.losses(part))
         return total
+
+    def _look_at_bounds(self, session: JobSession) -> None:
+        counts = {f"names_beyond:{kind}": count for kind, count in session.names.beyond.items()}
+        for part in _ANALYSES:
+            counts |= {f"{part}:{reason}": count for reason, count in session.analyses.losses(part).items()}
+        if counts:
+            self._reached.look(counts, session.job)
 
     # ---- time ----
 
@@ -219,6 +238,7 @@ class Aggregator:
             Whether jobs that are due had to wait for the next call, which should come once others had their turn.
         """
         begun = now = self._steady()
+        self._reached.look(self.counters)
         self.pressure.note(max(self._ages.late_s(now), self._due.late_s(now)))
         waiting = self._move_on(now, begun + _SLICE_S / 2)
         while (due := self._due.take(now)) is not None:
@@ -310,6 +330,8 @@ class Aggregator:
         if prediction is None:
             return
         self.counters["predictions"] += 1
+        if session.predictions % _LOOK_EVERY == 0:
+            self._look_at_bounds(session)
         if session.stale_at_s is not None and not whole:
             self._due.put(session.job, at + max(session.stale_at_s - now, self._settings.prediction_interval_s))
         self.on_predictions.tell(session.job, lambda: prediction)
@@ -322,6 +344,7 @@ class Aggregator:
             self._ended.pop(session.job, None)
         if session.state in (State.IDLE, State.ENDED):
             session.settle()
+            self._look_at_bounds(session)
         if session.state is State.ENDED:
             session.ended_at_s = self._steady()
             self._ended[session.job] = None
@@ -348,6 +371,7 @@ class Aggregator:
         _add(self._signal_dropped, session)
         for part in _ANALYSES:
             self._dropped[part].update(session.analyses.losses(part))
+        self._dropped["names"].update(session.names.beyond)
         self._predicted_at.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)

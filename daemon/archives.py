@@ -52,6 +52,7 @@ class Archives:
         steady: Callable[[], float] = time.monotonic,
         clock: Callable[[], float] = time.time,
         on_missing: MissingListener = lambda job, reason, events: None,
+        holds: Callable[[str], bool] = lambda job: True,
     ) -> None:
         if settings.folder is None:
             raise ConfigError("archives need a folder")
@@ -61,6 +62,7 @@ class Archives:
         self._job_of = job_of
         self._steady, self._clock = steady, clock
         self._on_missing = on_missing
+        self._holds = holds
         self._folder = settings.folder
         self._disk = Disk()
         self._waiting = WaitingBytes()
@@ -104,6 +106,8 @@ class Archives:
         if self._is_closed:
             return
         name = self._job_of(info)
+        if not self._holds(name):  # refused: it would never be told to have ended
+            return
         job = self._jobs.get(name)
         if job is None or job.is_given_up:
             job = self._begin(name)
@@ -123,9 +127,10 @@ class Archives:
         self._next.batch(stream, batch, definitions)
         job = self._find(stream)
         if job is None:
-            if len(batch):
+            name = self._job_of_stream.get(stream)
+            if len(batch) and (name is not None or self._is_closed):
                 self.counters["events_not_archived:failed"] += len(batch)
-                if (name := self._job_of_stream.get(stream)) is not None:
+                if name is not None:
                     self._on_missing(name, "failed", len(batch))
             return
         if job.written >= self._settings.job_bytes:

@@ -211,8 +211,9 @@ class IngestCore:
             return []  # said again; its batches are judged by their numbers
         if stream is None:
             if full := self._full(hello.collector):
-                self._tell(self._sink.refused, hello.info, "max_streams")
-                return self._reject(identity, name, 0, "full", full)
+                self._tell(self._sink.refused, hello.info, full)
+                most = getattr(self._settings, full)
+                return self._reject(identity, name, 0, "full", f"bounds.{full} = {most} is reached; raise it")
             stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
             stream.taken_before = self._cut_off.pop(name, 1)
             self._streams[name] = stream
@@ -300,10 +301,11 @@ class IngestCore:
         return self._reject(identity, stream, seq, "unknown_stream", reason)
 
     def _full(self, collector: str) -> str:
+        """Returns the bound that a further stream would exceed, or ""."""
         if len(self._streams) >= self._settings.max_streams:
-            return f"at most {self._settings.max_streams} streams are open"
+            return "max_streams"
         if collector not in self._owners and len(self._owners) >= self._settings.max_collectors:
-            return f"at most {self._settings.max_collectors} collectors have streams open"
+            return "max_collectors"
         return ""
 
     def _remove(self, name: str, losses: Mapping[str, int]) -> None:

@@ -6,6 +6,7 @@ ten thousand streams their texts would fill the memory. They stay with the strea
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -25,13 +26,19 @@ class JobNames:
     def __init__(self, max_calls: int, max_files: int, rule: CountRule = CountRule()) -> None:  # noqa: B008
         self.calls: list[str] = [""]
         self.files: list[FileInfo] = [FileInfo("")]
-        self.overflowed = 0
+        self.beyond: Counter[str] = Counter()
+        """Uses of calls and files beyond the bound, each once a stream."""
         self._max = {"calls": max_calls, "files": max_files}
         self._call_numbers: dict[str, int] = {"": 0}
         self._file_numbers: dict[str, int] = {"": 0}
         self._rule = rule
         self._left_out = np.zeros(64, np.uint8)
         self._groups = np.zeros(64, np.uint8)
+
+    @property
+    def overflowed(self) -> int:
+        """All that is beyond the bounds."""
+        return self.beyond.total()
 
     @property
     def left_out(self) -> npt.NDArray[np.uint8]:
@@ -48,7 +55,7 @@ class JobNames:
         number = self._call_numbers.get(name)
         if number is None:
             if len(self.calls) > self._max["calls"]:
-                self.overflowed += 1
+                self.beyond["calls"] += 1
                 return 0
             self._call_numbers[name] = number = len(self.calls)
             self.calls.append(name)
@@ -59,7 +66,7 @@ class JobNames:
         number = self._file_numbers.get(info.path)
         if number is None:
             if len(self.files) > self._max["files"]:
-                self.overflowed += 1
+                self.beyond["files"] += 1
                 return 0
             self._file_numbers[info.path] = number = len(self.files)
             self.files.append(info)

@@ -128,6 +128,7 @@ class Server:
             lambda info: clean_job(info.job),
             self.aggregator.counters,
             on_missing=self.aggregator.not_archived,
+            holds=self.aggregator.jobs.__contains__,
         )
         self.aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None, "archive")
         return archives

@@ -53,9 +53,8 @@ class JobSession:
     """Takes the failures of the analyses; by default they are told with the job alone."""
     state: State = State.RUNNING
     ended_at_s: float = 0.0
-    """By the steady clock."""
     heard_at_s: float = 0.0
-    """When a batch last came in, by the steady clock."""
+    """When a batch last came in; likewise by the steady clock."""
     no_stream_since_s: float | None = None
     user: str = ""
     command: str = ""
@@ -97,13 +96,13 @@ class JobSession:
         self.predictor = Predictor(self.job, self.settings.detect)
         self.analyses = Analyses(self.job, self.settings, self.names, self.failures)
 
-    def open_stream(self, stream: str, info: StreamInfo, at_s: float) -> None:
-        """Takes in a stream."""
+    def open_stream(self, stream: str, info: StreamInfo, at_s: float, now_s: float | None = None) -> None:
+        """Takes in a stream; without a time of day the steady clock is it."""
         self.streams[stream] = StreamNames(self.names)
         self.losses.open_stream(stream)
         self.no_stream_since_s = None
         self.heard_at_s = at_s
-        self._lose_with_collector(self.handovers.open_stream(stream, info), at_s)
+        self._lose_with_collector(self.handovers.open_stream(stream, info), at_s if now_s is None else now_s)
         self.change_stream(stream, info)
 
     def change_stream(self, stream: str, info: StreamInfo) -> None:
@@ -151,9 +150,10 @@ class JobSession:
             losses: all that was lost of it.
             now_s: the time of day; the steady clock where there is none.
         """
+        now_s = at_s if now_s is None else now_s
         grown = self.losses.close_stream(stream, losses or {})
-        self.lose(grown, at_s if now_s is None else now_s, self.heard_until_ns.pop(stream, None))
-        self._lose_with_collector(self.handovers.close_stream(stream, losses or {}), at_s)
+        self.lose(grown, now_s, self.heard_until_ns.pop(stream, None))
+        self._lose_with_collector(self.handovers.close_stream(stream, losses or {}), now_s)
         if self.streams.pop(stream, None) is not None:
             self.flushed = True
             self._flush()

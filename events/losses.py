@@ -72,7 +72,12 @@ REASONS: Final[dict[str, Reason]] = {
     "definitions_dropped": Reason("names of files, calls or handles lost", ""),
     CUT_OFF: Reason("streams cut off as their collector was gone", ""),
     "streams_silent": Reason("streams whose collector is silent: what they do now may be lost", ""),
-    "streams_refused:max_streams": Reason("streams refused", "raise bounds.max_streams or bounds.max_collectors"),
+    "events_dropped:max_jobs": Reason("calls dropped as the aggregator held as many jobs as it may", "raise max_jobs"),
+    "streams_refused:max_streams": Reason("streams refused", "raise bounds.max_streams"),
+    "streams_refused:max_collectors": Reason("streams refused", "raise bounds.max_collectors"),
+    "streams_refused:max_jobs": Reason(
+        "streams refused at first as the aggregator held as many jobs as it may", "raise max_jobs"
+    ),
     "processes_refused": Reason("processes refused by the collector", ""),
     "processes_failed": Reason("processes that the collector could not follow to their end", ""),
     UNHEARD_RANKS: Reason("ranks never heard of: on nodes without a collector, or not traced", ""),

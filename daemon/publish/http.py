@@ -26,6 +26,7 @@ from ...events.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
 from ..culprits import frozen_culprits, shared_by
 from ..failures import AnalysisFailedError
+from ..job_ids import clean_job
 from ..job_interactions import rank_jobs
 from ..session import PREDICTION, SIGNAL, JobSession
 
@@ -67,6 +68,9 @@ def make_application(
 
     def session_of(job: str) -> JobSession:
         session = aggregator.jobs.get(job)
+        if session is None and aggregator.unheld.refused(clean_job(job)):
+            error = f"job {job!r} was refused, as max_jobs = {aggregator.settings.max_jobs} jobs are held"
+            raise HTTPException(404, {"error": error, "expected": "a job of /api/v1/jobs, or a larger max_jobs"})
         if session is None:
             raise HTTPException(404, {"error": f"no job {job!r}", "expected": "a job of /api/v1/jobs"})
         return session

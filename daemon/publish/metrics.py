@@ -102,6 +102,12 @@ FAMILIES: Final[dict[str, Family]] = {
         "thread and file (uses), and of pairs of threads (links).",
         ("reason",),
     ),
+    "iotide_names_beyond_total": Family(
+        CounterMetricFamily, "Files and calls beyond max_files and max_calls, once a stream, by kind.", ("kind",)
+    ),
+    "iotide_streams_refused_total": Family(
+        CounterMetricFamily, "Streams refused, by the bound: max_jobs, max_streams or max_collectors.", ("reason",)
+    ),
     "iotide_jobs": Family(GaugeMetricFamily, "Jobs held, by state.", ("state",)),
     "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs left out of the series of jobs by their bound."),
     "iotide_predictions_total": Family(CounterMetricFamily, "Predictions made."),
@@ -255,12 +261,16 @@ class AggregatorCollector(Collector):
         add("iotide_last_words_skipped_total", self._aggregator.counters["last_words_skipped"])
         for reason, volume in self._aggregator.signal_bytes_dropped().items():
             add("iotide_signal_dropped_bytes_total", volume, reason)
-        for reason, number in sorted(self._aggregator.graphs_dropped().items()):
+        for reason, number in sorted(self._aggregator.dropped("graph").items()):
             add("iotide_graph_dropped_total", number, reason)
-        for reason, number in sorted(self._aggregator.layers_dropped().items()):
+        for reason, number in sorted(self._aggregator.dropped("layers").items()):
             add("iotide_layers_dropped_total", number, reason)
-        for reason, number in sorted(self._aggregator.interactions_dropped().items()):
+        for reason, number in sorted(self._aggregator.dropped("interactions").items()):
             add("iotide_interactions_dropped_total", number, reason)
+        for kind, number in sorted(self._aggregator.names_beyond().items()):
+            add("iotide_names_beyond_total", number, kind)
+        for reason in ("max_collectors", "max_jobs", "max_streams"):
+            add("iotide_streams_refused_total", self._aggregator.counters[f"streams_refused:{reason}"], reason)
         add("iotide_ingest_events_total", stats.events)
         add("iotide_ingest_batches_total", stats.batches)
         add("iotide_ingest_bytes_total", stats.bytes)

@@ -16,6 +16,7 @@ import pytest
 import zmq
 import zmq.asyncio
 from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionTimeoutError
+from iotide.daemon.life import State
 from iotide.daemon.publish.metrics import FAMILIES
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
@@ -62,6 +63,45 @@ async def test_results_are_the_same_over_http_and_zeromq() -> None:
         assert detail.files[0].path == "/scratch/out"
         signal_series = SignalSeries.model_validate((await client.get("/api/v1/jobs/job/signal")).json())
         assert sum(signal_series.written) * signal_series.bin_s == pytest.approx(detail.bytes_written)
+
+
+def jobs_with_archives(folder: Path) -> list[str]:
+    return sorted(re.split("[-.]", path.name)[0] for path in folder.iterdir())
+
+
+async def test_job_beyond_max_jobs_is_told_everywhere_and_gets_in_once_there_is_room(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = Fed()
+    options = {"max_jobs": 1, "linger_s": 0.1, "archive": {"folder": tmp_path}}
+    async with (
+        serving(**options) as server,
+        feeding(server, source),
+        httpx.AsyncClient(base_url=server.http_url or "") as client,
+    ):
+        source.open("a", "first")
+        source.periodic("a")
+        await until(lambda: "first" in server.aggregator.jobs)
+        for number in range(3):
+            source.open(f"b{number}", "second")
+            source.periodic(f"b{number}")
+        await until(lambda: server.aggregator.counters["events_dropped:no_job"] == 3 * 120)
+        answer = await client.get("/api/v1/jobs/second")
+        assert answer.status_code == 404
+        assert "max_jobs = 1" in answer.json()["error"]
+        metrics = (await client.get("/metrics")).text
+        assert 'iotide_streams_refused_total{reason="max_jobs"} 3.0' in metrics
+        assert 'iotide_events_dropped_total{reason="no_job"} 360.0' in metrics
+        assert len([record for record in caplog.records if "max_jobs" in record.getMessage()]) == 1
+        source.end("a")
+        await until(lambda: server.aggregator.jobs["first"].state is State.ENDED)
+        source.periodic("b1")
+        await until(lambda: "second" in server.aggregator.jobs and server.aggregator.jobs["second"].analyses.events)
+        detail = JobDetail.model_validate((await client.get("/api/v1/jobs/second")).json())
+        assert (detail.events, detail.complete) == (120, False)
+        assert detail.losses["events_dropped:max_jobs"] == 360
+        assert detail.losses["streams_refused:max_jobs"] == 3
+    assert jobs_with_archives(tmp_path) == ["first", "second"]
 
 
 async def test_job_ids_with_odd_characters_work_everywhere() -> None:

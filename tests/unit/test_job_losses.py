@@ -18,6 +18,7 @@ from iotide.events import Definitions, StreamInfo
 from iotide.events.losses import MOST_REASONS, checked, events_of, loss_lines
 from iotide.events.models import JobSummary
 from iotide.events.wire import Batch, Bye, Heartbeat, Hello, decode, encode, encode_batch
+from msgspec.structs import replace as msgspec_replace
 from support.link import INFO, Link, Wire, numbered
 
 RING_FULL = "events_dropped:ring_full"
@@ -147,6 +148,62 @@ def test_stream_beyond_the_bound_is_told_in_its_job() -> None:
     wire.step(2.0)
     wire.step(2.0)
     assert summary_of(aggregator).losses == {"events_dropped:rejected": 7, "streams_refused:max_streams": 1}
+
+
+def test_job_beyond_the_bound_gets_in_once_there_is_room_and_tells_what_it_lost_until_then() -> None:
+    now = [1000.0]
+    aggregator = Aggregator(AggregatorSettings(max_jobs=1, linger_s=1.0), lambda: now[0])
+    aggregator.opened("first", StreamInfo(job="first", source="test"))
+    shipper = Shipper("node:1:abc", CollectorSettings())
+    wire = Wire(shipper, IngestCore(aggregator, IngestSettings()))
+
+    def send(first: int, count: int) -> None:
+        shipper.take([Chunk("s", numbered(int(now[0]) * 10**9 + first, count), Definitions())], wire.now)
+        shipper.flush(wire.now)
+        wire.settle()
+
+    wire.step()
+    shipper.take([Opened("s", INFO)], wire.now)
+    send(0, 7)
+    assert set(aggregator.jobs) == {"first"}
+    assert aggregator.unheld.refused("job")
+    assert aggregator.counters["events_dropped:no_job"] == 7
+    aggregator.closed("first", {})
+    now[0] += 2.0
+    aggregator.tick()
+    send(7, 5)
+    summary = summary_of(aggregator)
+    assert (summary.events, summary.streams, summary.complete) == (5, 1, False)
+    assert summary.losses == {"events_dropped:max_jobs": 7, "streams_refused:max_jobs": 1}
+    assert not aggregator.unheld.refused("job")
+    assert aggregator.counters["streams_refused:max_jobs"] == 1
+    assert next(iter(loss_lines(summary.losses))).endswith("raise max_jobs")
+    session = aggregator.jobs["job"]
+    assert session.completeness.share(int(999e9), int(1003e9)) == pytest.approx(5 / 12)
+
+
+def test_jobs_that_are_not_held_are_remembered_to_a_bound() -> None:
+    aggregator = Aggregator(AggregatorSettings(max_jobs=1), lambda: 0.0)
+    for number in range(1500):
+        aggregator.opened(f"s{number}", StreamInfo(job=f"job{number}", source="test"))
+        aggregator.batch(f"s{number}", numbered(0, 3), Definitions())
+        aggregator.closed(f"s{number}", {})
+    assert aggregator.counters["streams_refused:max_jobs"] == 1499
+    assert aggregator.counters["events_dropped:no_job"] == 3 * 1499
+    assert aggregator.unheld.forgotten == 499
+    assert not aggregator.unheld.refused("job1")
+    assert aggregator.unheld.refused("job1499")
+
+
+def test_what_was_lost_with_a_collector_is_missing_by_the_time_of_day() -> None:
+    times = {"steady": 50.0, "day": 1000.0}
+    aggregator = Aggregator(AggregatorSettings(), lambda: times["day"], lambda: times["steady"])
+    aggregator.opened("a:p1", INFO)
+    aggregator.batch("a:p1", numbered(int(999e9), 10), Definitions())
+    aggregator.closed("a:p1", {"streams_cut_off": 1})
+    aggregator.opened("b:p2", msgspec_replace(INFO, follows="p1", taken_before=40))
+    assert aggregator.jobs["job"].losses.total["events_dropped:lost_with_collector"] == 30
+    assert aggregator.jobs["job"].completeness.share(int(998e9), int(1001e9)) == pytest.approx(0.25)
 
 
 def test_collectors_of_before_say_it_at_the_end_alone() -> None:

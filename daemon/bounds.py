@@ -1,0 +1,156 @@
+"""Every bound that an option sets: what counts what it cost, and a line in the log when it is first reached."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from pydantic import BaseModel
+
+_log = logging.getLogger(__name__)
+
+
+class Bound(NamedTuple):
+    """What is known of one bound.
+
+    Attributes:
+        counter: in the aggregator's counters, or of a job ``PART:REASON``; "" where other causes count there, too, so
+            that the log cannot say that the bound was reached.
+        family: the metric that shows it, with the label that tells it from others; "" for none.
+        beyond: what becomes of what does not fit.
+        told: where in a job it is told; "" where no job lost anything.
+    """
+
+    counter: str
+    family: str
+    beyond: str
+    told: str = ""
+
+
+def _of(part: str, reason: str, beyond: str, *, alone: bool = True) -> Bound:
+    family = f'iotide_{part}_dropped_total{{reason="{reason}"}}'
+    return Bound(f"{part}:{reason}" if alone else "", family, beyond, _TOLD[part])
+
+
+_TOLD: Final = {
+    "graph": "`dropped_events`, `dropped_edges` and `dropped_activities` of its graph, and its page",
+    "layers": "`losses` of its layers, and its page",
+    "interactions": "`dropped_events` of its ranking",
+}
+_REFUSED: Final = 'iotide_streams_refused_total{{reason="{}"}}'
+
+BOUNDS: Final[Mapping[str, Bound]] = {
+    "max_jobs": Bound(
+        "streams_refused:max_jobs",
+        _REFUSED.format("max_jobs"),
+        "streams of further jobs are refused until there is room, and their calls counted (`no_job`)",
+        "`losses` once it is held (`max_jobs`), completeness of its predictions; until then its 404 says so",
+    ),
+    "max_ended_jobs": Bound(
+        "jobs_removed_early", "iotide_jobs_removed_early_total", "the job that ended first is removed before `retain_s`"
+    ),
+    "max_files": Bound(
+        "names_beyond:files",
+        'iotide_names_beyond_total{kind="files"}',
+        "further files are summed up",
+        "a row `(other)` of its files",
+    ),
+    "max_calls": Bound(
+        "names_beyond:calls",
+        'iotide_names_beyond_total{kind="calls"}',
+        "further functions are summed up",
+        "a row `(other)` of its calls",
+    ),
+    "max_job_series": Bound("", "iotide_jobs_without_series", "jobs without series of their own; the API has them"),
+    "bounds.max_streams": Bound(
+        "streams_refused:max_streams",
+        _REFUSED.format("max_streams"),
+        "further streams are refused, and the collector counts their calls (`rejected`)",
+        "`losses`",
+    ),
+    "bounds.max_collectors": Bound(
+        "streams_refused:max_collectors",
+        _REFUSED.format("max_collectors"),
+        "streams of further collectors are refused likewise",
+        "`losses`",
+    ),
+    "http_limits.connections": Bound("http_refused", "iotide_http_refused_total", "further connections get 503"),
+    "archive.quota_bytes": Bound("", "iotide_archives_removed_total", "the oldest finished archives are removed"),
+    "archive.memory_bytes": Bound(
+        "archive_sections_early",
+        "iotide_archive_early_sections_total",
+        "streams are saved before time, which compresses less",
+    ),
+    "archive.job_bytes": Bound(
+        "events_not_archived:job_bytes",
+        'iotide_archive_dropped_events_total{reason="job_bytes"}',
+        "further calls are not archived",
+        "`losses` (`events_not_archived:job_bytes`), and the archive itself",
+    ),
+    "dfg.max_held": _of("graph", "late_events", "events are placed sooner, some too late for an edge", alone=False),
+    "dfg.max_activities": _of("graph", "other_activities", "events of further activities are summed up"),
+    "dfg.max_edges": _of("graph", "rare_edges", "the rarest quarter goes"),
+    "dfg.max_cases": _of("graph", "evicted_cases", "the longest idle cases are closed"),
+    "layers.max_waiting": _of("layers", "unenclosed", "calls count as made by the program", alone=False),
+    "layers.max_processes": _of("layers", "processes", "further processes are summed up"),
+    "layers.max_files": _of("layers", "files", "further files are summed up"),
+    "layers.max_file_rows": _of("layers", "file_rows", "the rarest pairs go"),
+    "layers.max_nodes": _of("layers", "nodes", "further handles are summed up with those above"),
+    "layers.max_process_nodes": _of("layers", "process_nodes", "the rarest pairs go"),
+    "layers.max_handles": _of("layers", "handles", "the oldest handles are forgotten"),
+    "layers.max_collectives": _of("layers", "collectives", "the rarest pairs go"),
+    "layers.max_rounds": _of("layers", "rounds", "the oldest collective calls are summed up"),
+    "rank.max_actors": _of("interactions", "actors", "the least active quarter goes"),
+    "rank.max_uses": _of("interactions", "uses", "the rarest quarter goes"),
+    "rank.max_links": _of("interactions", "links", "the rarest quarter goes"),
+}
+"""By option."""
+
+HARMLESS: Final[Mapping[str, str]] = {
+    "max_activity_series": "the graph has all",
+    "history": "each was published",
+    "bounds.remembered_streams": "a repetition that is so late is answered as unknown",
+    "bounds.credit": "batches wait with their collector",
+    "detect.window_hits": "no bound",
+    "detect.window_flushes": "how far a window reaches",
+    "detect.ring_bins": "how far a signal reaches; what comes later than that is iotide_signal_dropped_bytes_total",
+    "detect.trace_bins": "of finished traces",
+    "layers.max_marks": "a coarser timeline",
+    "layers.thresholds.small_bytes": "no bound",
+    "layers.thresholds.small_calls": "no bound",
+    "layers.thresholds.many_files": "no bound",
+    "layers.thresholds.small_file_bytes": "no bound",
+    "layers.thresholds.churn_opens": "no bound",
+    "rank.top": "how many are told",
+}
+"""Whole numbers among the options that lose nothing, and why."""
+
+
+class Reached:
+    """Says once in the log that a bound was reached, with the option to raise.
+
+    Args:
+        settings: the aggregator's.
+    """
+
+    def __init__(self, settings: BaseModel) -> None:
+        self._settings = settings
+        self._left = {bound.counter: option for option, bound in BOUNDS.items() if bound.counter}
+
+    def look(self, counters: Mapping[str, int], job: str = "") -> None:
+        """Looks which counters have begun to count; ``job`` is whose they are."""
+        for counter in [each for each in self._left if counters.get(each)]:
+            option = self._left.pop(counter)
+            of_job = f"job {job}: " if job else ""
+            beyond = BOUNDS[option].beyond.replace("`", "")
+            _log.warning(
+                "%s%s = %s is reached: %s; raise it, or see %s (this is said once)",
+                of_job, option, self._value(option), beyond, BOUNDS[option].family,
+            )  # fmt: skip
+
+    def _value(self, option: str) -> Any:
+        value: Any = self._settings
+        for name in option.split("."):
+            value = getattr(value, name)
+        return value
