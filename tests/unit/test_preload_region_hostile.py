@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iotide.collectors.file_facts import NodeFiles, ProcessFiles
 from iotide.collectors.source import Chunk, Closed, Origin
+from iotide.collectors.sources.preload import drain
 from iotide.collectors.sources.preload.names import MOST_FILES
 from iotide.collectors.sources.preload.ring_layout import (
     ENTRY_CALL,
@@ -187,7 +188,10 @@ def test_values_that_no_call_can_have_are_counted_and_their_neighbours_kept(trac
     assert tracing.source.counters["events_dropped:malformed"] == 5
 
 
-def test_drop_counters_of_a_hostile_process_stay_numbers_that_can_be_sent(tracing: Tracing, made: MadeRegion) -> None:
+def test_drop_counters_of_a_hostile_process_stay_numbers_that_can_be_sent(
+    tracing: Tracing, made: MadeRegion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drain, "_COUNT_BUSY_S", 0.0)
     made.hand_over(tracing.socket)
     tracing.poll()
     made.slots["dropped_full"] = 2**64 - 1

@@ -79,8 +79,16 @@ def spool(bounds: SpoolSettings) -> Iterator[tuple[SpoolWriter, SpoolReader]]:
             yield SpoolWriter(theirs, bounds), reader
 
 
-def lines(count: int, first: int = 0) -> Lines:
-    return np.arange(first, first + count * 8, dtype=np.uint64).reshape(-1, 8)
+def lines(count: int, seed: int = 0) -> Lines:
+    """Lines that packing makes no smaller."""
+    return np.random.default_rng(seed).integers(0, 2**64, (count, 8), np.uint64)
+
+
+def alike(count: int) -> Lines:
+    """Lines as a loop of calls makes them."""
+    made = np.full((count, 8), 7, np.uint64)
+    made[:, :2] = np.arange(count * 2).reshape(-1, 2)
+    return made
 
 
 TOKEN = st.integers(0, 2**64 - 1)
@@ -95,7 +103,8 @@ SAID = st.one_of(
     st.tuples(st.just("malformed"), TOKEN, st.text(st.characters(codec="utf-8"), max_size=20)),
     st.tuples(st.just("ended"), TOKEN),
     st.tuples(st.just("refused"), st.text(max_size=5), st.text(max_size=20)),
-    st.tuples(st.just("lines"), TOKEN, st.integers(-(2**31), 2**31 - 1), st.integers(0, 40_000)),
+    st.tuples(st.just("lines"), TOKEN, st.integers(-(2**31), 2**31 - 1), st.integers(0, 40_000).map(lines)),
+    st.tuples(st.just("lines"), TOKEN, st.integers(-(2**31), 2**31 - 1), st.integers(0, 40_000).map(alike)),
 )  # fmt: skip
 
 
@@ -105,8 +114,6 @@ def test_what_was_said_comes_out_as_it_was_and_in_order(said: list[tuple[Any, ..
     with spool(SpoolSettings(memory_bytes=8 * MIB)) as (writer, reader):
         wanted, read = Written(), Written()
         for what, *rest in said:
-            if what == "lines":
-                rest[2] = lines(rest[2])
             for taker in (wanted, writer):
                 if what == "begun":
                     taker.begun(*rest[:3], follows=rest[3])  # type: ignore[attr-defined]
@@ -143,6 +150,23 @@ def test_all_is_read_though_the_writer_ended_with_an_answer_unread() -> None:
         assert not reader.broken
 
 
+def test_spool_counts_lines_that_wait_and_hands_on_a_part_of_them_at_once() -> None:
+    with spool(SpoolSettings()) as (writer, reader):
+        for _ in range(100):
+            writer.lines(1, 2, alike(8192))
+            writer.lines(1, 2, lines(3))
+        writer.exchange()
+        reader.listen()
+        assert reader.waiting_lines == 100 * 8195
+        assert reader.waiting_bytes < 100 * 8192 * 16
+        read = Written()
+        reader.read(read, 4 * MIB)
+        left = reader.waiting_lines
+        assert 100 * 8195 - 3 * 65_536 < left < 100 * 8195
+        reader.read(read, 1 << 30)
+        assert reader.waiting_lines == 0
+
+
 class Keeping(Written):
     """Keeps lines as they are."""
 
@@ -154,20 +178,26 @@ class Keeping(Written):
         self.kept.append(lines)
 
 
+def numbered(number: int) -> Lines:
+    made = lines(8192, number)
+    made[0, 0] = number
+    return made
+
+
 def test_lines_that_are_in_use_are_not_written_over(tmp_path: Path) -> None:
     bounds, before = SpoolSettings(memory_bytes=16 * MIB, disk_bytes=64 * MIB, folder=tmp_path), _segments()
     with spool(bounds) as (writer, reader):
         taker, first = Keeping(), 0
         for turn in range(30):
             while writer.room >= 8192 and first < (turn + 1) * 40_000:
-                writer.lines(1, 1, lines(8192, first))
+                writer.lines(1, 1, numbered(first))
                 first += 8192
             writer.exchange()
             reader.read(taker, 64 * MIB)
             if turn % 5 == 4:  # what is let go of is written anew
                 taker.kept = taker.kept[-3:]
             firsts = [int(each[0, 0]) for each in taker.kept]
-            assert all((each == lines(8192, begin)).all() for begin, each in zip(firsts, taker.kept, strict=True))
+            assert all((each == numbered(begin)).all() for begin, each in zip(firsts, taker.kept, strict=True))
             assert firsts == list(range(firsts[0], first, 8192))
         taker.kept.clear()
         reader.read(taker, 1)

@@ -33,6 +33,8 @@ _LOOK_S: Final = 0.5
 """How often processes are looked for that no descriptor could be had for."""
 _COUNT_S: Final = 1.0
 """How often the counters of a process that records nothing are read."""
+_COUNT_BUSY_S: Final = 0.05
+"""How often those of one that records are: reading them takes as long as taking a thousand calls."""
 
 
 class Taker(Protocol):
@@ -102,6 +104,8 @@ class _Process:
         self.drained_s: float | None = None
         self.unsettled_since_s: float | None = None
         self.counted_s: float | None = None
+        self.is_uncounted = True
+        """Something was taken since its counters were read."""
         self.is_kept_waiting = False
         """There was no room for all that it has recorded."""
         self._while_waiting = [0, 0]
@@ -123,6 +127,7 @@ class _Process:
     def tell(self, token: int, taker: Taker, now_s: float) -> None:
         """Hands on what the process says of itself, where that is new."""
         self.counted_s = now_s
+        self.is_uncounted = False
         counts: dict[str, int] = {}
         for region in self.regions:
             for name, count in (*region.counts().items(), *region.counters.items()):
@@ -143,6 +148,10 @@ class _Process:
             if waiting := self._while_waiting[place]:
                 counts[f"{unit}ring_full"] = max(0, dropped - waiting)
                 counts[f"{unit}spool_full"] = waiting
+
+    def is_to_be_counted(self, now_s: float) -> bool:
+        """Tells whether it is time to read its counters."""
+        return self.counted_s is None or now_s - self.counted_s >= (_COUNT_BUSY_S if self.is_uncounted else _COUNT_S)
 
     def ranks_changed(self) -> bool:
         """Tells whether the rank is another than was told."""
@@ -312,9 +321,11 @@ class Drain:
             room = min(self._lines_a_poll, taker.room)
             taken = process.drain(token, taker, now_s, room)
             news = process.learn(token, taker, now_s, ended=ended) or taken > 0 or news
-            if taken or ended or process.counted_s is None or now_s - process.counted_s >= _COUNT_S:
+            process.is_uncounted = process.is_uncounted or taken > 0
+            kept_waiting = room < self._lines_a_poll and taken >= room
+            if ended or kept_waiting or process.is_kept_waiting or process.is_to_be_counted(now_s):
                 process.tell(token, taker, now_s)
-            process.is_kept_waiting = room < self._lines_a_poll and taken >= room
+            process.is_kept_waiting = kept_waiting
         # After the rings were read: a process that finds this stamp new does not give the region up.
         process.first.seen(time.monotonic_ns())
         if ended and process.drained and process.until_s <= now_s:

@@ -21,7 +21,6 @@ from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem
 from .drain import Drain
 from .naps import Naps
-from .ring_layout import LINE_BYTES
 from .spool import SpoolWriter
 from .spool_reader import SpoolReader
 from .streams import Streams
@@ -91,7 +90,7 @@ class RelayedSource:
     @property
     def waiting_calls(self) -> int:
         """About how many calls were taken out of the rings and wait to be read."""
-        return self._reader.waiting_bytes // LINE_BYTES + self._streams.held_lines
+        return self._reader.waiting_lines + self._streams.held_lines
 
     def fileno(self) -> int:
         """Returns a descriptor that can be read when there is news."""

@@ -20,6 +20,7 @@ import msgspec
 
 from ...settings import SpoolSettings
 from .lines import Lines
+from .packing import Packer
 from .ring_layout import LINE_BYTES
 
 _MEMORY_SEGMENT: Final = 4 << 20
@@ -32,10 +33,10 @@ _RESERVED_LINES: Final = 16_384
 FRAME: Final = struct.Struct("<IIQ")
 """kind, bytes of what follows, token; the next frame begins at a multiple of 8 bytes."""
 PAIR: Final = struct.Struct("<iI")
-PROGRESS: Final = struct.Struct("<QQQ")
-"""segment, bytes written, and whether it is complete."""
+PROGRESS: Final = struct.Struct("<QQQQ")
+"""segment, bytes and lines written, and whether it is complete."""
 DONE: Final = struct.Struct("<Q")
-BEGUN, TOLD, LINES, LOG, SETTLED, MALFORMED, ENDED, REFUSED, UNHEARD = range(1, 10)
+BEGUN, TOLD, LINES, LOG, SETTLED, MALFORMED, ENDED, REFUSED, UNHEARD, PACKED = range(1, 11)
 TO_THE_END: Final = 2**64 - 1
 _PADDING: Final = [bytes(each) for each in range(8)]
 
@@ -49,6 +50,7 @@ class _Segment:
     size: int
     on_disk: bool
     used: int = 0
+    lines: int = 0
     told: int = -1
     complete: bool = False
 
@@ -75,6 +77,7 @@ class SpoolWriter:
         self._memory_bytes = 0
         self._disk_bytes = 0
         self._disk_failed = False
+        self._packer = Packer()
 
     @property
     def room(self) -> int:
@@ -97,7 +100,12 @@ class SpoolWriter:
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
         """Writes lines of a ring."""
-        self._write(LINES, token, PAIR.pack(tid, len(lines)), lines.data)
+        packed = self._packer.packed(lines)
+        pair = PAIR.pack(tid, len(lines))
+        if packed is None:
+            self._write(LINES, token, pair, lines.data, lines=len(lines))
+        else:
+            self._write(PACKED, token, pair, packed, lines=len(lines))
 
     def log(self, token: int, entries: bytes) -> None:
         """Writes definitions."""
@@ -158,7 +166,7 @@ class SpoolWriter:
         while self._untold:
             segment = self._untold[0]
             if segment.told != segment.used or segment.complete:
-                message = PROGRESS.pack(segment.number, segment.used, segment.complete)
+                message = PROGRESS.pack(segment.number, segment.used, segment.lines, segment.complete)
                 descriptors = [segment.descriptor] if segment.told < 0 and segment.descriptor >= 0 else []
                 try:
                     socket.send_fds(self._channel, [message], descriptors)
@@ -174,7 +182,7 @@ class SpoolWriter:
 
     # ---- segments ----
 
-    def _write(self, kind: int, token: int, *parts: Buffer) -> None:
+    def _write(self, kind: int, token: int, *parts: Buffer, lines: int = 0) -> None:
         payload = sum(part.nbytes if isinstance(part, memoryview) else len(part) for part in parts)
         size = (FRAME.size + payload + 7) & ~7
         buffers = [FRAME.pack(kind, payload, token), *parts, _PADDING[size - FRAME.size - payload]]
@@ -182,6 +190,7 @@ class SpoolWriter:
             segment = self._segment(size)
             if _written(segment.descriptor, buffers, segment.used) == size:
                 segment.used += size
+                segment.lines += lines
                 return
             if not segment.on_disk:
                 raise MemoryError("no memory for what traced programs record")

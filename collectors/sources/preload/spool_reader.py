@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from .drain import Taker
 from .lines import Lines
+from .packing import unpacked
 from .ring_layout import LINE_BYTES
 from .spool import (
     BEGUN,
@@ -26,6 +27,7 @@ from .spool import (
     LINES,
     LOG,
     MALFORMED,
+    PACKED,
     PAIR,
     PROGRESS,
     REFUSED,
@@ -35,7 +37,8 @@ from .spool import (
     UNHEARD,
 )  # fmt: skip
 
-_READ_AT_ONCE: Final = 2 << 20
+_READ_AT_ONCE: Final = 1 << 20
+_LINES_AT_ONCE: Final = 32_768
 _FEW_LINES: Final = 512
 
 
@@ -43,8 +46,12 @@ _FEW_LINES: Final = 512
 class _Arrived:
     descriptor: int
     end: int
+    lines: int
+    """That are there."""
     complete: bool
     at: int = 0
+    taken: int = 0
+    """Of the lines."""
     mapped: list[mmap.mmap] = field(default_factory=list)
     """Parts of it that were read where they are, and may still be in use."""
 
@@ -80,6 +87,11 @@ class SpoolReader:
         """What was written and not read."""
         return sum(segment.end - segment.at for segment in self._segments.values())
 
+    @property
+    def waiting_lines(self) -> int:
+        """Of rings, among what was written and not read."""
+        return sum(segment.lines - segment.taken for segment in self._segments.values())
+
     def ask_for_the_end(self) -> None:
         """Has the writer hand on all that is there, and end."""
         self._done.append(TO_THE_END)
@@ -99,14 +111,14 @@ class SpoolReader:
             if len(message) != PROGRESS.size:
                 self.ended = self.broken = True
                 return
-            number, end, complete = PROGRESS.unpack(message)
+            number, end, lines, complete = PROGRESS.unpack(message)
             if number == TO_THE_END:
                 self.ended = True
                 return
             if descriptors:
-                self._segments[number] = _Arrived(descriptors[0], end, bool(complete))
+                self._segments[number] = _Arrived(descriptors[0], end, lines, bool(complete))
             elif (segment := self._segments.get(number)) is not None:
-                segment.end, segment.complete = end, bool(complete)
+                segment.end, segment.lines, segment.complete = end, lines, bool(complete)
 
     def read(self, taker: ReadTaker, most_bytes: int) -> int:
         """Hands on at most about so many bytes; returns how many."""
@@ -144,11 +156,12 @@ class SpoolReader:
             self._answer()
 
     def _take(self, segment: _Arrived, taker: ReadTaker) -> int:
-        begin = segment.at
+        """Hands some on; returns about how many bytes that is, packed lines as they are unpacked."""
+        begin, lines = segment.at, 0
         size = min(_READ_AT_ONCE, segment.end - begin)
         data = _part(segment, size, begin)
         at = 0
-        while at + FRAME.size <= size:
+        while at + FRAME.size <= size and lines < _LINES_AT_ONCE:
             kind, payload, token = FRAME.unpack_from(data.data, at)
             length = (FRAME.size + payload + 7) & ~7
             if at + length > size:
@@ -156,10 +169,11 @@ class SpoolReader:
                     break
                 size = length
                 data = _part(segment, size, begin)
-            _hand_on(taker, kind, token, data[at + FRAME.size : at + FRAME.size + payload])
+            lines += _hand_on(taker, kind, token, data[at + FRAME.size : at + FRAME.size + payload])
             at += length
         segment.at += at
-        return at
+        segment.taken += lines
+        return max(at, lines * LINE_BYTES)
 
     def _answer(self) -> None:
         with contextlib.suppress(OSError):  # full: later; gone: nobody waits for it
@@ -176,14 +190,20 @@ class ReadTaker(Taker, Protocol):
         ...
 
 
-def _hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> None:
+def _hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> int:
+    """Hands a frame on; returns how many lines of rings were in it."""
+    if kind == PACKED:
+        tid, count = PAIR.unpack_from(payload.data)
+        taker.own_lines(token, tid, unpacked(payload[PAIR.size :], count))
+        return int(count)
     if kind == LINES:
         tid, count = PAIR.unpack_from(payload.data)
         lines = payload[PAIR.size : PAIR.size + count * LINE_BYTES].view(np.uint64).reshape(-1, LINE_BYTES // 8)
         if count < _FEW_LINES:  # which may stay for long, and keep the segment in use
             lines = lines.copy()
         taker.own_lines(token, tid, lines)
-    elif kind == LOG:
+        return int(count)
+    if kind == LOG:
         taker.log(token, payload.tobytes())
     elif kind == SETTLED:
         taker.settled(token)
@@ -202,6 +222,7 @@ def _hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.ui
         taker.refused(counter, problem)
     elif kind == UNHEARD:
         taker.unheard(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
+    return 0
 
 
 def _part(segment: _Arrived, size: int, at: int) -> npt.NDArray[np.uint8]:

@@ -1,0 +1,88 @@
+"""A drain reads a process's counters now and then, however often it empties its rings, and misses none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iotide.collectors.sources.preload.drain import Drain
+from iotide.collectors.sources.preload.lines import Lines
+from support.regions import MadeRegion
+from support.waiting import wait_for
+
+
+class Told:
+    """A taker that remembers what processes said of themselves, and how many lines came."""
+
+    def __init__(self) -> None:
+        self.room = 1 << 40
+        self.counts: list[dict[str, int]] = []
+        self.taken = 0
+        self.has_begun = False
+
+    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+        self.has_begun = True
+
+    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+        self.counts.append({name: count for name, count in counts.items() if count})
+
+    def lines(self, token: int, tid: int, lines: Lines) -> None:
+        self.taken += len(lines)
+
+    def log(self, token: int, entries: bytes) -> None: ...
+
+    def settled(self, token: int) -> None: ...
+
+    def malformed(self, token: int, problem: str) -> None: ...
+
+    def ended(self, token: int) -> None: ...
+
+    def refused(self, counter: str, problem: str) -> None: ...
+
+    def unheard(self, job: str, command: str, failure: str) -> None: ...
+
+
+@contextmanager
+def closing_of(drain: Drain, told: Told) -> Iterator[Drain]:
+    try:
+        yield drain
+    finally:
+        drain.close(told)
+
+
+def test_counters_of_a_busy_process_are_read_twenty_times_a_second(tmp_path: Path, made: MadeRegion) -> None:
+    now_s, told = 100.0, Told()
+    with closing_of(Drain(tmp_path / "gate", clock=lambda: now_s), told) as drain:
+        made.hand_over(tmp_path / "gate")
+        wait_for(lambda: drain.poll(told) or told.has_begun, what="the process")
+        before = len(told.counts)
+        for dropped in range(1, 41):  # over a tenth of a second
+            made.put(1)
+            made.set(dropped_no_slot=dropped)
+            now_s += 0.0026
+            drain.poll(told)
+        assert told.taken == 40
+        assert len(told.counts) - before == 2
+        now_s += 0.06
+        drain.poll(told)  # it records no more
+        assert told.counts[-1] == {"events_dropped:no_slot": 40}
+        made.set(dropped_no_slot=41)
+    assert told.counts[-1] == {"events_dropped:no_slot": 41}
+
+
+def test_calls_that_found_no_room_behind_their_ring_are_told_as_such(tmp_path: Path, made: MadeRegion) -> None:
+    now_s, told = 100.0, Told()
+    with closing_of(Drain(tmp_path / "gate", clock=lambda: now_s), told) as drain:
+        made.hand_over(tmp_path / "gate")
+        wait_for(lambda: drain.poll(told) or told.has_begun, what="the process")
+        made.slots["dropped_full"][0] = 3  # while there was room
+        made.put(5)
+        told.room = 5
+        now_s += 0.001
+        drain.poll(told)
+        made.slots["dropped_full"][0] = 10
+        told.room = 0
+        now_s += 0.001
+        drain.poll(told)
+    assert told.counts[-1] == {"events_dropped:ring_full": 3, "events_dropped:spool_full": 7}
