@@ -143,3 +143,35 @@ def test_random_memory_never_breaks_the_collector(data: st.DataObject) -> None:
                 assert len(list(entries_of(region.log.take()))) <= PAGE // 16
             region.counts()
         region.close()
+
+
+OF_HEADER = {
+    "events_dropped:no_slot": "dropped_no_slot",
+    "events_dropped:reentrant": "dropped_reentrant",
+    "events_dropped:collector_gone": "lost_before",
+    "bytes_dropped:no_slot": "dropped_no_slot_bytes",
+    "bytes_dropped:reentrant": "dropped_reentrant_bytes",
+    "bytes_dropped:collector_gone": "lost_before_bytes",
+    "processes_unheard": "children_unheard",
+    "events_left_out": "left_out",
+    "definitions_dropped": "definitions_dropped",
+}
+OF_SLOTS = {
+    "events_dropped:ring_full": "dropped_full",
+    "bytes_dropped:ring_full": "dropped_bytes",
+    "events_sampled_out": "sampled_out",
+    "bytes_sampled_out": "sampled_out_bytes",
+}
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=17, max_size=17))
+def test_counts_are_those_of_the_header_and_of_all_slots(values: list[int]) -> None:
+    with MadeRegion(slots=2) as made:
+        region = Region(made.descriptor)
+        made.set(**dict(zip(OF_HEADER.values(), values, strict=False)))
+        for place, field in enumerate(OF_SLOTS.values()):
+            made.slots[field] = values[9 + 2 * place : 11 + 2 * place]
+        of_slots = [sum(values[9 + 2 * place : 11 + 2 * place]) % 2**64 for place in range(4)]
+        expected = {**dict(zip(OF_HEADER, values, strict=False)), **dict(zip(OF_SLOTS, of_slots, strict=True))}
+        assert region.counts() == expected
+        region.close()

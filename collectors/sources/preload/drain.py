@@ -128,9 +128,10 @@ class _Process:
         """Hands on what the process says of itself, where that is new."""
         self.counted_s = now_s
         self.is_uncounted = False
-        counts: dict[str, int] = {}
-        for region in self.regions:
-            for name, count in (*region.counts().items(), *region.counters.items()):
+        first, *others = self.regions
+        counts = first.counts()
+        for more in (first.counters, *(each for region in others for each in (region.counts(), region.counters))):
+            for name, count in more.items():
                 counts[name] = counts.get(name, 0) + count
         self._tell_why_full(counts)
         now = self.first.rank, self.first.ranks, counts

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import struct
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
@@ -32,14 +33,25 @@ from .ring_layout import (
     MOST,
     MOST_WORD_LINES,
     SLOT,
+    field_at,
 )
 
 _ENOUGH: Final = 16
 """The part of a ring, 1 / 16, that does not wait to be read."""
 _VIEWS: Final = (
-    "_header", "_slots", "_rings", "_heads", "_shown_tails", "_taken", "_rank", "_ranks", "_seen", "_wakes",
+    "_header", "_slots", "_tallies", "_rings", "_heads", "_shown_tails", "_taken", "_rank", "_ranks", "_seen", "_wakes",
 )  # fmt: skip
 _WORD: Final = 2**64 - 1
+_EVENTS: Final = struct.Struct("<5Q")
+"""lost_before, dropped_no_slot, dropped_reentrant, definitions_dropped, left_out."""
+_BYTES: Final = struct.Struct("<3Q")
+"""lost_before_bytes, dropped_no_slot_bytes, dropped_reentrant_bytes."""
+_UNHEARD: Final = struct.Struct("<Q")
+_EVENTS_AT, _BYTES_AT, _UNHEARD_AT = (
+    field_at(HEADER, name) for name in ("lost_before", "lost_before_bytes", "children_unheard")
+)
+_TALLIES: Final = slice(field_at(SLOT, "dropped_full") // 8, field_at(SLOT, "dropped_bytes") // 8 + 1)
+"""Words of a slot: dropped_full, made, sampled_out, sampled_out_bytes, dropped_bytes."""
 _PIECE_LINES: Final = 8192
 """What is looked at and copied at once: it fits into a core's cache."""
 
@@ -71,6 +83,7 @@ class Region:
         self._slots = np.frombuffer(self._memory, SLOT, slots, int(facts["slots_offset"]))
         words = np.frombuffer(self._memory, "<u8", slots * self._lines * LINE_WORDS, int(facts["rings_offset"]))
         self._rings = words.reshape(-1, LINE_WORDS)
+        self._tallies = self._slots.view("<u8").reshape(slots, -1)[:, _TALLIES]
         self._heads, self._shown_tails = self._slots["head"], self._slots["tail"]
         self._taken = self._slots["taken"]
         self._tails = self._shown_tails.copy()
@@ -159,40 +172,31 @@ class Region:
 
     def counts(self) -> dict[str, int]:
         """Returns what the process could not or should not record, by reason, cumulative."""
-        header = self._header[0]
+        before, no_slot, reentrant, definitions, left_out = _EVENTS.unpack_from(self._memory, _EVENTS_AT)
+        bytes_before, bytes_no_slot, bytes_reentrant = _BYTES.unpack_from(self._memory, _BYTES_AT)
+        (unheard,) = _UNHEARD.unpack_from(self._memory, _UNHEARD_AT)
+        full, _, sampled, bytes_sampled, bytes_full = self._tallies.sum(axis=0).tolist()
         return {
-            "events_dropped:ring_full": int(self._slots["dropped_full"].sum()),
-            "events_dropped:no_slot": int(header["dropped_no_slot"]),
-            "events_dropped:reentrant": int(header["dropped_reentrant"]),
-            "events_dropped:collector_gone": int(header["lost_before"]),
-            "bytes_dropped:ring_full": int(self._slots["dropped_bytes"].sum()),
-            "bytes_dropped:no_slot": int(header["dropped_no_slot_bytes"]),
-            "bytes_dropped:reentrant": int(header["dropped_reentrant_bytes"]),
-            "bytes_dropped:collector_gone": int(header["lost_before_bytes"]),
-            "processes_unheard": int(header["children_unheard"]),
-            "events_left_out": int(header["left_out"]),
-            "events_sampled_out": int(self._slots["sampled_out"].sum()),
-            "bytes_sampled_out": int(self._slots["sampled_out_bytes"].sum()),
-            "definitions_dropped": int(header["definitions_dropped"]),
+            "events_dropped:ring_full": full,
+            "events_dropped:no_slot": no_slot,
+            "events_dropped:reentrant": reentrant,
+            "events_dropped:collector_gone": before,
+            "bytes_dropped:ring_full": bytes_full,
+            "bytes_dropped:no_slot": bytes_no_slot,
+            "bytes_dropped:reentrant": bytes_reentrant,
+            "bytes_dropped:collector_gone": bytes_before,
+            "processes_unheard": unheard,
+            "events_left_out": left_out,
+            "events_sampled_out": sampled,
+            "bytes_sampled_out": bytes_sampled,
+            "definitions_dropped": definitions,
         }
 
     def close(self) -> None:
         """Unmaps the region."""
         if hasattr(self, "log"):
             self.log.close()
-        views = (
-            "_header",
-            "_slots",
-            "_rings",
-            "_heads",
-            "_shown_tails",
-            "_taken",
-            "_rank",
-            "_ranks",
-            "_seen",
-            "_wakes",
-        )
-        for name in views:
+        for name in _VIEWS:
             if hasattr(self, name):
                 delattr(self, name)
         del self._memory  # who still has lines keeps the memory

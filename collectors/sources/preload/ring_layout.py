@@ -67,3 +67,9 @@ MOST: Final = {"slot_count": 4096, "ring_lines": 1 << 23, "log_bytes": 1 << 26}
 
 if RECORD.itemsize != LINE_BYTES or SLOT.itemsize != 128 or HEADER.itemsize > HEADER_BYTES:
     raise AssertionError("the layout does not mirror ring.h")
+
+
+def field_at(record: np.dtype[np.void], name: str) -> int:
+    """Returns at which byte of a record a field begins."""
+    assert record.fields is not None  # noqa: S101  (it has some)
+    return int(record.fields[name][1])
