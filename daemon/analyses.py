@@ -113,7 +113,7 @@ class Analyses:
     def __init__(self, job: str, settings: AggregatorSettings, names: JobNames, failures: Failures) -> None:
         self.events = 0
         self._job, self._settings, self._names, self._failures = job, settings, names, failures
-        self._made = False
+        self._made: set[str] = set()  # parts that were asked for, or needed, so far
         self._readers: dict[str, _Reader] = {}
         self._stopped: dict[str, dict[str, int]] = {}  # what each part lacked in the end
         self._held = Held()
@@ -164,7 +164,7 @@ class Analyses:
         The events of a small job are kept as they are: they are fewer than what the analyses would hold of them, and
         most small jobs end and nobody asks.
         """
-        if not self._made and self.events <= _FEWEST_AT_ONCE:
+        if len(self._made) < len(PARTS) and self.events <= _FEWEST_AT_ONCE:  # a scrape asks of each for two parts
             self._held.pack()
             return
         self._catch_all_up()
@@ -184,22 +184,21 @@ class Analyses:
             self._failures.add(part, error, stopped=False)
         return reader.losses
 
-    def _make_parts(self) -> None:
-        """Makes the parts when they are first needed."""
-        if self._made or not self.events:
+    def _make(self, name: str) -> None:
+        """Makes a part when it is first needed; events are let go of only once there are all parts."""
+        if name in self._made or not self.events:
             return
-        self._made = True
-        for name, make in PARTS.items():
-            try:
-                part = make(self._job, self._settings, self._names)
-            except Exception as error:
-                self._failures.add(name, error, stopped=True)
-                continue
-            if part is not None:
-                self._readers[name] = _Reader(part)
+        self._made.add(name)
+        try:
+            part = PARTS[name](self._job, self._settings, self._names)
+        except Exception as error:
+            self._failures.add(name, error, stopped=True)
+            return
+        if part is not None:
+            self._readers[name] = _Reader(part)
 
     def _up_to_date(self, name: str, kind: type[_P]) -> _P | None:
-        self._make_parts()
+        self._make(name)
         if name in self._readers:
             self._catch_up(name)
             self._take_in_all(name)
@@ -228,7 +227,8 @@ class Analyses:
                 self._stop(name, error)
 
     def _catch_all_up(self) -> None:
-        self._make_parts()
+        for name in PARTS:
+            self._make(name)
         for name in list(self._readers):
             self._catch_up(name)
         for reader in self._readers.values():

@@ -98,7 +98,7 @@ class Held:
     def pack(self) -> None:
         """Makes one batch of them that shares no memory with what came over the wire."""
         if self._batches:
-            self._batches = [concatenate(self._batches)]
+            self._batches, self._whole = [concatenate(self._batches)], None
 
     def clear(self) -> None:
         """Lets go of all events."""

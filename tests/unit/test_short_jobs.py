@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.daemon import analyses
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest_core import IngestCore, IngestSettings, IngestStats
 from iotide.daemon.life import State
 from iotide.daemon.pressure import Allowance, Pressure
+from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
 from iotide.events.models import JobDetail, JobSummary
@@ -96,6 +98,30 @@ def test_short_job_that_nobody_asks_about_is_not_analysed(monkeypatch: pytest.Mo
     assert not running.aggregator.jobs
     assert [(job.state, job.events) for job in running.told][1:] == [("ended", 100), ("ended", 100)]
     assert all(not job.failures for job in running.told)
+
+
+def test_scrape_has_short_jobs_analysed_for_what_it_shows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    for name, make in dict(analyses.PARTS).items():
+
+        def noted(*of: object, name: str = name, make: Callable[..., object] = make) -> object:
+            made.append(name)
+            return make(*of)
+
+        monkeypatch.setitem(analyses.PARTS, name, noted)  # type: ignore[arg-type]  # a dict, for all but its users
+    running = Running(retain_s=10)
+    running.begin("job", list(range(100)), list(range(100, 200)))
+    collector = AggregatorCollector(running.aggregator, IngestStats, 10, lambda: running.now)
+    events = [
+        sample.value for family in collector.collect() for sample in family.samples if "activity_ev" in sample.name
+    ]
+    assert sum(events) == 200
+    running.end("job")
+    assert sorted(made) == ["graph", "totals"]
+    session = running.aggregator.jobs["job"]
+    assert session.layers is not None
+    assert sorted(made) == ["graph", "layers", "totals"]
+    assert sum(row.calls for row in session.detail(running.now).files) == 200
 
 
 def test_short_jobs_beyond_their_share_are_ended_without_a_rhythm_and_counted() -> None:
