@@ -1,0 +1,61 @@
+"""Predictions of a job come back as they were, whichever of them are still kept."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.daemon.history import History
+from iotide.events.models import Prediction
+from support.results import make_prediction
+
+PREDICTIONS = st.builds(
+    make_prediction,
+    st.text(max_size=20),
+    period_s=st.none() | st.floats(1e-3, 1e6),
+    made_at_s=st.floats(0, 4e9),
+)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(PREDICTIONS, max_size=9), st.integers(0, 6))
+def test_the_newest_come_back_as_they_were(made: list[Prediction], most: int) -> None:
+    history = History(most)
+    for number, prediction in enumerate(made, start=1):
+        history.append(prediction)
+        kept = made[max(number - most, 0) : number]
+        assert list(history) == kept
+        assert len(history) == len(kept)
+        assert history.last is prediction
+    again = pickle.loads(pickle.dumps(history))
+    assert list(again) == list(history)
+    assert again.last == history.last
+
+
+def test_before_the_first_there_is_none() -> None:
+    history = History(3)
+    assert (list(history), len(history), history.last) == ([], 0, None)
+
+
+def test_what_is_asked_for_is_what_was_there_then() -> None:
+    history, made = History(2), [make_prediction("job", period_s=2.0, made_at_s=at) for at in (1.0, 2.0, 3.0)]
+    for prediction in made[:2]:
+        history.append(prediction)
+    asked = iter(history)
+    history.append(made[2])
+    assert list(asked) == made[:2]
+
+
+@pytest.mark.parametrize("many", [2, 100])
+def test_what_predictions_share_is_told_once(many: int) -> None:
+    """The first is whole, the others are what changed."""
+    sizes = []
+    for count in (1, many):
+        history = History(count)
+        for number in range(count):
+            history.append(make_prediction("a name of a job " * 8, period_s=2.0, made_at_s=1e9 + number))
+        history.last = None
+        sizes.append(len(pickle.dumps(history)))
+    assert sizes[1] - sizes[0] < 100 * (many - 1)
