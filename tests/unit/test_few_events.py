@@ -17,6 +17,7 @@ from iotide.daemon import file_systems
 from iotide.daemon.file_systems import FileSystems
 from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Kind, make_batch
+from iotide.events.models import FileSystem
 
 FILES = (
     FileInfo("/data/a", FileType.REGULAR, "/data", "lustre", True),
@@ -73,10 +74,43 @@ def test_the_file_systems_are_the_same(made: list[EventBatch]) -> None:
     for info in FILES:
         names.file(info)
     few, many = FileSystems(names), FileSystems(names)
+    used: list[FileSystem] = []
     for batch in made:
         known = batch.replace(file=np.minimum(batch.file, len(FILES)))
         few.add(known)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(file_systems, "FEW", 0)
             many.add(known)
-        assert few.used == many.used
+        used += [place for place in places(known, names) if place not in used]
+        assert few.used == many.used == used
+
+
+def places(batch: EventBatch, names: JobNames) -> list[FileSystem]:
+    """Returns where the files lie that a batch has bytes of, in the order of their numbers."""
+    rows = zip(*(getattr(batch, name).tolist() for name in ("file", "kind", "bytes", "depth")), strict=True)
+    ways = {int(Kind.READ): READS, int(Kind.WRITE): WRITES}
+    files = {
+        file for file, kind, moved, depth in rows if moved and not depth and ways.get(kind, 0) & ~left_out(names, file)
+    }
+    found = [names.files[file] for file in sorted(files)]
+    return [
+        FileSystem(mount_point=each.mount_point, type=each.filesystem, shared=each.shared)
+        for each in found
+        if each.mount_point or each.filesystem
+    ]
+
+
+def left_out(names: JobNames, file: int) -> int:
+    return int(names.left_out[file]) if file else READS | WRITES
+
+
+@pytest.mark.parametrize("few", [0, 64])
+def test_sixteen_file_systems_are_told_and_each_once(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(file_systems, "FEW", few)
+    names = JobNames(10, 100)
+    seen = FileSystems(names)
+    for number in range(20):
+        for twice in "ab":
+            file = FileInfo(f"/m{number}/{twice}", FileType.REGULAR, f"/m{number}", "", None)
+            seen.add(make_batch(1, {"kind": int(Kind.WRITE), "bytes": 1, "file": names.file(file)}))
+    assert [place.mount_point for place in seen.used] == [f"/m{number}" for number in range(16)]

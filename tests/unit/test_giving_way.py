@@ -45,6 +45,13 @@ def test_priority_comes_back_when_the_command_ends() -> None:
     assert giving_way.done(work) == (niceness() if _may_take_back() else NICE)
 
 
+def test_a_thread_that_is_done_is_forgotten() -> None:
+    """Its number may be another's by the time the command ends."""
+    giving_way = GivingWay()
+    giving_way.done(niceness)
+    assert giving_way._own == {}
+
+
 @pytest.mark.slow
 def test_the_analysis_is_imported_in_a_thread_that_gives_way() -> None:
     """An import hook notes at which niceness ``iotide run`` imports the analysis."""

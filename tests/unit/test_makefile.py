@@ -34,6 +34,9 @@ def is_up_to_date(venv: Path, *assumed_new: str) -> bool:
         "collectors/preload/signatures/*.sig",
         "collectors/wrappers/*.py",
         "collectors/kernel/*.h",
+        "events/compiled.py",
+        "pyproject.toml",
+        "setup.py",
     ],
 )
 def test_touched_source_has_libraries_built_again(tmp_path: Path, pattern: str) -> None:
@@ -56,7 +59,10 @@ def test_clean_removes_all_that_was_built(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
     package = path_of("grouping").parents[2]
     libraries = [library_of(name).relative_to(package) for name in ("preload", *LIBRARY_LAYERS, "layers")]
-    built = [tmp_path / path for path in (*libraries, *map(Path, HELPERS.values()), "build/x", ".venv/x")]
+    built = [
+        tmp_path / path
+        for path in (*libraries, *map(Path, HELPERS.values()), "build/x", "dist/x", "iotide.egg-info/x", ".venv/x")
+    ]
     for path in built:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

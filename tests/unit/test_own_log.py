@@ -22,6 +22,16 @@ def test_a_run_whose_log_is_uneven_is_made_again(tmp_path: Path) -> None:
     assert folder.is_dir()
 
 
+@pytest.mark.parametrize(("last", "even"), [(4.9, True), (5.1, False)])
+def test_a_log_is_even_within_five_times_the_tolerance(tmp_path: Path, last: float, even: bool) -> None:
+    starts = [0.0, 4.0, 4.0 + last]  # a tolerance of 5 %: up to a quarter longer
+    if even:
+        assert even_run(lambda inside: inside, lambda _: starts, tmp_path, 0.05)[1] == starts
+    else:
+        with pytest.raises(pytest.skip.Exception):
+            even_run(lambda inside: inside, lambda _: starts, tmp_path, 0.05)
+
+
 def test_a_machine_that_stands_still_in_each_run_fails_no_test(tmp_path: Path) -> None:
     with pytest.raises(pytest.skip.Exception, match="stood still in each of 2 runs"):
         even_run(lambda inside: inside, lambda _: UNEVEN, tmp_path, 0.02)
@@ -40,6 +50,17 @@ def test_a_wrong_period_fails(period_s: float | None) -> None:
     assert_period(1.0, EVEN, 0.02)
     with pytest.raises(AssertionError):
         assert_period(period_s, EVEN, 0.02)
+
+
+@pytest.mark.parametrize("period_s", [3.61, 4.0, 5.0, 5.49])
+def test_a_period_among_the_distances_passes(period_s: float) -> None:
+    assert_period(period_s, [0.0, 4.0, 9.0], 0.1)
+
+
+@pytest.mark.parametrize("period_s", [3.59, 5.51])
+def test_a_period_beside_the_distances_fails(period_s: float) -> None:
+    with pytest.raises(AssertionError):
+        assert_period(period_s, [0.0, 4.0, 9.0], 0.1)
 
 
 def test_a_program_ends_with_the_test_that_fails() -> None:
