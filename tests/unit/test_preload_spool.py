@@ -322,6 +322,19 @@ def test_other_process_comes_before_others_where_the_system_lets_it(relayed: Rel
     assert niceness == (max(own - 5, -20) if may else own)
 
 
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="the system shares cores by processes alone")
+def test_session_of_the_other_process_comes_before_others_where_the_system_lets_it(relayed: RelayedSource) -> None:
+    code = "import os; os.setsid(); open('/proc/self/autogroup', 'w').write('-10')"
+    may = subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    ours, wanted = _autogroup("self"), "-10" if may else "0"
+    wait_for(lambda: _autogroup(relayed._pid)[0] != ours[0], what="a session of its own")
+    wait_for(lambda: _autogroup(relayed._pid)[-1] == wanted, what="its precedence")
+
+
+def _autogroup(process: int | str) -> list[str]:
+    return Path(f"/proc/{process}/autogroup").read_text().split()
+
+
 def test_other_process_ends_with_us_and_unlinks_its_socket(tmp_path: Path) -> None:
     source = RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())
     source.close()

@@ -34,6 +34,8 @@ _LAST_LOOKS_S: Final = 30.0
 _PATIENCE_S: Final = 3.0
 _BEFORE_OTHERS: Final = 5
 """Niceness that the process which empties rings is less nice than ours."""
+_BEFORE_SESSIONS: Final = 10
+"""The same of its session beside others'."""
 _LEFT_ALONE: Final = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -153,8 +155,7 @@ def _start(path: Path, bounds: SpoolSettings) -> tuple[int, socket.socket]:
 
 def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     os.setsid()  # the keyboard's signals are the command's
-    with contextlib.suppress(OSError):  # where we may: it needs little, and rings of a burst are full in some 25 ms
-        os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0) - _BEFORE_OTHERS, -20))
+    _come_before_others()
     for number in _LEFT_ALONE:
         signal.signal(number, signal.SIG_IGN)
     signal.set_wakeup_fd(-1)
@@ -186,6 +187,14 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     while not (writer.has_told or writer.reader_gone):
         news.poll()
         writer.exchange()
+
+
+def _come_before_others() -> None:
+    """Takes precedence where we may: it needs little, and rings of a burst are full in some 25 ms."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0) - _BEFORE_OTHERS, -20))
+    with contextlib.suppress(OSError):  # sessions that share cores share them by this; ours has but this process
+        Path("/proc/self/autogroup").write_text(f"-{_BEFORE_SESSIONS}")
 
 
 def _close_all_but(kept: set[int]) -> None:
