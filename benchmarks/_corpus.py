@@ -133,5 +133,5 @@ def _noise_during(job: Trace, ends: Times) -> Times:
 
 
 def settings_at_one_hertz() -> DetectSettings:
-    """Returns what the seed's evaluation uses: one sample a second."""
+    """Returns what the evaluation in [FTIO] uses: one sample a second."""
     return DetectSettings(sampling_frequency_hz=1.0)

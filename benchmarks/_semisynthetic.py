@@ -1,4 +1,4 @@
-"""Applications put together from I/O phases of known start, after seed 001, Section 5."""
+"""Applications put together from I/O phases of known start, after [FTIO], Section 5."""
 
 from __future__ import annotations
 

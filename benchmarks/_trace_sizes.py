@@ -70,7 +70,7 @@ def as_json_lines(reader: ArchiveReader) -> Size:
 
 
 def as_recorder(reader: ArchiveReader, tick_ns: int = TICK_NS) -> Size:
-    """Computes what Recorder's files would hold, from seed 004 and the structures of Recorder's published source.
+    """Computes what Recorder's files would hold, from [Recorder] and the structures of Recorder's published source.
 
     A table of signatures (16 bytes and the key: thread, function, depth, parameters as text; the offset as (a, b) where
     it goes on as i * a + b), a grammar a process (Sequitur with run lengths, two int32 a symbol, two a rule), both kept

@@ -1,4 +1,4 @@
-"""The experiments of seed 000, redone on this machine: what ``ls -l`` does beyond ``ls``, one shared file against a
+"""The experiments of [DFG], redone on this machine: what ``ls -l`` does beyond ``ls``, one shared file against a
 file per process, and MPI-IO against POSIX.
 
 ``python benchmarks/dfg_experiments.py --images docs/images`` draws them anew. The files are in memory (/dev/shm where

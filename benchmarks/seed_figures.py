@@ -1,4 +1,4 @@
-"""The programs of seed 001 under ``iotide run``: its period, ftio-hpc's, and what the programs' own logs say.
+"""The programs of [FTIO] under ``iotide run``: its period, ftio-hpc's, and what the programs' own logs say.
 
 IOR and HACC-IO are small programs that do the same I/O (``programs/``) in a fifth of the published times; LAMMPS is the
 real one, as fast as two cores are. It computes all the time, so on a busy machine its own period wanders.
@@ -54,7 +54,7 @@ class Seen:
 
     @property
     def period_s(self) -> float:
-        """The mean time between starts, which seed 001 calls the truth."""
+        """The mean time between starts, which [FTIO] calls the truth."""
         return float(np.diff(self.starts_s).mean())
 
     @property
@@ -64,7 +64,7 @@ class Seen:
 
     @property
     def usual_period_s(self) -> float:
-        """The mean without the longest: seed 001 leaves out HACC-IO's slow first phase."""
+        """The mean without the longest: [FTIO] leaves out HACC-IO's slow first phase."""
         return float(np.sort(np.diff(self.starts_s))[:-1].mean())
 
 
@@ -173,7 +173,7 @@ def phase_ends(requests: Requests, period_s: float) -> Floats:
 
 
 def ask_peer(seen: Seen) -> tuple[Answer, list[Answer]] | None:
-    """Asks the peer about the whole run, and at the end of each phase about all until then, as seed 001 does.
+    """Asks the peer about the whole run, and at the end of each phase about all until then, as [FTIO] does.
 
     Online, the peer's window is the whole run so far: cutting it to three periods is its caller's work.
     """

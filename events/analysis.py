@@ -62,7 +62,7 @@ class Wave(Model):
 
 
 class Reconstruction(Model):
-    """The signal as its mean and its strongest waves (seed 001, Eq. 4)."""
+    """The signal as its mean and its strongest waves ([FTIO], Eq. 4)."""
 
     start_s: float
     """Time at which the phases are those of the waves: the window's start."""

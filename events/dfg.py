@@ -1,6 +1,6 @@
 """Directly-follows graphs and their comparison, the same on every channel.
 
-Source: seed 000. Times and durations are seconds, volumes bytes; stamps are Unix seconds, or those of the trace's
+Source: [DFG]. Times and durations are seconds, volumes bytes; stamps are Unix seconds, or those of the trace's
 own clock.
 """
 
@@ -124,7 +124,7 @@ class EdgeDifference(Model):
 
 
 class Comparison(Model):
-    """What sets two graphs apart: the partition colouring of seed 000, and the numbers behind it."""
+    """What sets two graphs apart: the partition colouring of [DFG], and the numbers behind it."""
 
     version: int = DFG_VERSION
     green: str
@@ -169,7 +169,7 @@ class Occurrence(Model):
 
 
 class Timeline(Model):
-    """The events of one activity, by case (seed 000)."""
+    """The events of one activity, by case ([DFG])."""
 
     activity: str
     occurrences: list[Occurrence]

@@ -1,6 +1,6 @@
 """Interaction graphs and rankings, the same on every channel.
 
-Source: seed 003. Times are seconds, volumes bytes.
+Source: [Ranking]. Times are seconds, volumes bytes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Actor(Model):
     community: int = Field(0, ge=0)
     """Number of its community within the component, from 1; 0 where communities were not looked for."""
     rank_once: float = Field(ge=0)
-    """The seed's rank: one iteration, sums to 1 over the component."""
+    """The rank of [Ranking]: one iteration, sums to 1 over the component."""
     rank_converged: float = Field(ge=0)
     """PageRank with damping, iterated to its fixed point; sums to 1 over the component."""
     interactions: int = Field(ge=0)

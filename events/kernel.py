@@ -15,7 +15,7 @@ offset     KVM_CR3: the address space that is switched to
 requested  KVM_INJ_VIRQ: the vector
 ========== ====================================================================================================
 
-Source: seed 003 (wake-ups, Algorithms 1 and 2).
+Source: [Ranking] (wake-ups, Algorithms 1 and 2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a job's layers do: the report of seed 002's analysis, the same on every channel.
+"""What a job's layers do: the report of the analysis in [Layers], the same on every channel.
 
 Durations are seconds summed over threads and processes, volumes bytes; stamps are Unix seconds, or those of the trace's
 own clock. A caller of "" is the program itself.

@@ -46,7 +46,7 @@ class Window(Model):
     end_s: float
     samples: int = Field(ge=0)
     adapted: bool = False
-    """True once the window was cut to three periods after three hits in a row (seed 001)."""
+    """True once the window was cut to three periods after three hits in a row ([FTIO])."""
 
 
 class Frequency(Model):
@@ -62,7 +62,7 @@ class Frequency(Model):
 
 
 class Scores(Model):
-    """How periodic the signal is; formulas of seed 001, Section 3.3."""
+    """How periodic the signal is; formulas of [FTIO], Section 3.3."""
 
     sigma_vol: float
     sigma_time: float

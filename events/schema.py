@@ -1,6 +1,6 @@
 """What an event is: its columns, and the vocabularies of the coded ones.
 
-An event is one *completed* I/O call. Source of the event classes: seed 002 (I/O events of OTF2).
+An event is one *completed* I/O call. Source of the event classes: [Layers] (I/O events of OTF2).
 """
 
 from __future__ import annotations

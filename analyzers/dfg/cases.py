@@ -1,4 +1,4 @@
-"""The cases of seed 000: which events are one sequence."""
+"""The cases of [DFG]: which events are one sequence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Cases:
     """Numbers the cases of one job's events.
 
     ``pid`` and ``tid`` are those of a host; ``rank`` and ``pid`` are the stream's where the event does not say;
-    ``command`` is what the traced program is called (the seed's cid).
+    ``command`` is what the traced program is called (cid in [DFG]).
 
     Args:
         case: what a case is.

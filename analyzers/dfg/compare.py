@@ -1,4 +1,4 @@
-"""What sets two graphs apart, in colours (seed 000, Section IV-C) and in numbers; and whether a run is unlike others.
+"""What sets two graphs apart, in colours ([DFG], Section IV-C) and in numbers; and whether a run is unlike others.
 
 The distance is the total variation distance of the edges' shares, those of the start and end markers among them: half
 the sum of the absolute differences. 0 means that both do the same things in the same order equally often, whatever

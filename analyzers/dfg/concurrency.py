@@ -1,4 +1,4 @@
-"""How many events of an activity ran at once, at most (max-concurrency of seed 000).
+"""How many events of an activity ran at once, at most (max-concurrency of [DFG]).
 
 Intervals are half open. The sweep sorts starts and ends by activity and time, ends before starts at equal times, and
 takes the largest running sum. (Comparing the first end of a run with the last start, as the seed does, counts too

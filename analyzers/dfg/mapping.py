@@ -1,4 +1,4 @@
-"""The mapping of seed 000: from an event to the name of its activity, or to none.
+"""The mapping of [DFG]: from an event to the name of its activity, or to none.
 
 Declared in one line, ``PART+PART+...``; docs/dfg.md lists the parts. Events without a name drop out before edges are
 drawn.

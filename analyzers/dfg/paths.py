@@ -44,7 +44,7 @@ def normalise(path: str) -> str:
 def top_levels(path: str, levels: int) -> str:
     """Cuts a path to its top levels; the file's own name counts as one where it is among them.
 
-    Source: seed 000, Eq. 4.
+    Source: [DFG], Eq. 4.
 
     >>> top_levels("/usr/lib/x86_64-linux-gnu/libc.so.6", 2), top_levels("/etc/passwd", 2)
     ('/usr/lib', '/etc/passwd')

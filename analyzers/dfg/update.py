@@ -45,7 +45,7 @@ class ActivityRow(NamedTuple):
 
 
 class DfgAnalyzer:
-    """Counts what directly follows what within each case, with statistics (seed 000).
+    """Counts what directly follows what within each case, with statistics ([DFG]).
 
     Events wait in a buffer until their start lies ``lateness_s`` behind the newest end seen, and are then put behind
     one another by case and start, many at a time; those of one start keep the order of their arrival. The graph of

@@ -1,4 +1,4 @@
-"""Communities within components by modularity (the outlook of seed 003), with NetworkX' Louvain method."""
+"""Communities within components by modularity (the outlook of [Ranking]), with NetworkX' Louvain method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes of virtual machines as the host sees them (seed 003, Algorithm 2)."""
+"""Processes of virtual machines as the host sees them ([Ranking], Algorithm 2)."""
 
 from __future__ import annotations
 

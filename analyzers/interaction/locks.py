@@ -1,4 +1,4 @@
-"""Hand-overs of locks (seed 003, Algorithm 1), with a holder for each lock."""
+"""Hand-overs of locks ([Ranking], Algorithm 1), with a holder for each lock."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""PageRank within components: the seed's single iteration, and the fixed point beside it.
+"""PageRank within components: the single iteration of [Ranking], and the fixed point beside it.
 
 ``R(u) = c * sum over v in B_u of R(v) / N_v``: every interaction is an edge, so v gives its weight away in shares of
-its interactions. A file passes on at once what it is given, to those who read it. Source: seed 003.
+its interactions. A file passes on at once what it is given, to those who read it. Source: [Ranking].
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def start_weights(use: Floats, part: Rows) -> Floats:
 
 
 def once(network: Network, start: Floats, part: Rows) -> Floats:
-    """Returns the seed's ranks after one iteration, scaled to sum to 1 in each component."""
+    """Returns the ranks of [Ranking] after one iteration, scaled to sum to 1 in each component."""
     flow = Flow(network)
     ranks = _scaled(flow.passed(start), part)
     nothing = _sums(ranks, part)[np.maximum(part, 0)] == 0  # only such have used something that give nothing

@@ -31,7 +31,7 @@ _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few eve
 
 
 class LayerAnalyzer:
-    """Takes calls apart by the layer that made them (seed 002).
+    """Takes calls apart by the layer that made them ([Layers]).
 
     The exclusive time of a call is its duration less that of the calls which it made directly. What a call's enclosing
     calls are is known when they have ended: until then it waits. Calls that wait and are alike are summed up when there

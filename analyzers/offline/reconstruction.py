@@ -1,4 +1,4 @@
-"""A signal as its mean and its strongest cosines. Source: seed 001, Eq. 4."""
+"""A signal as its mean and its strongest cosines. Source: [FTIO], Eq. 4."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _MARGIN: Final = 1 / 4  # of an interval: how far before a phase the signal is c
 class Windows:
     """Says from when on the signal belongs to the present rhythm.
 
-    ``hits`` is the last ``window_periods`` periods once ``window_hits`` predictions in a row had one (seed 001),
+    ``hits`` is the last ``window_periods`` periods once ``window_hits`` predictions in a row had one ([FTIO]),
     ``whole`` all, ``fixed`` the last ``window_s`` seconds, ``flushes`` what the last ``window_flushes`` flushes
     brought, ``change`` all since the last change that the chosen detector found in the intervals between phases.
 

@@ -87,7 +87,7 @@ class Segmenter:
     """Cuts one signal into phases, for several hypotheses of its period.
 
     A bin belongs to a phase when the signal there, smoothed over a sixteenth of the period, is above the noise
-    threshold, the mean V(T)/L(T) (seed 001, Section 3.3). Gaps below a quarter of the period are closed. Phases that
+    threshold, the mean V(T)/L(T) ([FTIO], Section 3.3). Gaps below a quarter of the period are closed. Phases that
     move less than a fifth of a typical one are left out: loading of libraries, logs.
     """
 

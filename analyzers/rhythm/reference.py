@@ -1,4 +1,4 @@
-"""FTIO's own answer: bandwidth sampled at points, plain DFT, z-scores. Source: seed 001, Sections 2 and 3."""
+"""FTIO's own answer: bandwidth sampled at points, plain DFT, z-scores. Source: [FTIO], Sections 2 and 3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How periodic a signal of known period is. Source: seed 001, Section 3.3."""
+"""How periodic a signal of known period is. Source: [FTIO], Section 3.3."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Spectrum(Struct, frozen=True, eq=False):
     """The single-sided spectrum of N real samples: bins k = 1 .. N // 2, the mean left out.
 
     Attributes:
-        transform: X_k, complex128 (seed 001, Eq. 2).
+        transform: X_k, complex128 ([FTIO], Eq. 2).
         samples: N, at least 1.
         sampling_frequency_hz: f_s.
     """
@@ -35,7 +35,7 @@ class Spectrum(Struct, frozen=True, eq=False):
 
     @property
     def frequency_hz(self) -> Floats:
-        """f_k = k f_s / N (seed 001, Eq. 3)."""
+        """f_k = k f_s / N ([FTIO], Eq. 3)."""
         return np.arange(1, len(self.transform) + 1) * self.sampling_frequency_hz / self.samples
 
     @property

@@ -1,7 +1,7 @@
 """Spreads the bytes of requests over bins of equal length, so that each bin holds what really moved in it.
 
 A request [s, e) that moves v bytes does so at the constant rate v / (e - s). Binning by volume loses nothing at any
-bin length, whereas sampling the bandwidth at points in time aliases. Source: seed 001, Eq. 1, where the difference is
+bin length, whereas sampling the bandwidth at points in time aliases. Source: [FTIO], Eq. 1, where the difference is
 called abstraction error.
 """
 

@@ -12,7 +12,7 @@ _LONGEST_LINE: Final = 34
 
 
 def label_of(stats: ActivityStats) -> tuple[str, ...]:
-    """Writes load and rate as seed 000 does; the second line only where events have a size.
+    """Writes load and rate as [DFG] does; the second line only where events have a size.
 
     A maximum of concurrency that may still rise has a plus sign.
     """

@@ -1,6 +1,6 @@
 """What a picture of a directly-follows graph shows: colours, widths, and which nodes and edges there is room for.
 
-Source: seed 000, Section IV. One scene is drawn as Graphviz text, as a page and as GraphML alike.
+Source: [DFG], Section IV. One scene is drawn as Graphviz text, as a page and as GraphML alike.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Node:
     title: str
     """The call, or whatever stands before the first colon."""
     lines: tuple[str, ...]
-    """What stands below the title: the path, then load and rate as in seed 000."""
+    """What stands below the title: the path, then load and rate as in [DFG]."""
     paint: Paint
     facts: tuple[tuple[str, str], ...]
     """All statistics in words, for who points at it."""

@@ -1,4 +1,4 @@
-"""When each case did one activity: the timeline plot of seed 000, with how many did it at once. Needs matplotlib."""
+"""When each case did one activity: the timeline plot of [DFG], with how many did it at once. Needs matplotlib."""
 
 from __future__ import annotations
 

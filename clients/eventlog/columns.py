@@ -1,4 +1,4 @@
-"""The columns of event logs that are one table: those of seed 000, and those that process mining tools ask for."""
+"""The columns of event logs that are one table: those of [DFG], and those that process mining tools ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Event logs as HDF5 in the form of seed 000: a group a case, in it the columns pid, call, start, dur, fp, size.
+"""Event logs as HDF5 in the form of [DFG]: a group a case, in it the columns pid, call, start, dur, fp, size.
 
 Beside them are the further columns of an event, where a case has more than their "unknown" value.
 """

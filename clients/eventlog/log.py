@@ -1,4 +1,4 @@
-"""Event logs (seed 000): what happened in each case, for other tools, and to be read again."""
+"""Event logs ([DFG]): what happened in each case, for other tools, and to be read again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class LogCase:
 
     Attributes:
         name: unique in the log; ``cid_host_rid`` where the case is a traced program.
-        command: the seed's cid, "" where it is not known.
-        rank: the seed's rid, -1 where it is not known.
+        command: cid in [DFG], "" where it is not known.
+        rank: rid in [DFG], -1 where it is not known.
         clock: whether ``start`` is Unix time; else its zero is not known.
         call: number into ``EventLog.calls``.
         start: ns.

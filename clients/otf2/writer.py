@@ -1,4 +1,4 @@
-"""Calls as an OTF2 trace, which Vampir, otf2-print and the tools around Score-P read. Source: seed 002."""
+"""Calls as an OTF2 trace, which Vampir, otf2-print and the tools around Score-P read. Source: [Layers]."""
 
 from __future__ import annotations
 

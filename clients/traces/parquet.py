@@ -14,7 +14,7 @@ from ...events.definitions import FileInfo
 from ...events.schema import Kind
 
 ROW_GROUP: Final = 65_536
-"""Rows of a group. Source: seed 004 (64 K records)."""
+"""Rows of a group. Source: [Recorder] (64 K records)."""
 _NUMBERS: Final = [name for name in COLUMNS if name not in ("call", "file", "signature", "layer", "kind")]
 _NOTHING: Final = FileInfo("")
 _OF_STREAM: Final = ("job", "host", "user", "command", "step")

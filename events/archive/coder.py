@@ -40,7 +40,7 @@ class Coder:
     A call is a group and a row of integers, the fields. Field 0 is the handle; fields before ``first_of_handle`` are
     coded by how much they grew since the last call of the group, the others since the last of the group on the same
     handle. A growth seen once is a literal, kept in a list of its field; seen again it has terminals of its own (at
-    most 256 a field and group), and where several fields grow so do those that come together. Source: seed 004
+    most 256 a field and group), and where several fields grow so do those that come together. Source: [Recorder]
     (offset patterns i * a + b of a signature and handle; file names with counters, which it leaves open, are the same
     for the number of the file).
     """

@@ -34,7 +34,7 @@ class Rules:
 class Grammar:
     """Sequitur with run lengths, incremental; the compiled kernel, or its twin where that was not built.
 
-    The result does not depend on how the input is cut into pieces. Source: seed 004 (context-free grammar over call
+    The result does not depend on how the input is cut into pieces. Source: [Recorder] (context-free grammar over call
     signatures, run lengths on symbols).
     """
 

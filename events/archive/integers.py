@@ -31,7 +31,7 @@ _ADLER: Final = 65521
 
 
 def pack(values: npt.NDArray[np.int64]) -> bytes:
-    """Packs int64 values that grow a little from one to the next. Source: seed 004 (timestamps as deltas, deflated).
+    """Packs int64 values that grow a little from one to the next. Source: [Recorder] (timestamps as deltas, deflated).
 
     The bytes of equal weight stand together, as the upper ones are mostly zero.
     """

@@ -1,6 +1,6 @@
 """Numbers of many processes as patterns over their ranks: a * rank + b, piece by piece, exactly.
 
-Source: seed 004 (offsets of processes as a * rank + b). All arithmetic is modulo 2^64, so that it can be undone.
+Source: [Recorder] (offsets of processes as a * rank + b). All arithmetic is modulo 2^64, so that it can be undone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``iotide dfg`` as its users run it, on what strace says of ``ls`` and ``ls -l`` (the first example of seed 000)."""
+"""``iotide dfg`` as its users run it, on what strace says of ``ls`` and ``ls -l`` (the first example of [DFG])."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The experiments of seed 000 on real traces: what their graphs must show."""
+"""The experiments of [DFG] on real traces: what their graphs must show."""
 
 from __future__ import annotations
 

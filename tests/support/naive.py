@@ -12,7 +12,7 @@ Interval = tuple[int, int, int]
 
 
 def volume_bins(requests: Sequence[Interval], bin_ns: int) -> dict[int, Fraction]:
-    """Bytes in each bin: every request moves its bytes at a constant rate (seed 001, Eq. 1)."""
+    """Bytes in each bin: every request moves its bytes at a constant rate ([FTIO], Eq. 1)."""
     bins: dict[int, Fraction] = defaultdict(Fraction)
     for start, end, volume in requests:
         if end <= start:
@@ -39,7 +39,7 @@ def point_samples(requests: Sequence[Interval], frequency_hz: float) -> list[flo
 
 
 def power_spectrum(values: Sequence[float]) -> list[float]:
-    """|X_k|^2 / N for k = 0 .. N/2 (seed 001, Eq. 2)."""
+    """|X_k|^2 / N for k = 0 .. N/2 ([FTIO], Eq. 2)."""
     n = len(values)
     transform = [
         sum(x * cmath.exp(-2j * cmath.pi * k * i / n) for i, x in enumerate(values)) for k in range(n // 2 + 1)

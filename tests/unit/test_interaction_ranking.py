@@ -1,4 +1,4 @@
-"""The seed's single iteration against a loop over edges, and the fixed point against NetworkX."""
+"""The single iteration of [Ranking] against a loop over edges, and the fixed point against NetworkX."""
 
 from __future__ import annotations
 

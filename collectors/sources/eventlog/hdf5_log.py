@@ -1,4 +1,4 @@
-"""Event logs in HDF5 as seed 000 keeps them: a group a case, in it the columns pid, call, start, dur, fp and size."""
+"""Event logs in HDF5 as [DFG] keeps them: a group a case, in it the columns pid, call, start, dur, fp and size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests, acquisitions and releases of locks as JSON lines, as probes in a lock library write them (seed 003)."""
+"""Requests, acquisitions and releases of locks as JSON lines, as probes in a lock library write them ([Ranking])."""
 
 from __future__ import annotations
 

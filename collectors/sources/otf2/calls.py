@@ -1,4 +1,4 @@
-"""From the events of an OTF2 location to I/O calls. Source: seed 002 (I/O records)."""
+"""From the events of an OTF2 location to I/O calls. Source: [Layers] (I/O records)."""
 
 from __future__ import annotations
 

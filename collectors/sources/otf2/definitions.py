@@ -1,4 +1,4 @@
-"""The definitions of an OTF2 trace: clock, places, regions, files and handles. Source: seed 002 (I/O records)."""
+"""The definitions of an OTF2 trace: clock, places, regions, files and handles. Source: [Layers] (I/O records)."""
 
 from __future__ import annotations
 
