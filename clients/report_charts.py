@@ -46,6 +46,8 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
     if steps.read.any():
         chart.steps(edges, written.tolist(), both.tolist(), READ)
         chart.legend("read", READ)
+    if prediction is not None:
+        _add_period(chart, prediction, zero, unit)
     if upcoming and prediction is not None:
         _add_prediction(chart, prediction, zero, unit, 1.0 if not top else 1.08 * top / rate.factor)
     chart.label_x(f"{unit.name} since the first I/O")
@@ -80,12 +82,19 @@ def history_chart(history: Sequence[Prediction]) -> str:
     return chart.text()
 
 
+def _add_period(chart: Chart, prediction: Prediction, zero_s: float, unit: Unit) -> None:
+    """Marks a ruler of the period, also where the run has ended and no phase is expected."""
+    crests = crests_s(prediction).tolist()
+    for crest in crests:
+        chart.mark((crest - zero_s) / unit.factor, PHASE, dotted=True)
+    if crests:
+        chart.legend("period", PHASE)
+
+
 def _add_prediction(chart: Chart, prediction: Prediction, zero_s: float, unit: Unit, top: float) -> None:
     phase = prediction.next_phase
     if phase is None:
         return
-    for crest in crests_s(prediction).tolist():
-        chart.mark((crest - zero_s) / unit.factor, PHASE, dotted=True)
     start, low, high = (
         (at - zero_s) / unit.factor for at in (phase.start_s.value, phase.start_s.low, phase.start_s.high)
     )

@@ -9,9 +9,10 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from iotide.clients.detection.picture_data import crests_s
 from iotide.clients.report_charts import history_chart, signal_chart
 from iotide.clients.svg_chart import Chart, round_ticks
-from iotide.events.models import SignalSeries
+from iotide.events.models import Frequency, SignalSeries
 from support.results import make_prediction, make_signal
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -61,6 +62,16 @@ def test_phase_that_is_expected_is_outlined() -> None:
     svg = signal_chart(make_signal(), make_prediction("job", made_at_s=51.0))
     boxes = [each for each in ET.fromstring(svg).iter(f"{SVG}rect") if each.get("stroke-dasharray")]
     assert len(boxes) == 1
+
+
+def test_a_run_that_has_ended_shows_its_rhythm_and_no_next_phase() -> None:
+    wave = Frequency(frequency_hz=0.1, period_s=10.0, amplitude=1.0, phase_rad=0.0, z_score=9.0, confidence=0.9)
+    ended = make_prediction("job", made_at_s=51.0).model_copy(update={"next_phase": None, "dominant": [wave]})
+    svg = signal_chart(make_signal(), ended)
+    marks = [each for each in ET.fromstring(svg).iter(f"{SVG}path") if each.get("stroke-dasharray")]
+    assert len(marks) == len(crests_s(ended)) > 3
+    assert "period" in texts(svg)
+    assert not any("next phase" in text for text in texts(svg))
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
