@@ -316,8 +316,8 @@ class Aggregator:
         at, now = self._steady(), self._clock()
         self._predicted_at[session.job] = at
         self._due.drop(session.job)
-        short = whole and session.span_s < _SHORT_S
-        looks = not short or (not self.pressure.crowded and self._short_jobs.has_room(at))
+        short = session.span_s < _SHORT_S
+        looks = not (short and (self.pressure.hurries or (whole and not self._short_jobs.has_room(at))))
         self.counters["last_words_skipped"] += not looks
         try:
             prediction = session.predict(now, whole=whole, looks=looks)
@@ -325,7 +325,7 @@ class Aggregator:
             self.counters["prediction_errors"] += 1
             return
         finally:
-            if short:
+            if short and whole:
                 self._short_jobs.spend(self._steady() - at)
         if prediction is None:
             return

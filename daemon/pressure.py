@@ -20,7 +20,7 @@ class Pressure:
 
     Attributes:
         behind_s: as of the last round; 0 while nothing waits.
-        crowded: messages of collectors wait although they are read all the time; what can be left out is.
+        crowded: messages of collectors wait although they are read all the time.
     """
 
     def __init__(self, *, logs: bool = True) -> None:
@@ -44,6 +44,11 @@ class Pressure:
         elif behind_s < _PATIENCE_S and self._told:
             self._told = False
             _log.warning("the aggregator is no longer behind")
+
+    @property
+    def hurries(self) -> bool:
+        """Whether what can be left out is: messages wait, or the log says that the aggregator is behind."""
+        return self.crowded or self._told
 
     @property
     def share(self) -> float:

@@ -17,7 +17,7 @@ from iotide.daemon.pressure import Allowance, Pressure
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
-from iotide.events.models import JobDetail, JobSummary
+from iotide.events.models import JobDetail, JobSummary, Prediction
 from iotide.events.wire import Ack, Hello, decode, encode, encode_batch
 from support.sinks import RememberingSink
 
@@ -146,16 +146,29 @@ def test_short_jobs_get_no_rhythm_while_messages_of_collectors_wait_and_long_one
     for crowded in (False, True, False):
         running.aggregator.pressure.crowded = crowded
         running.begin("short", list(range(0, 900, 100)))
-        running.end("short")
+        running.end("short", after_s=5.5)
         methods.append(running.told[-1].last_word.method if running.told[-1].last_word else None)
         running.now += 1000
-        running.aggregator.tick()
+        while running.aggregator.tick() or running.aggregator.pressure.behind_s:
+            continue
     assert methods == ["tide", "none", "tide"]
     running.aggregator.pressure.crowded = True
     running.begin("long", list(range(0, 9000, 1000)))
     running.end("long")
     assert running.told[-1].last_word is not None
     assert running.told[-1].last_word.period_s is not None
+    assert running.aggregator.counters["last_words_skipped"] == 1
+
+
+def test_jobs_of_less_than_a_second_are_not_looked_at_while_the_aggregator_says_that_it_is_behind() -> None:
+    running = Running(prediction_interval_s=1.0)
+    heard: list[Prediction] = []
+    running.aggregator.on_prediction(heard.append)
+    for name in ("early", "late"):
+        running.begin(name, list(range(0, 900, 100)))
+        running.now += 2.0 if name == "early" else 20.0  # so long it had no time for what was due
+        running.aggregator.tick()
+    assert [(each.job, each.method) for each in heard[:2]] == [("early", "tide"), ("late", "none")]
     assert running.aggregator.counters["last_words_skipped"] == 1
 
 
