@@ -94,14 +94,14 @@ _OPTIONS: Final = (
         type=click.IntRange(1, 1_000_000),
         envvar="IOTIDE_SAMPLE",
         metavar="N",
-        help="Record one of N calls that move data or seek, and count the others.",
+        help="Record one of N calls that move data or seek, and count the others. Default: 1, every call.",
     ),
     _option(
         "--ring-records",
         type=click.IntRange(256, 1 << 22),
         envvar="IOTIDE_RING_RECORDS",
         metavar="N",
-        help="Calls that a thread can be ahead of the collector before some are dropped and counted.",
+        help="Calls that a thread can be ahead of the collector before some are dropped and counted. Default: 65536.",
     ),
 )
 

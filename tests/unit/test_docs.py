@@ -7,9 +7,10 @@ import re
 import subprocess
 from pathlib import Path
 
+import click
 import iotide
 import pytest
-from iotide.cli.main import COMMANDS
+from iotide.cli.main import COMMANDS, group
 from iotide.collectors.settings import CollectorSettings, FtioSettings, SpoolSettings, TracerSettings
 from iotide.daemon.settings import AggregatorSettings
 from pydantic import BaseModel
@@ -70,3 +71,57 @@ def test_alert_rules_are_valid_and_use_metrics_that_exist() -> None:
     rules = ROOT / "deploy/prometheus/rules.yml"
     subprocess.run([need("promtool"), "check", "rules", rules], check=True, capture_output=True)
     assert set(re.findall(r"iotide_\w+", rules.read_text())) <= set(FAMILIES)
+
+
+FOREIGN = {
+    "strace": {"--absolute-timestamps"},
+    "fio": {"--thinktime"},
+    "mpirun": {"--mca"},
+    "babeltrace2": {"--clock-date", "--clock-seconds", "--no-delta"},
+    "ftio": {"--zmq"},
+}
+"""Options of other programs that documents name."""
+
+
+def commands_of(command: click.Command, name: str = "") -> dict[str, click.Command]:
+    """Returns a command and those below it, by what is typed behind ``iotide``."""
+    found = {name: command}
+    if isinstance(command, click.Group):
+        for below in command.list_commands(click.Context(command)):
+            child = command.get_command(click.Context(command), below)
+            assert child is not None
+            found |= commands_of(child, f"{name} {below}".strip())
+    return found
+
+
+@pytest.fixture(scope="module")
+def command_options() -> dict[str, set[str]]:
+    return {
+        name: {"--help"}.union(*(each.opts + each.secondary_opts for each in command.params))
+        for name, command in commands_of(group).items()
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_options_in_documents_exist(page: Path, command_options: dict[str, set[str]]) -> None:
+    known = set().union(*command_options.values(), *FOREIGN.values())
+    assert set(re.findall(r"`(--[a-z][a-z-]*)", page.read_text())) <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_command_lines_in_documents_have_options_of_their_command(
+    page: Path, command_options: dict[str, set[str]]
+) -> None:
+    for line in re.findall(r"(?:^|`|\$ )iotide ([a-z][^`\n]*)", page.read_text(), re.MULTILINE):
+        words = re.split(r" -- | [|>#&]", line)[0].split()
+        name = next((name for n in (2, 1) if (name := " ".join(words[:n])) in command_options), None)
+        if name is not None:  # else a sentence that begins so
+            used = {word.split("=")[0].rstrip(",.;)") for word in words if re.match("--[a-z]", word)}
+            assert {each for word in used for each in word.split("/")} <= command_options[name], line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_documents_name_exist(page: Path) -> None:
+    folders = "analyzers|benchmarks|cli|clients|collectors|daemon|deploy|docs|events|tests"
+    for name in re.findall(rf"`((?:{folders})/[\w./*-]+)`", page.read_text()):
+        assert list(ROOT.glob(name)), name
