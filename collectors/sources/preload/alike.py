@@ -21,6 +21,8 @@ from .ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_UNSEEN, MARK_WORDS
 MOST_LOG: Final = 32_768
 """Bytes of definitions of a life that is looked up."""
 MOST_LINES: Final = 256
+_MOST_NAMED: Final = 4096
+"""Bytes of definitions of a life that is looked up whatever its files are called: longer ones are hardly alike."""
 _MOST_BYTES: Final = 8 << 20
 """Of lives that are remembered; then they are forgotten."""
 _MOST_MET: Final = 8192
@@ -179,7 +181,8 @@ class AlikeLives:
         if (life := self._known.get(key)) is not None:
             return Found(life, [])
         wanted = [key] if self._is_wanted(key) else []
-        if (shape := Shape.of(log, of_lines)) is None:
+        shape = Shape.of(log, of_lines) if sum(map(len, log)) <= _MOST_NAMED else None
+        if shape is None:
             return Found(None, wanted)
         if (alike := self._known.get(shape.key)) is not None and (life := alike.of_files(shape.files)) is not None:
             self.remember(wanted, life)
