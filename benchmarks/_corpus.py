@@ -73,7 +73,10 @@ def aperiodic_jobs() -> dict[str, Maker]:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A prediction, and what came: start, length and volume of the next phase; NaN where none did."""
+    """A prediction, and what came: start, length and volume of the next phase; NaN where none did.
+
+    ``mean_s`` is the mean distance of all phases of the job; NaN without phases.
+    """
 
     prediction: Prediction
     now_s: float
@@ -81,6 +84,7 @@ class Moment:
     start_s: float
     length_s: float
     volume: float
+    mean_s: float
 
 
 def follow(job: Trace, settings: DetectSettings, *, moments: int, seed: int = 0) -> Iterator[Moment]:
@@ -122,6 +126,7 @@ def follow(job: Trace, settings: DetectSettings, *, moments: int, seed: int = 0)
             max(float(job.starts_s[begun]), now_s) if known else np.nan,
             float(ends[begun] - job.starts_s[begun]) if known else np.nan,
             float(moved[begun]) if known else np.nan,
+            job.period_s if count > 1 else np.nan,
         )
 
 

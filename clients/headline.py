@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ..events.models import Estimate, Frequency, ModeName, OtherRhythm, Prediction
+from ..events.models import Drift, Estimate, Frequency, ModeName, OtherRhythm, Prediction
 from .units import duration_text
 
 _OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
@@ -45,6 +45,8 @@ def headline_of(prediction: Prediction | None, start_s: float | None = None) -> 
         notes = [other_text(each, window.start_s if start_s is None else start_s) for each in earlier]
         return Headline(NO_RHYTHM, "-", (*notes, f"{duration_text(window.end_s - window.start_s)} seen"), found=False)
     notes = [interval_text(period).strip(" ()"), _OF_MODE[prediction.mode]]
+    if prediction.drift is not None:
+        notes.append(drift_text(prediction.drift))
     notes.append("" if prediction.periodic else _UNSURE)
     told = tuple(note for note in notes if note)
     return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", told, found=True)
@@ -72,6 +74,12 @@ def headline_text(prediction: Prediction) -> str:
         return f"{told.period}{brackets}"
     word = "period" if prediction.periodic else "perhaps a period of"
     return f"{word} {told.period}{brackets}  confidence {told.confidence}"
+
+
+def drift_text(drift: Drift) -> str:
+    """Writes how a period changes."""
+    change = "longer" if drift.per_phase > 0 else "shorter"
+    return f"{abs(drift.per_phase):.1%} {change} each time, now {duration_text(drift.period_s.value)}"
 
 
 def incompleteness_text(prediction: Prediction) -> str:

@@ -31,8 +31,8 @@ def next_phase_text(prediction: Prediction, now_s: float) -> str:
     wait = phase.start_s.value - now_s
     when = f"in {duration_text(wait)}" if wait > 0 else "now"
     return (
-        f"next phase {when} (at {clock_text(phase.start_s.value)}): {byte_text(phase.volume_bytes.value)}"
-        f" in {duration_text(phase.duration_s.value)}"
+        f"next phase {when} (at {clock_text(phase.start_s.value)}, {phase.confidence:.0%} sure):"
+        f" {byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}"
     )
 
 

@@ -81,9 +81,20 @@ class Scores(Model):
 class NextPhase(Model):
     """The I/O phase that is expected next."""
 
+    confidence: float = Field(0.0, ge=0, le=1)
+    """Probability that it starts within a fifth of a period of ``start_s.value``; a pacer needs it."""
     start_s: Estimate
     duration_s: Estimate
     volume_bytes: Estimate
+
+
+class Drift(Model):
+    """How the period changes from phase to phase."""
+
+    period_s: Estimate
+    """The next interval; the mean of those seen is ``Prediction.period_s``."""
+    per_phase: float
+    """By which share of the mean each interval is longer than the one before; below 0 where they get shorter."""
 
 
 Relation = Literal["earlier", "within", "around"]
@@ -125,13 +136,17 @@ class Prediction(Model):
     window: Window
     sampling_frequency_hz: float
     period_s: Estimate | None
-    """None when no rhythm was found."""
+    """Mean distance between starts of phases; None when no rhythm was found."""
     confidence: float = Field(ge=0, le=1)
+    """Probability that the mean distance of the phases is within 5 % of the period, and no accident; whether the next
+    phase comes on time is another matter, and ``next_phase.confidence`` says it."""
     dominant: list[Frequency]
     """Candidates for the dominant frequency, strongest first."""
     harmonics_dropped: int = 0
     scores: Scores | None = None
     next_phase: NextPhase | None = None
+    drift: Drift | None = None
+    """Where the latest intervals grow or shrink steadily."""
     others: list[OtherRhythm] = []
     """Further rhythms; a running job is searched for them now and then, and at its end. Without a period, the earlier
     ones that the job was sure to have."""

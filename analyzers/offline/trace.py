@@ -166,7 +166,7 @@ def _best(finest: View, look: Callable[[View], tuple[View, Rhythm]]) -> tuple[Vi
         if rhythm.period_s is None:
             continue
         finer = best.period_s is not None and abs(math.log(rhythm.period_s.value / best.period_s.value)) < _SAME
-        if best.period_s is None or finer or rhythm.confidence > best.confidence + _SURER:
+        if best.period_s is None or finer or rhythm.foresight > best.foresight + _SURER:
             best_view, best = view, rhythm
         fine = best.period_s is not None and best.period_s.value >= _FEWEST_PER_PERIOD * best_view.bin_s
         if fine and best.confidence >= _ENOUGH:
@@ -187,6 +187,7 @@ def _coarser(view: View) -> View:
         start_s=joined.oldest * joined.bin_ns / 1e9,
         now_s=(joined.newest + 1) * joined.bin_ns / 1e9,
         cut=view.cut,
+        ended=view.ended,
     )
 
 
@@ -200,6 +201,7 @@ def _newest(view: View) -> View:
         start_s=view.start_s + skipped * view.bin_s,
         now_s=view.now_s,
         cut=True,
+        ended=view.ended,
     )
 
 
@@ -222,6 +224,7 @@ def _trace_view(signal: BandwidthSignal, batches: Sequence[EventBatch], settings
         bin_s=signal.bin_ns / 1e9,
         start_s=samples.first_ns / 1e9,
         now_s=samples.end_ns / 1e9,
+        ended=True,
         cut=samples.first_ns > from_ns,
     )
 
@@ -240,4 +243,4 @@ def _point_view(start: Times, end: Times, volume: Times, settings: DetectSetting
     total = float(volume.sum())
     error = abs(float(samples.sum()) * bin_s - total) / total if total else 0.0
     start_s = (int(start.min()) if len(start) else first_ns) / 1e9
-    return View(samples, bin_s=bin_s, start_s=start_s, now_s=start_s + len(samples) * bin_s), error
+    return View(samples, bin_s=bin_s, start_s=start_s, now_s=start_s + len(samples) * bin_s, ended=True), error

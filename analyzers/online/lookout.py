@@ -13,7 +13,7 @@ from ..settings import DetectSettings
 from .observed import Observed
 from .window import Windows, lasting
 
-_HISTORY_PERIODS: Final = 12
+_HISTORY_PERIODS: Final = 24
 _LOOK_AROUND: Final = 6  # predictions, of which one looks at another resolution although a rhythm is known
 _SURER: Final = 0.1  # by how much more certain an answer must be that comes from a shorter stretch
 _OTHER: Final = math.log(4)  # nearer periods are seen at the level of the known one already
@@ -21,7 +21,7 @@ _LASTING: Final = 0.5  # of a level's stretch must be filled by a rhythm that is
 _RECALLED_PERIODS: Final = 4.5  # that show a rhythm to be back after a silence: four phases fit in wholly
 _PROOF_PERIODS: Final = 1.5  # of the known rhythm: for so long a faster one may be the inside of a phase
 SETTLED: Final = 0.9
-"""Confidence from which on a rhythm was sure: its prediction may be repeated, and it is known again after a silence."""
+"""Foresight from which on a rhythm was sure: its prediction may be repeated, and it is known again after a silence."""
 TRUSTED: Final = 0.5
 """Confidence from which on a rhythm is one."""
 SAME: Final = math.log(1.15)
@@ -34,7 +34,7 @@ class _Known(Struct):
     period_s: float
     level: int
     surest: float
-    """The highest confidence that there was in it."""
+    """The highest foresight that there was of it."""
     since_ns: int = 0
     """Before that it was silent."""
     silence_ns: int = 0
@@ -96,12 +96,12 @@ class Lookout:
             return
         level = self._observed.resolutions.of_period(period_s, level)
         if known is not None and abs(math.log(period_s / known.period_s)) < SAME:
-            surest = max(rhythm.confidence, known.surest)
+            surest = max(rhythm.foresight, known.surest)
             self._known = replace(known, period_s=period_s, level=level, surest=surest)
         else:
-            self._known = _Known(period_s, level, rhythm.confidence)
+            self._known = _Known(period_s, level, rhythm.foresight)
         self._hits += 1
-        if rhythm.confidence >= SETTLED:
+        if rhythm.foresight >= SETTLED:
             self._silent = None
 
     def _recalled(self, now_ns: int, data_until_ns: int) -> tuple[View, Rhythm, int] | None:
@@ -231,4 +231,4 @@ def _period_s(rhythm: Rhythm) -> float:
 
 def _surer(other: Rhythm, rhythm: Rhythm) -> bool:
     """Tells whether the answer of a shorter stretch is to be preferred."""
-    return other.period_s is not None and (rhythm.period_s is None or other.confidence > rhythm.confidence + _SURER)
+    return other.period_s is not None and (rhythm.period_s is None or other.foresight > rhythm.foresight + _SURER)

@@ -148,7 +148,7 @@ class Observed:
             ended: whether no more will come, so that a burst at the end is no phase either.
         """
         view = self.view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
-        view = replace(view, thorough=thorough)
+        view = replace(view, thorough=thorough, ended=ended)
         rhythm = self._rhythm(level, view)
         if rhythm.confidence >= PERIODIC_FROM or self._settings.method != "tide":
             return view, rhythm

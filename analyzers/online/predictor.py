@@ -206,7 +206,7 @@ class Predictor:
             return None
         start = last.next_phase.start_s
         fresh = 0 <= now_ns - self._estimated_ns < last.period_s.value * 1e9 / _LOOKS_PER_PERIOD
-        if not fresh or last.confidence < SETTLED or now_ns / 1e9 >= start.value:
+        if not fresh or last.next_phase.confidence < SETTLED or now_ns / 1e9 >= start.value:
             return None
         start = start.model_copy(update={"low": max(start.low, now_ns / 1e9)})
         upcoming = last.next_phase.model_copy(update={"start_s": start})

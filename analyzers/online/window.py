@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..rhythm.phases import last_change, merge, runs
+from ..rhythm.phases import merge, runs
+from ..rhythm.regularity import last_change
 from ..rhythm.view import View
 from ..settings import DetectSettings
 from .change import DETECTORS, ChangeDetector

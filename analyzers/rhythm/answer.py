@@ -50,6 +50,7 @@ def prediction_of(
         harmonics_dropped=rhythm.harmonics_dropped,
         scores=None if period is None else scores_of(scored, view.bin_s, period.value, phase_rad),
         next_phase=rhythm.next_phase,
+        drift=rhythm.drift,
         others=rhythm.others,
         abstraction_error=error,
     )

@@ -12,13 +12,14 @@ from msgspec import Struct
 from .certainty import certain, chance_in_time, chance_of
 from .line import SHORTEST_BINS, Line
 from .merged import split_merged
-from .phases import Phases, Regularity, Segmenter, regularity, shortest_interval
+from .phases import FAINT, Phases, Segmenter
+from .regularity import Regularity, regularity, shortest_interval, without_extras
 from .view import View
 from .volumes import likeness_of, with_stragglers
 
 AGREEMENT: Final = 0.1
 """Periods whose logarithms are nearer than this are the same."""
-_FEWEST_PHASES: Final = 2
+_FAR_BETTER: Final = 0.97  # ratio of spreads that tells that small phases are phases
 _EVEN: Final = 0.35  # spread of intervals at which regularity is worth 1/e
 _ALIKE: Final = 0.3  # spread of volumes at which their likeness is
 _RESOLVED: Final = 0.05  # volumes are never known to be more alike than this
@@ -33,6 +34,7 @@ _BELIEVED_SPREAD: Final = 0.25
 _SURE: Final = 0.9
 _SPLIT: Final = 0.1  # spread of intervals from which on phases may have run together
 _TRIALS: Final = 10
+_NOTHING: Final = 1e-9
 _EDGES: Final = 2  # bins between two phases that the edges of both fill
 _DRIFTED: Final = 2.0  # standard errors by which the latest intervals must differ to count instead of all
 
@@ -45,6 +47,7 @@ class Beat(Struct, frozen=True, eq=False):
         period: mean interval between the phases within the window, bins.
         regularity: of all these phases, those of the history included.
         quality: how sure it is that these are the phases, however irregular, in [0, 1].
+        regular, alike: how sure it is for their intervals, and for their volumes.
         clear: whether the phases are both regular and alike, so that no other segmentation need be tried.
         weight: for the choice between segmentations: higher where intervals and volumes are more alike.
         by_pauses: whether pauses were sought, and not phases.
@@ -54,6 +57,8 @@ class Beat(Struct, frozen=True, eq=False):
     period: float
     regularity: Regularity
     quality: float
+    regular: float
+    alike: float
     clear: bool
     weight: float
     by_pauses: bool
@@ -67,6 +72,13 @@ class Beat(Struct, frozen=True, eq=False):
     def settled(self) -> bool:
         """Whether nothing else need be looked at."""
         return self.clear and self.confidence > _SURE
+
+    @property
+    def rhythmic(self) -> float:
+        """Share of the quality with which they keep a period: phases that are alike may come at random moments."""
+        spread, count = self.regularity.spread, len(self.regularity.intervals)
+        steady = 1 - (1 - self.regular * chance_in_time(spread, count)) * (1 - self.alike)
+        return certain(chance_of(spread, count)) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
 
     @property
     def confidence(self) -> float:
@@ -180,15 +192,13 @@ def find_beat(
         if edges in seen:
             return None
         seen.add(edges)
-    if (view.cut or begin) and len(phases) and phases.first[0] == 0:
-        phases = phases.select(slice(1, None))  # it may have begun before the first bin
-    if len(phases) < _FEWEST_PHASES:
-        return None
-    if not by_pauses:
-        phases = segmenter.refined(phases)
-    measured = regularity(phases, shortest_interval(hypothesis))
-    if measured is not None and measured.spread > _SPLIT and (split := split_merged(segmenter, phases)) is not None:
-        phases, measured = split, regularity(split)
+    cut = view.cut or begin > 0
+    if by_pauses:
+        phases = _begun(phases, cut)
+        measured = regularity(phases, shortest_interval(hypothesis))
+    else:
+        phases = segmenter.refined(_begun(phases, cut))
+        phases, measured = _measured(segmenter, phases, hypothesis, cut)
     if measured is None or measured.period < SHORTEST_BINS:
         return None
     phases = phases.select(slice(measured.since, None))
@@ -197,11 +207,38 @@ def find_beat(
         recent = max(int((phases.start >= view.begin).sum()), 2)
         latest = measured.intervals[-recent:]
         mean = float(latest.sum()) / len(latest)
-        if abs(mean / period - 1) > _DRIFTED * measured.spread / math.sqrt(len(latest)):
+        if measured.drift:
+            period = mean
+        elif abs(mean / period - 1) > _DRIFTED * measured.spread / math.sqrt(len(latest)):
             if abs(math.log(mean / period)) > AGREEMENT:
                 return None
             period = mean
     return _judged(segmenter, begin, Segmentation(phases, period, measured, by_pauses))
+
+
+def _begun(phases: Phases, cut: bool) -> Phases:
+    """Leaves out a first phase that may have begun before the first bin."""
+    return phases.select(slice(1, None)) if cut and len(phases) and phases.first[0] == 0 else phases
+
+
+def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool) -> tuple[Phases, Regularity | None]:
+    """Measures phases; irregular ones are taken as others see them, where that makes them regular.
+
+    Some may have run together, some be extra ones, and some be missed as they are far smaller than the usual one.
+    """
+    shortest = shortest_interval(hypothesis)
+    measured = regularity(phases, shortest)
+    if measured is None or measured.spread <= _SPLIT:
+        return phases, measured
+    if (split := split_merged(segmenter, phases)) is not None:
+        return split, regularity(split)
+    if (fewer := without_extras(phases, shortest)) is not None:
+        return fewer
+    more = segmenter.refined(_begun(segmenter.segment(hypothesis, FAINT), cut))
+    others = regularity(more, shortest) if len(more) > len(phases) else None
+    if others is not None and others.spread < _FAR_BETTER * measured.spread:
+        return more, others
+    return phases, measured
 
 
 class Segmentation(Struct, frozen=True, eq=False):
@@ -226,6 +263,7 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> Beat:
     likeness = math.exp(-((volumes.spread / _ALIKE) ** 2))
     # each phase moves a fifth of the usual one at least, by the rule that finds them
     alike = likeness * certain(_TRIALS * chance_of(max(volumes.spread, _RESOLVED) / 0.8, volumes.count))
+    found_by = 1 - (1 - regular) * (1 - alike)
     stands_out = min(max((contrast - _BLURRED) / (_CLEAR - _BLURRED), 0.0), 1.0)
     # merging k phases divides both spreads by the root of k, which must not count for it
     spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
@@ -236,7 +274,9 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> Beat:
         phases=(with_stragglers(segmenter.origin, phases) if volumes.straggling else phases).shifted(begin),
         period=found.period,
         regularity=measured,
-        quality=contrast * max(1 - (1 - regular) * (1 - alike), _PRIOR * likeness * stands_out),
+        quality=contrast * max(found_by, _PRIOR * likeness * stands_out),
+        regular=regular,
+        alike=alike,
         clear=contrast * min(regular, alike) > _SURE,
         weight=math.log(max(contrast, 1e-3) * len(found.phases) / spreads) - (_CHANGE_COSTS if measured.since else 0.0),
         by_pauses=found.by_pauses,

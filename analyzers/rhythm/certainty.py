@@ -7,7 +7,10 @@ from itertools import pairwise
 from typing import Final
 
 _CHANCE_AT_HALF: Final = 0.01
-_NEAR: Final = 0.2  # of a period: a phase that starts within it came as predicted
+SAME: Final = 0.05
+"""Of the period: one that is off by less is right."""
+NEAR: Final = 0.2
+"""Of a period: a phase that starts within it came as predicted."""
 _BELIEVED: Final = 1  # intervals that the belief about a job's regularity weighs as much as
 _USUAL_SPREAD: Final = 0.15  # of the intervals of a job that nothing is known of
 _MEASURED: Final = ((0.0, 0.0), (0.18, 0.25), (0.25, 0.37), (0.35, 0.455), (0.5, 0.5), (1.0, 1.0))
@@ -45,9 +48,20 @@ def chance_in_time(spread: float, intervals: int) -> float:
         spread: standard deviation of the past intervals over their mean; of no meaning for a single one.
         intervals: how many.
     """
+    return student(NEAR / believed_spread(spread, intervals), intervals - 1 + _BELIEVED)
+
+
+def chance_of_mean(spread: float, intervals: int) -> float:
+    """Probability that the mean of past intervals is within a twentieth of what it will be in the long run."""
+    freedom = intervals - 1 + _BELIEVED
+    return student(SAME / believed_spread(spread, intervals) * math.sqrt(intervals + 1), freedom)
+
+
+def believed_spread(spread: float, intervals: int) -> float:
+    """Returns the spread of the next interval about their mean: of the past ones, and of a belief that is one more."""
     freedom = intervals - 1 + _BELIEVED
     variance = ((intervals - 1) * spread**2 + _BELIEVED * _USUAL_SPREAD**2) / freedom
-    return student(_NEAR / math.sqrt(variance * (1 + 1 / intervals)), freedom)
+    return math.sqrt(variance * (1 + 1 / intervals))
 
 
 def calibrated(confidence: float) -> float:

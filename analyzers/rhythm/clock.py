@@ -6,16 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from .phases import Floats, Phases, Regularity
+from .phases import Floats, Phases
+from .regularity import DRIFT_OVER, RESOLVED, Regularity, drawn_on
 
 _FEWEST: Final = 4  # intervals from which the better clock can be told
 _FAR_BETTER: Final = 0.5  # ratio of spreads
-_RECENT: Final = 16  # intervals that a drift is measured on
-_FEWEST_DRIFTING: Final = 5
-_DRIFTS: Final = 6.0  # logarithm of the ratio of likelihoods that tells a drift
-_RESOLVED: Final = 1 / 6  # bins squared: no interval is known better
+_LEAST_PAUSE: Final = 1 / 8  # of the period: phases that follow one another closer have no end that tells a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,35 +48,26 @@ def clock_of(phases: Phases, regularity: Regularity, period: float) -> Clock:
         period: in bins.
     """
     starts = Clock(regularity.intervals, False, regularity.spread)
-    if len(phases) <= _FEWEST or regularity.skipped:
+    if len(phases) <= _FEWEST or regularity.missed:
         return starts
-    if (drifting := _drifting(regularity.intervals, period)) is not None:
-        return drifting
+    if regularity.drift:
+        return _drifting(regularity)
     gaps = phases.start[1:] - phases.end[:-1]
-    off = gaps - float(gaps.sum()) / len(gaps)
+    pause = float(gaps.sum()) / len(gaps)
+    if pause < _LEAST_PAUSE * period:
+        return starts
+    off = gaps - pause
     # no end is known better than a start: a twelfth of a bin's square each
-    spread = math.sqrt(float(off @ off) / (len(gaps) - 1) + 1 / 6) / period
+    spread = math.sqrt(float(off @ off) / (len(gaps) - 1) + RESOLVED) / period
     return Clock(gaps, True, spread) if spread < _FAR_BETTER * regularity.spread else starts
 
 
-def _drifting(intervals: Floats, period: float) -> Clock | None:
-    """Returns the clock of intervals that lie about a line, where that is far more likely than about their mean."""
-    recent = intervals[-_RECENT:]
+def _drifting(regularity: Regularity) -> Clock:
+    """Returns the clock of intervals that lie about a line, drawn on by one."""
+    recent = regularity.intervals[-DRIFT_OVER:]
     n = len(recent)
-    if n < _FEWEST_DRIFTING:
-        return None
-    at = np.arange(n) - (n - 1) / 2
-    mean = float(recent.sum()) / n
-    slope = float(at @ recent) / float(at @ at)
-    off = recent - mean
-    rest = off - slope * at
-    whole, left = float(off @ off) + n * _RESOLVED, float(rest @ rest) + n * _RESOLVED
-    if n / 2 * math.log(whole / left) < _DRIFTS:
-        return None
-    now = mean + slope * (n + 1) / 2
-    if now <= 0:
-        return None
+    now, rest = drawn_on(recent)
     # a line that is drawn on by one is known less well than a mean
-    leverage = 1 / n + ((n + 1) / 2) ** 2 / float(at @ at)
-    rest *= math.sqrt((1 + leverage) / (1 + 1 / n) * (n - 1) / (n - 2))
-    return Clock(now + rest, False, math.sqrt(left / (n - 2)) / period, drifts=True)
+    leverage = 1 / n + 3 * (n + 1) ** 2 / (n * (n * n - 1))
+    rest = rest * math.sqrt((1 + leverage) / (1 + 1 / n) * (n - 1) / (n - 2))
+    return Clock(now + rest - float(rest.sum()) / n, False, regularity.spread, drifts=True)

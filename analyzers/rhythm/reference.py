@@ -88,4 +88,4 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     period = Estimate(
         value=best.period_s, low=1 / (best.frequency_hz + half_bin), high=1 / (best.frequency_hz - half_bin)
     )
-    return Rhythm(period, best.confidence, dominant, candidates.dropped)
+    return Rhythm(period, best.confidence, best.confidence, dominant, candidates.dropped)

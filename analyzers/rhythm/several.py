@@ -17,7 +17,8 @@ from .beat import AGREEMENT, Beat, best_beat, find_beat
 from .intervals import interval_of
 from .line import strongest_line
 from .outburst import without_bursts
-from .phases import Floats, Phases, Regularity, Segmenter, regularity, shortest_interval
+from .phases import Floats, Phases, Segmenter
+from .regularity import Regularity, regularity, shortest_interval
 from .view import View
 
 _FEWEST_INTERVALS: Final = 3

@@ -6,14 +6,15 @@ import cmath
 import math
 from typing import Final
 
-from ...events.models import Estimate, Frequency
+from ...events.models import Drift, Estimate, Frequency
 from ..settings import DetectSettings
 from .beat import AGREEMENT, Beat, find_beat, known_beat, with_history
-from .certainty import calibrated, certain, chance_in_time
-from .clock import clock_of
+from .certainty import calibrated, certain, chance_in_time, chance_of_mean
+from .clock import Clock, clock_of
 from .intervals import interval_of
 from .line import Line, component, refined, strongest_line
 from .next_phase import next_phase
+from .outlook import Outlook, outlook_of
 from .phases import Segmenter
 from .spectrum import Floats, describe, find_candidates, spectrum_of
 from .view import Rhythm, View
@@ -32,9 +33,11 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     4. Where phases and line agree, or phases are the more certain, the period is the mean interval between starts;
        else it is the line's, refined below a bin.
 
-    Confidence is the probability that the next phase starts within a fifth of a period of when it is expected. It is
-    1 - (1 - q_phases)(1 - q_line) where they agree, the larger quality less half the smaller where not, times the
-    chance that an interval as irregular as the past ones is in time. Below 0.15 there is no rhythm.
+    What is sure of the phases is 1 - (1 - q_phases)(1 - q_line) where they agree, the larger quality less half the
+    smaller where not. Confidence is the probability that the period is their mean distance to 5 %: that, times the
+    share with which they keep a period at all (``Beat.rhythmic``). Foresight is the probability that the next phase
+    starts within a fifth of a period of when it is expected: that, times the chance that an interval as irregular as
+    the past ones is in time. Where both are below 0.15 there is no rhythm.
     """
     window = view.window
     spectrum = spectrum_of(window, 1 / view.bin_s)
@@ -44,27 +47,49 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         return Rhythm(harmonics_dropped=candidates.dropped)
     line, beat = _look(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, beat)
+    foresight = known = confidence
     clock = None if beat is None else clock_of(beat.phases, beat.regularity, beat.period)
-    if beat is not None and clock is not None and by_phases:
-        confidence *= chance_in_time(clock.spread, len(clock.intervals))
-        confidence *= 1 - beat.regularity.skipped
-        confidence *= _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
-    if confidence < _LEAST_CONFIDENCE:
+    outlook = None if beat is None or clock is None else _outlook(view, beat, clock, beat.period)
+    if beat is not None and clock is not None and outlook is not None and by_phases:
+        patience = _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
+        foresight *= outlook.in_time
+        known *= beat.rhythmic * patience
+        if not view.ended:
+            known *= chance_of_mean(beat.regularity.spread, len(beat.regularity.intervals))
+        confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
+    if max(known, confidence) < _LEAST_CONFIDENCE:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
-    confidence = calibrated(confidence)
+    foresight = min(calibrated(foresight), 1.0)
+    confidence = min(max(known, calibrated(confidence)), 1.0)
     if not by_phases:
         period = refined(window, period)
         beat = None if beat is None else find_beat(view, Segmenter(window), view.begin, period)
         clock = None if beat is None else clock_of(beat.phases, beat.regularity, period)
+        outlook = None if beat is None or clock is None else _outlook(view, beat, clock, period)
     return Rhythm(
         period_s=_period(view, period, beat, by_phases),
         confidence=confidence,
+        foresight=foresight,
         dominant=_dominant(view, period, confidence, candidates.z, listed),
         harmonics_dropped=candidates.dropped,
         next_phase=None
-        if beat is None or clock is None
-        else next_phase(view, beat.phases, beat.regularity, period, clock),
+        if beat is None or outlook is None
+        else next_phase(view, beat.phases, period, outlook, foresight),
+        drift=None if beat is None or clock is None else _drift(view, beat, clock),
     )
+
+
+def _outlook(view: View, beat: Beat, clock: Clock, period: float) -> Outlook:
+    return outlook_of(beat.phases, beat.regularity, clock, period, (view.now_s - view.start_s) / view.bin_s)
+
+
+def _drift(view: View, beat: Beat, clock: Clock) -> Drift | None:
+    if not clock.drifts:
+        return None
+    reach = interval_of(clock.intervals, least=0.5)
+    value, low, high = (at * view.bin_s for at in (clock.next, max(clock.next - reach, 0.0), clock.next + reach))
+    per_phase = beat.regularity.drift / beat.regularity.period
+    return Drift(period_s=Estimate(value=value, low=low, high=high), per_phase=per_phase)
 
 
 def _look(view: View) -> tuple[Line | None, Beat | None]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from ...events.models import Estimate, Frequency, NextPhase, OtherRhythm
+from ...events.models import Drift, Estimate, Frequency, NextPhase, OtherRhythm
 from ..settings import DetectSettings
 
 
@@ -24,6 +24,7 @@ class View(Struct, frozen=True, eq=False):
         now_s: the present; at or after the end of the last bin.
         expected_s: the period found last, s; 0 where there is none.
         thorough: whether other hypotheses are to be tried although the rhythm found last is still there.
+        ended: whether no more will come, so that the mean of what was seen is that of the job.
         cut: True if the job was observed before the first bin already, so that a phase there may be incomplete.
     """
 
@@ -35,6 +36,7 @@ class View(Struct, frozen=True, eq=False):
     expected_s: float = 0.0
     cut: bool = False
     thorough: bool = True
+    ended: bool = False
 
     @property
     def window(self) -> npt.NDArray[np.float64]:
@@ -53,13 +55,27 @@ class View(Struct, frozen=True, eq=False):
 
 
 class Rhythm(Struct, frozen=True):
-    """What an estimator found; ``period_s`` is None when there is no rhythm."""
+    """What an estimator found.
+
+    Attributes:
+        period_s: mean distance of the phases; None when there is no rhythm.
+        confidence: probability that it is that to 5 %, and no accident.
+        foresight: probability that the next phase starts within a fifth of a period of when it is expected; answers are
+            chosen by it, as one that foresees what comes has seen the right phases.
+        dominant: candidates for the dominant frequency, strongest first.
+        harmonics_dropped: how many candidates were multiples of others.
+        next_phase: what comes next; None where only the spectrum has the rhythm.
+        drift: how the period changes, where it does steadily.
+        others: further rhythms.
+    """
 
     period_s: Estimate | None = None
     confidence: float = 0.0
+    foresight: float = 0.0
     dominant: list[Frequency] = field(default_factory=list)
     harmonics_dropped: int = 0
     next_phase: NextPhase | None = None
+    drift: Drift | None = None
     others: list[OtherRhythm] = field(default_factory=list)
 
 

@@ -47,10 +47,13 @@ def with_trickle(segmenter: Segmenter, phases: Phases) -> Floats:
 
 
 def with_stragglers(segmenter: Segmenter, phases: Phases) -> Phases:
-    """Extends each phase to the last bin before the next one in which something moves."""
+    """Extends each phase to the last bin before the next one in which something moves.
+
+    The bin right before a phase may hold its beginning, and is none of the phase before.
+    """
     busy = np.flatnonzero(segmenter.values > SILENT * segmenter.threshold)
-    after = np.append(phases.first[1:], len(segmenter.values))
-    last = busy[np.searchsorted(busy, after) - 1] + 1
+    after = np.append(phases.first[1:] - 1, len(segmenter.values))
+    last = busy[np.maximum(np.searchsorted(busy, after) - 1, 0)] + 1
     stop = np.maximum(last, phases.stop)
     end = np.where(stop > phases.stop, stop.astype(np.float64), phases.end)
     return Phases(phases.start, end, with_trickle(segmenter, phases), phases.first, stop)

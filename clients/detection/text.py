@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ...events.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
 from ...events.models import Estimate, ModeName, Prediction
-from ..headline import NO_LINE, headline_of, other_text, weight_text
+from ..headline import NO_LINE, drift_text, headline_of, other_text, weight_text
 from ..tables import print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text, mapped_text, not_counted_text, rate_text
 from .wavelet_text import power_map
@@ -113,6 +113,8 @@ def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: in
         if not prediction.periodic:
             facts.add_row("", "not clearly periodic: the mean time between phases, which are irregular or too few")
         facts.add_row("confidence", f"{prediction.confidence:.1%}")
+        if prediction.drift is not None:
+            facts.add_row("", drift_text(prediction.drift))
     for number, other in enumerate(prediction.others):
         facts.add_row("" if number else "also", other_text(other, start_s))
     if analysis.validity:
@@ -132,7 +134,8 @@ def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: in
         facts.add_row(
             "next phase",
             f"{_after_end(phase.start_s.value - window.end_s, prediction.period_s)}, "
-            f"{byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}",
+            f"{byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}, "
+            f"{phase.confidence:.0%} sure to a fifth of a period",
         )
     if analysis.autocorrelation:
         facts.add_row("autocorrelation", _autocorrelation_text(analysis.autocorrelation))

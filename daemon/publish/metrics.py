@@ -42,6 +42,11 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_job_prediction_confidence_ratio": Family(
         GaugeMetricFamily, "Confidence in the period, 0 to 1; 0 without a rhythm.", _JOB
     ),
+    "iotide_job_next_phase_confidence_ratio": Family(
+        GaugeMetricFamily,
+        "Probability that the next I/O phase starts within a fifth of a period of when it is expected, 0 to 1.",
+        _JOB,
+    ),
     "iotide_job_next_phase_start_timestamp_seconds": Family(
         GaugeMetricFamily,
         "When the next I/O phase is expected to start, Unix time; absent for traces with a clock of their own.",
@@ -353,6 +358,7 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     if phase := prediction.next_phase:
         if not session.own_clock:
             add("iotide_job_next_phase_start_timestamp_seconds", phase.start_s.value, job)
+        add("iotide_job_next_phase_confidence_ratio", phase.confidence, job)
         add("iotide_job_next_phase_duration_seconds", phase.duration_s.value, job)
         add("iotide_job_next_phase_bytes", phase.volume_bytes.value, job)
 

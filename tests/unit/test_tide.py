@@ -142,15 +142,16 @@ def test_next_start_keeps_to_the_end_of_a_phase_that_took_longer() -> None:
     assert rhythm.confidence > 0.8
 
 
-def test_job_that_skips_phases_is_as_sure_as_they_come_and_reckons_with_a_period_more() -> None:
+def test_next_phase_of_a_job_that_skips_some_is_as_sure_as_they_come_and_reckons_with_a_period_more() -> None:
     rng = np.random.default_rng(5)
     steps = np.where(rng.uniform(size=50) < 0.15, 2, 1)
     starts = 3.3 + 40.0 * np.cumsum(steps)
     rhythm = found(bursts(starts, 5.0, int(starts[-1]) + 20))
     assert rhythm.period_s is not None
     assert rhythm.period_s.value == pytest.approx(4.0, rel=0.01)
-    assert rhythm.confidence == pytest.approx((steps[1:] == 1).mean(), abs=0.05)
+    assert rhythm.confidence > 0.9
     assert rhythm.next_phase is not None
+    assert rhythm.next_phase.confidence == pytest.approx((steps[1:] == 1).mean(), abs=0.05)
     start_s = rhythm.next_phase.start_s
     assert start_s.value == pytest.approx((starts[-1] + 40.0) * BIN_S, abs=0.1)
     assert start_s.high == pytest.approx((starts[-1] + 80.0) * BIN_S, abs=0.2)
@@ -244,11 +245,13 @@ def test_next_phase_continues_the_rhythm() -> None:
     assert rhythm.next_phase.volume_bytes.value == pytest.approx(6 * 1e6 * BIN_S, rel=0.01)
 
 
-def test_late_phase_is_expected_now_and_a_skipped_one_a_period_later() -> None:
+def test_late_phase_is_expected_soon_and_a_skipped_one_a_period_later() -> None:
     starts = 5 + 40.0 * np.arange(8)
-    late = found(bursts(starts, 6, 335))
+    varied = starts + np.array([0, 3, -4, 5, -2, 4, -5, 0])
+    late = found(bursts(varied, 6, 331))  # by no more than others were
     assert late.next_phase is not None
-    assert late.next_phase.start_s.value == pytest.approx(33.5)
+    assert 33.1 <= late.next_phase.start_s.value < 34.5
+    assert 0.3 < late.next_phase.confidence < 0.9
     skipped = found(bursts(starts, 6, 350))
     assert skipped.next_phase is not None
     assert skipped.next_phase.start_s.value == pytest.approx((5 + 360) * BIN_S, abs=0.05)
@@ -308,7 +311,7 @@ def test_answer_does_not_depend_on_the_sampling_frequency_or_the_window_start(fr
 @pytest.mark.parametrize("spacing", [0.13, 0.37])
 def test_ripple_of_bins_that_hold_a_request_more_or_less_is_not_clearly_periodic(spacing: float) -> None:
     bins = (np.arange(int(500 / spacing)) * spacing).astype(int)
-    assert found(np.bincount(bins) * 1e6).confidence < 0.5
+    assert found(np.bincount(bins) * 1e6).confidence < 0.6
 
 
 def test_short_pauses_between_phases_are_no_ripple() -> None:

@@ -1,0 +1,123 @@
+"""When the next phase starts, given that it has not come yet."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.analyzers.rhythm.clock import clock_of
+from iotide.analyzers.rhythm.outlook import Outlook, outlook_of
+from iotide.analyzers.rhythm.phases import Floats, Phases
+from iotide.analyzers.rhythm.regularity import regularity
+
+PERIOD = 50.0
+
+
+def phases_of(start: Floats, length: Floats | float = 5.0) -> Phases:
+    end = start + length
+    first = np.floor(start).astype(np.int64)
+    return Phases(start, end, np.full(len(start), 1.0), first, np.ceil(end).astype(np.int64))
+
+
+def seen(start: Floats, now: float, length: Floats | float = 5.0) -> Outlook:
+    phases = phases_of(start, length)
+    measured = regularity(phases)
+    assert measured is not None
+    return outlook_of(phases, measured, clock_of(phases, measured, measured.period), measured.period, now)
+
+
+def even(count: int = 20) -> Floats:
+    return 10 + PERIOD * np.arange(count, dtype=np.float64)
+
+
+def test_even_phases_are_expected_a_period_after_the_last() -> None:
+    start = even()
+    found = seen(start, start[-1] + 10)
+    assert found.start == pytest.approx(start[-1] + PERIOD, abs=0.1)
+    assert found.low == pytest.approx(found.start, abs=1)
+    assert found.high == pytest.approx(found.start, abs=1)
+    assert found.in_time > 0.95
+
+
+def test_phase_that_is_not_there_when_it_is_due_was_missed_and_the_next_one_is_expected() -> None:
+    start = even()
+    found = seen(start, start[-1] + 1.4 * PERIOD)
+    assert found.start == pytest.approx(start[-1] + 2 * PERIOD, abs=0.5)
+    assert found.in_time < 0.9
+    assert found.high > start[-1] + 2 * PERIOD + 1
+
+
+def test_program_that_pauses_is_expected_any_time_and_that_is_no_forecast() -> None:
+    start = even()
+    found = seen(start, start[-1] + 8 * PERIOD)
+    assert found.start == start[-1] + 8 * PERIOD
+    assert found.in_time < 0.1
+    assert found.high > start[-1] + 20 * PERIOD
+
+
+def test_job_that_misses_phases_is_as_sure_as_they_come() -> None:
+    steps = np.where(np.arange(40) % 5 == 3, 2.0, 1.0)
+    start = 10 + PERIOD * np.cumsum(steps)
+    found = seen(start, start[-1] + 10)
+    assert found.in_time == pytest.approx(0.8, abs=0.04)
+    assert found.low == pytest.approx(start[-1] + PERIOD, abs=2)
+    assert found.high == pytest.approx(start[-1] + 2 * PERIOD, abs=2)
+
+
+def test_phase_that_goes_on_may_be_as_long_as_the_longest_before() -> None:
+    length = np.where(np.arange(24) % 4 == 2, 40.0, 10.0)
+    start = 10 + np.append(0.0, np.cumsum(30 + length[:-1]))  # computes for 30 bins
+    last = start[-1]
+    begun = seen(start, last + 5, np.append(length[:-1], 5.0))
+    assert begun.low == pytest.approx(last + 40, abs=2)
+    assert begun.high == pytest.approx(last + 70, abs=2)
+    longer = seen(start, last + 15, np.append(length[:-1], 15.0))
+    assert longer.start == pytest.approx(last + 70, abs=1)
+    over = seen(start, last + 30, np.append(length[:-1], 10.0))
+    assert over.start == pytest.approx(last + 40, abs=1)
+
+
+def test_drift_is_followed() -> None:
+    intervals = PERIOD * 1.03 ** np.arange(16)
+    start = 10 + np.append(0.0, np.cumsum(intervals))
+    found = seen(start, start[-1] + 10)
+    following = start[-1] + PERIOD * 1.03**16
+    assert found.start == pytest.approx(following, abs=0.5)
+    assert found.low <= following <= found.high
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.2, 0.4, 0.6])
+def test_intervals_and_probabilities_hold_what_they_say(spread: float) -> None:
+    rng = np.random.default_rng(round(100 * spread))
+    held, near, said = [], [], []
+    for _ in range(600):
+        intervals = PERIOD * rng.gamma(1 / spread**2, spread**2, 25)
+        start = 10 + np.append(0.0, np.cumsum(intervals[:-1]))
+        truth = start[-1] + intervals[-1]
+        now = start[-1] + rng.uniform(0, 1) * intervals[-1]
+        phases = phases_of(start, 0.5)
+        measured = regularity(phases)
+        assert measured is not None
+        found = outlook_of(phases, measured, clock_of(phases, measured, measured.period), measured.period, now)
+        held.append(found.low <= truth <= found.high)
+        near.append(abs(found.start - truth) <= 0.2 * measured.period)
+        said.append(found.in_time)
+    assert 0.84 <= np.mean(held) <= 0.96
+    assert float(np.mean(said)) == pytest.approx(float(np.mean(near)), abs=0.06)
+
+
+@given(
+    st.lists(st.floats(2, 1e4), min_size=1, max_size=40),
+    st.floats(0, 1e5),
+    st.floats(0.1, 1.9),
+)
+def test_outlook_is_in_order_whatever_came(intervals: list[float], silence: float, length: float) -> None:
+    start = 10 + np.append(0.0, np.cumsum(intervals))
+    found = seen(start, float(start[-1]) + silence, length)
+    assert all(map(math.isfinite, (found.start, found.low, found.high)))
+    assert found.low <= found.high
+    assert found.start >= start[-1] + silence
+    assert 0 <= found.in_time <= 1

@@ -1,0 +1,78 @@
+"""Changes, missed and extra phases, and drift in the intervals between phases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from iotide.analyzers.rhythm.phases import Floats, Phases
+from iotide.analyzers.rhythm.regularity import Regularity, last_change, regularity, without_extras
+
+
+def phases_of(start: Floats, length: Floats | float = 5.0) -> Phases:
+    end = start + length
+    return Phases(start, end, np.ones(len(start)), start.astype(np.int64), end.astype(np.int64))
+
+
+def measured(intervals: list[float] | Floats, length: Floats | float = 5.0) -> Regularity:
+    found = regularity(phases_of(10 + np.append(0.0, np.cumsum(intervals)), length))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("count", "missed"), [(8, 3), (20, 9), (20, 4), (12, 1)])
+def test_missed_phases_make_the_period_no_longer(count: int, missed: int) -> None:
+    rng = np.random.default_rng(count + missed)
+    steps = np.ones(count)
+    steps[rng.permutation(count)[:missed]] = 2
+    found = measured(steps * 50 + rng.normal(0, 0.3, count))
+    assert found.period == pytest.approx(50, rel=0.01)
+    assert found.missed == missed
+
+
+def test_two_intervals_in_turn_are_no_missed_phases() -> None:
+    found = measured([50.0, 100.0] * 8)
+    assert found.missed == 0
+    assert found.period == pytest.approx(75, rel=0.01)
+
+
+def test_phases_that_take_longer_now_and_then_miss_none() -> None:
+    length = np.where(np.arange(21) % 4 == 1, 60.0, 15.0)
+    found = measured((30 + length)[:-1], length)  # computes for 30 bins between them
+    assert found.missed == 0
+    assert found.period == pytest.approx(float((30 + length)[:-1].mean()), rel=0.01)
+
+
+@pytest.mark.parametrize("growth", [0.97, 1.01, 1.03])
+def test_drift_is_one_and_no_change(growth: float) -> None:
+    rng = np.random.default_rng(1)
+    intervals = 100 * growth ** np.arange(24) * rng.normal(1, 0.003, 24)
+    assert last_change(intervals) == 0
+    found = measured(intervals)
+    assert found.drift / found.period == pytest.approx(growth - 1, rel=0.35)
+    assert found.spread < 0.02
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_jitter_and_changes_are_no_drift(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    assert measured(100 * rng.normal(1, 0.1, 24)).drift == 0
+    changed = np.concatenate([np.full(10, 100.0), np.full(8, 160.0)]) * rng.normal(1, 0.02, 18)
+    assert last_change(changed) == 10
+    assert measured(changed).drift == 0
+
+
+def test_phases_right_behind_others_are_left_out_where_the_rest_is_regular() -> None:
+    start = 10 + 50.0 * np.arange(20)
+    phases = phases_of(np.sort(np.append(start, start[[3, 9, 15]] + 8)))
+    found = without_extras(phases)
+    assert found is not None
+    kept, rest = found
+    assert kept.start.tolist() == start.tolist()
+    assert rest.spread < 0.01
+    assert without_extras(phases_of(start)) is None
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_of_random_phases_none_is_an_extra_one(seed: int) -> None:
+    start = np.sort(np.random.default_rng(seed).uniform(0, 2000, 30))
+    assert without_extras(phases_of(start, 1.0)) is None
