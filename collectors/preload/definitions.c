@@ -22,10 +22,7 @@ static _Atomic uint32_t next_call;
 /* What was met in an earlier region does not count: a forked child would write to all of its parent's table to clear it. */
 static uint64_t hash_of(const char *text, size_t length) {
     uint64_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ generation * UINT64_C(0x9e3779b97f4a7c15);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return hash ^ hash >> 29;
+    return iotide_hash(generation, text, length);
 }
 
 /* Returns the number that the entry was given (counted up in next, or number when next is NULL); 0: no room. */

@@ -77,15 +77,8 @@ static _Atomic uint64_t opened_lately[OPENED_LATELY];
  * of those above, and is not asked which it is. */
 static _Atomic uint32_t named_before[OPENED_LATELY];
 
-static uint64_t hash_text(uint64_t hash, const char *text) {
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
-        hash = (hash ^ *at) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static bool is_named_again(const char *path) {
-    uint64_t hash = hash_text(atomic_load_explicit(&iotide_generation, memory_order_relaxed), path);
-    hash *= UINT64_C(0x9e3779b97f4a7c15); /* the halves must differ between names that end alike */
+    uint64_t hash = iotide_hash(atomic_load_explicit(&iotide_generation, memory_order_relaxed), path, strlen(path));
     _Atomic uint32_t *before = &named_before[hash >> 32 & (OPENED_LATELY - 1)];
     if (atomic_load_explicit(before, memory_order_relaxed) == (uint32_t)hash)
         return true;
@@ -107,9 +100,9 @@ static uint64_t hash_of(int fd, int directory, const char *path, char *scratch) 
     const struct statx_timestamp *made = facts.stx_mask & STATX_BTIME ? &facts.stx_btime : &facts.stx_ctime;
     if (!(facts.stx_mask & (STATX_BTIME | STATX_CTIME)))
         return 0;
-    uint64_t hash = hash_text(atomic_load_explicit(&iotide_generation, memory_order_relaxed), path);
+    uint64_t hash = iotide_hash(atomic_load_explicit(&iotide_generation, memory_order_relaxed), path, strlen(path));
     if (relative)
-        hash = hash_text(hash ^ '/', scratch);
+        hash = iotide_hash(hash ^ '/', scratch, strlen(scratch));
     const uint64_t identity[] = {facts.stx_ino, (uint64_t)facts.stx_dev_major << 32 | facts.stx_dev_minor,
                                  (uint64_t)made->tv_sec, made->tv_nsec};
     for (size_t i = 0; i < sizeof identity / sizeof *identity; i++) {
