@@ -124,4 +124,5 @@ def test_command_lines_in_documents_have_options_of_their_command(
 def test_files_that_documents_name_exist(page: Path) -> None:
     folders = "analyzers|benchmarks|cli|clients|collectors|daemon|deploy|docs|events|tests"
     for name in re.findall(rf"`((?:{folders})/[\w./*-]+)`", page.read_text()):
-        assert list(ROOT.glob(name)), name
+        if not name.startswith("benchmarks/results/"):  # which make bench writes
+            assert list(ROOT.glob(name)), name
