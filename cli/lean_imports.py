@@ -22,7 +22,8 @@ _WITHOUT: Final[Mapping[str, str]] = {
 def lean_imports(pause: Callable[[], None] | None = None) -> Iterator[None]:
     """Has what the block imports leave out what we do not use; what the user has set in the environment holds.
 
-    The environment is afterwards as it was: commands that we start inherit it.
+    The environment is afterwards as it was: commands that we start inherit it. What lives by then is never looked
+    through for garbage again.
 
     Args:
         pause: is called before each module, and may take its time.
@@ -36,6 +37,7 @@ def lean_imports(pause: Callable[[], None] | None = None) -> Iterator[None]:
         sys.meta_path.insert(0, finder)
     try:
         yield
+        gc.freeze()  # nor would it later, and the end of the program would look through all of them
     finally:
         if finder is not None:
             sys.meta_path.remove(finder)

@@ -38,3 +38,15 @@ def test_numpy_starts_no_threads() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout == "1\n"
+
+
+def test_what_was_imported_is_never_looked_through_for_garbage() -> None:
+    """Collection when the program ends looks through all that is not frozen, whatever the program has done."""
+    code = (
+        "import gc\n"
+        "from iotide.cli.lean_imports import lean_imports\n"
+        "with lean_imports():\n    import numpy\n"
+        "print(any(each is vars(numpy) for each in gc.get_objects()), gc.isenabled())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False True\n"
