@@ -151,6 +151,9 @@ def figures_of(name: str, pairs: Sequence[tuple[Run, Run]], processes: int, budg
         Figure(f"{name}: the program itself, times untraced", own, "x", better="lower"),
         Figure(f"{name}: CPU time added to each process", more * 1e6, "us", better="lower"),
         Figure(f"{name}: iotide's own CPU time", ours, "s", better="lower"),
+        Figure(
+            f"{name}: the same, its start and end included, by process", ours / processes * 1e3, "ms", better="lower"
+        ),
     ]
 
 

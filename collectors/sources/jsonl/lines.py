@@ -55,7 +55,7 @@ FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
 MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _MAX_IGNORED = 32
 
-# One comprehension a key, written out: the interpreter specialises each to its attribute (12 ns instead of 39).
+# One comprehension a key, written out: the interpreter specialises each to its attribute.
 COLUMN_OF: Final[dict[str, Callable[[list[Any]], list[Any]]]] = {
     "call": lambda lines: [line.call for line in lines],
     "path": lambda lines: [line.path for line in lines],
