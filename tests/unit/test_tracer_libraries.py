@@ -73,6 +73,18 @@ def test_library_without_a_digest_is_one_of_other_sources(folder: Path) -> None:
     assert problem_of("hdf5", folder) == "it was built from other sources"
 
 
+@pytest.mark.parametrize("at", [0, 54, 56])
+def test_library_of_another_format_has_no_digest(folder: Path, at: int) -> None:
+    """Its magic, the size of its segments or their number is not what a 64-bit object of ours has."""
+    build(folder, "hdf5")
+    library = library_of("hdf5", folder)
+    assert built_from(library) == digest_of("hdf5", folder)
+    content = bytearray(library.read_bytes())
+    content[at] = 65 if at == 56 else content[at] + 1
+    library.write_bytes(content)
+    assert built_from(library) == ""
+
+
 def test_libraries_without_sources_are_taken_as_they_were_installed(folder: Path) -> None:
     build(folder, "preload")
     (folder / "ring.h").write_text("")
