@@ -31,8 +31,8 @@ def whole_numbers(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 
 def fed(aggregator: Aggregator) -> JobSession:
-    """Feeds a job that does five calls on five files."""
-    interner, count = Interner(), 50
+    """Feeds a job that does five calls on five files, so often that it is analysed without being asked for."""
+    interner, count = Interner(), 1000
     calls = np.array([interner.string(f"call{number}") for number in range(5)])
     files = np.array([interner.file(f"/scratch/{number}") for number in range(5)])
     columns = {
@@ -43,7 +43,7 @@ def fed(aggregator: Aggregator) -> JobSession:
         "pid": 7,
         "tid": 7,
         "call": calls[np.arange(count) % 5],
-        "file": files[np.arange(count) // 10],
+        "file": files[np.arange(count) * 5 // count],
         "bytes": 10,
     }
     aggregator.opened("s", INFO)
