@@ -14,7 +14,7 @@ from support.commands import iotide
 otf2 = pytest.importorskip("otf2")
 RANKS = 2
 STEP = 1000
-DUMP = "/work/dump_329.nc"
+DUMP = "/scratch/dump_329.nc"
 
 
 def report_of(*files: str | Path, cwd: Path) -> Layers:

@@ -4,7 +4,7 @@
  * fields. What is coded is how much each field has grown since the call before: since the last of the same group, or,
  * for fields of a handle (offset, size), since the last of the same group on the same handle. A file that is written in
  * equal steps, files with a counter in their names, handles that are numbered as they are made: all become the same
- * terminal again and again. Source: seed 004, offsets i * a + b within a process; here for every integer of a call.
+ * terminal again and again. Source: [Recorder], offsets i * a + b within a process; here for every integer of a call.
  *
  * A growth that is seen for the first time is a literal: it stands in a list of its own, and the terminal says only that
  * there is one. Seen twice it gets terminals of its own, so that random offsets do not fill the table of signatures; and

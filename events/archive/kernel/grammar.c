@@ -2,7 +2,7 @@
  *
  * A grammar is a list of rules; rule 0 is the input. A symbol is a terminal or a rule, with a count: x^3 stands for
  * xxx. No two neighbours are the same symbol; no pair of neighbours (with their counts) occurs twice; each rule but
- * the first is used by two symbols, or by one with a count. Source: seed 004, section on the context-free grammar.
+ * the first is used by two symbols, or by one with a count. Source: [Recorder], on the context-free grammar.
  *
  * The run at the end of the input is kept open, so that a repetition costs an addition. When the input has ended in
  * r^k, what comes is compared with r's expansion first: a period that goes on costs a comparison a call.
