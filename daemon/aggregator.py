@@ -73,7 +73,7 @@ class Aggregator:
         self._dropped: dict[str, Counter[str]] = {part: Counter() for part in (*_ANALYSES, "names")}
         self._collectors = CollectorCounts()
         self.unheld = Unheld()
-        self._reached = Reached(settings)
+        self.reached = Reached(settings)
 
     # ---- listeners ----
 
@@ -227,7 +227,7 @@ class Aggregator:
         for part in _ANALYSES:
             counts |= {f"{part}:{reason}": count for reason, count in session.analyses.losses(part).items()}
         if counts:
-            self._reached.look(counts, session.job)
+            self.reached.look(counts, session.job)
 
     # ---- time ----
 
@@ -238,7 +238,7 @@ class Aggregator:
             Whether jobs that are due had to wait for the next call, which should come once others had their turn.
         """
         begun = now = self._steady()
-        self._reached.look(self.counters)
+        self.reached.look(self.counters)
         self.pressure.note(max(self._ages.late_s(now), self._due.late_s(now)))
         waiting = self._move_on(now, begun + _SLICE_S / 2)
         while (due := self._due.take(now)) is not None:

@@ -132,16 +132,20 @@ class Reached:
 
     Args:
         settings: the aggregator's.
+        logs: whether anybody reads the log; a command that is traced has its own output there.
     """
 
-    def __init__(self, settings: BaseModel) -> None:
+    def __init__(self, settings: BaseModel, *, logs: bool = True) -> None:
         self._settings = settings
+        self._logs = logs
         self._left = {bound.counter: option for option, bound in BOUNDS.items() if bound.counter}
 
     def look(self, counters: Mapping[str, int], job: str = "") -> None:
         """Looks which counters have begun to count; ``job`` is whose they are."""
         for counter in [each for each in self._left if counters.get(each)]:
             option = self._left.pop(counter)
+            if not self._logs:
+                continue
             of_job = f"job {job}: " if job else ""
             beyond = BOUNDS[option].beyond.replace("`", "")
             _log.warning(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..events.descriptors import ListenerGuard
 from .aggregator import Aggregator
 from .archives import Archives
+from .bounds import Reached
 from .ingest_core import IngestStats, Sink
 from .job_ids import clean_job
 from .lasting import lasting
@@ -51,6 +52,7 @@ class Server:
         self.aggregator = Aggregator(settings, time.time, time.monotonic)
         if embedded:  # no collector is held back, so nobody is to be told
             self.aggregator.pressure = Pressure(logs=False)
+            self.aggregator.reached = Reached(settings, logs=False)
         self.ingest_endpoint = ""
         self.publish_endpoint: str | None = None
         self.http_url: str | None = None

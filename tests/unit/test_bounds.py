@@ -12,6 +12,7 @@ import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.bounds import BOUNDS, HARMLESS, Reached
 from iotide.daemon.publish.metrics import FAMILIES
+from iotide.daemon.server import Server
 from iotide.daemon.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, Kind, StreamInfo, make_batch
@@ -101,6 +102,15 @@ def test_bound_that_is_reached_is_said_once_with_its_option(option: str, caplog:
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert f"{option} = " in caplog.text
     assert "job1:" in caplog.text
+
+
+def test_server_within_a_command_says_nothing_among_the_output_of_the_command(caplog: pytest.LogCaptureFixture) -> None:
+    small = AggregatorSettings.model_validate({"dfg": {"max_activities": 1}, "http": None, "publish": None})
+    server = Server(small, embedded=True)
+    session = fed(server.aggregator)
+    assert session.graph is not None
+    server.aggregator.end_job("job")
+    assert not caplog.records
 
 
 def test_bounds_of_a_job_are_said_with_its_name_when_it_ends(caplog: pytest.LogCaptureFixture) -> None:
