@@ -84,6 +84,13 @@ class DetectSettings(BaseModel):
         description="Bins of signal an online job keeps at a given sampling frequency: an hour at 10 Hz. 8 bytes each, "
         "reads and writes apart.",
     )
+    group_members: int = Field(
+        32,
+        ge=0,
+        le=256,
+        description="Members of a job (ranks, processes, kinds of files) whose signals are told apart, to find groups "
+        "with rhythms of their own; more are told apart less finely. Up to 18 KiB each; below 8 none are.",
+    )
     trace_bins: int = Field(
         2**22,
         ge=16,

@@ -136,7 +136,7 @@ def command(
     if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
         settings = _as_reference_samples(trace, settings)
     wanted = Wanted(autocorrelation, strongest or 0, wavelet, all_modes)
-    prediction, analysis = analyse(trace.batches(), settings, name_of(files), wanted)
+    prediction, analysis = analyse(trace.batches(), settings, name_of(files), wanted, trace.apart)
     if by is not None:
         analysis = analysis.model_copy(update={"grouping": _grouped(trace, settings, by, top or _TOP)})
     report = DetectionReport(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..analyzers.file_groups import CHANNEL, SYSTEM, CountRule
 from ..analyzers.mapped_stores import mapped_stores
+from ..analyzers.offline.members import Apart
 from ..analyzers.signal.clipping import clip
 from ..analyzers.signal.selection import ALL_COUNTS, counted
 from ..collectors.source import Chunk, Omissions, Opened, Origin, Problems
@@ -119,6 +120,13 @@ class Trace:
         if self.window_ns is not None:
             batches.append((make_batch(2, {"start": np.array(self.window_ns)}), np.zeros(0, np.uint8)))
         return batches
+
+    def apart(self) -> Apart:
+        """Returns the events in one numbering of files, with whose they are."""
+        names = JobNames(MOST_CALLS, MOST_FILES, self.rule)
+        translators = {name: translator_of(names, stream) for name, stream in self.streams.items()}
+        batches = [(translators[name].translate(batch), self.streams[name].info) for name, batch in self.chunks]
+        return Apart(batches, names.files, names.left_out)
 
     def within(self, from_ns: int, to_ns: int) -> Trace:
         """Returns what happened within a window of time; requests at its edges with their share of the bytes."""

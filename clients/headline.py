@@ -6,11 +6,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from ..events.models import Drift, Estimate, Frequency, ModeName, OtherRhythm, Prediction
+from ..events.models import Drift, Estimate, Frequency, ModeName, OtherRhythm, Prediction, Who
 from .units import duration_text
 
 _OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
 _UNSURE: Final = "not clearly periodic"
+_MOST_NAMES: Final = 3
+_LONGEST_NAME: Final = 48
+_FOLDERS: Final = 2  # parts of a path that are told
 NO_RHYTHM: Final = "no rhythm"
 NONE_CLAIMED: Final = "no period claimed"
 NO_LINE: Final = "none of these lines is a rhythm; the weight says how far a line stands out from the others"
@@ -47,6 +50,7 @@ def headline_of(prediction: Prediction | None, start_s: float | None = None) -> 
     notes = [interval_text(period).strip(" ()"), _OF_MODE[prediction.mode]]
     if prediction.drift is not None:
         notes.append(drift_text(prediction.drift))
+    notes.append("" if prediction.who is None else f"of {who_text(prediction.who)}")
     notes.append("" if prediction.periodic else _UNSURE)
     told = tuple(note for note in notes if note)
     return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", told, found=True)
@@ -98,6 +102,33 @@ def other_text(other: OtherRhythm, start_s: float) -> str:
             return f"within: bursts every {period}, {other.phases} of them"
         case "around":
             return f"around: a larger phase every {period}"
+        case "beside":
+            whose = "others" if other.who is None else who_text(other.who)
+            phase = other.next_phase
+            due = "" if phase is None else f", next at {duration_text(phase.start_s.value - start_s)}"
+            return f"beside: {whose} every {period}, confidence {other.confidence:.0%}{due}"
+
+
+def who_text(who: Who) -> str:
+    """Writes who has a rhythm: ranks 0-3, command lmp, files *.chk; with their hosts where ranks are told."""
+    names = who.members[:_MOST_NAMES]
+    kind = who.kind.removesuffix("es" if who.kind == "processes" else "s") if _is_one(who) else who.kind
+    more = f" and {len(who.members) - len(names)} more" if len(who.members) > len(names) else ""
+    return f"{kind} {', '.join(map(_short, names))}{more}"
+
+
+def _is_one(who: Who) -> bool:
+    return len(who.members) == 1 and not (who.kind == "ranks" and "-" in who.members[0])
+
+
+def _short(name: str) -> str:
+    """Shortens a command to its program's name and what follows, and cuts what is long."""
+    if name.startswith("/") and " " not in name and name.count("/") > _FOLDERS:
+        name = f".../{'/'.join(name.split('/')[-_FOLDERS:])}"
+    program, blank, rest = name.partition(" ")
+    if blank and "/" in program:
+        name = f"{program.rpartition('/')[2]} {rest}"
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
 
 
 def interval_text(estimate: Estimate) -> str:

@@ -27,7 +27,7 @@ _SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted
 _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
-_ANALYSES: Final = ("graph", "layers", "interactions")
+_ANALYSES: Final = ("graph", "layers", "interactions", "groups")
 """Parts of a session that count what their bounds cost."""
 
 PredictionListener: TypeAlias = Callable[[Prediction], None]

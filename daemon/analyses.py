@@ -7,11 +7,14 @@ from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct, field
 
+from ..analyzers.online.predictor import Predictor
 from ..analyzers.totals import Totals
 from ..events import EventBatch, StreamInfo
+from ..events.models import Prediction
 from .failures import Failures
 from .held import Held, Taken
 from .job_graph import JobGraph
+from .job_groups import JobGroups, groups_wanted
 from .job_interactions import JobInteractions
 from .job_layers import JobLayers
 from .numbering import JobNames
@@ -21,6 +24,7 @@ _FEWEST_AT_ONCE: Final = 768
 _MOST_AT_ONCE: Final = 65_536
 _SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
 _MOST_CLOSING: Final = 256
+_SHORTEST_S: Final = 5.0  # a job whose members are looked at
 
 
 _P = TypeVar("_P", bound="Part")
@@ -81,11 +85,16 @@ def _interactions(job: str, settings: AggregatorSettings, names: JobNames) -> Pa
     return JobInteractions(job, settings.rank, names) if settings.rank.enabled else None
 
 
+def _groups(_: str, settings: AggregatorSettings, names: JobNames) -> Part | None:
+    return JobGroups(settings.detect, names) if groups_wanted(settings.detect) else None
+
+
 PARTS: Final[Mapping[str, Callable[[str, AggregatorSettings, JobNames], Part | None]]] = {
     "totals": lambda _, settings, names: JobTotals(settings, names),
     "graph": _graph,
     "layers": _layers,
     "interactions": _interactions,
+    "groups": _groups,
 }
 """What makes each analysis of a job, by name; None where it is switched off."""
 
@@ -108,10 +117,12 @@ class Analyses:
 
     Attributes:
         events: how many came in.
+        signal: that of the whole job; None where there is none.
     """
 
     def __init__(self, job: str, settings: AggregatorSettings, names: JobNames, failures: Failures) -> None:
         self.events = 0
+        self.signal: Predictor | None = None
         self._job, self._settings, self._names, self._failures = job, settings, names, failures
         self._made: set[str] = set()  # parts that were asked for, or needed, so far
         self._readers: dict[str, _Reader] = {}
@@ -140,6 +151,34 @@ class Analyses:
     def interactions(self) -> JobInteractions | None:
         """Who interacts with whom; None likewise."""
         return self._up_to_date("interactions", JobInteractions)
+
+    @property
+    def groups(self) -> JobGroups | None:
+        """Members and their groups; None before the first event, and where they are switched off."""
+        return self._up_to_date("groups", JobGroups)
+
+    def with_groups(self, prediction: Prediction, now_ns: int, span_s: float, *, whole: bool) -> Prediction:
+        """Returns a prediction with what groups of the job's members add to it; of a short job as it is.
+
+        Args:
+            prediction: what was found in the signal of the whole job.
+            now_ns: the present.
+            span_s: how long the job has been seen.
+            whole: look at the whole observation.
+        """
+        if not self.events or span_s < _SHORTEST_S or not groups_wanted(self._settings.detect):
+            return prediction
+        self._make("groups")
+        if "groups" in self._readers:
+            self._catch_up("groups")
+        reader = self._readers.get("groups")
+        if reader is None or not isinstance(reader.part, JobGroups):
+            return prediction
+        try:
+            return reader.part.answer(prediction, now_ns, whole=whole)
+        except Exception as error:
+            self._failures.add("groups", error, stopped=False)
+            return prediction
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         """Takes in events of a stream in the job's numbers."""
@@ -194,6 +233,8 @@ class Analyses:
         except Exception as error:
             self._failures.add(name, error, stopped=True)
             return
+        if isinstance(part, JobGroups):
+            part.signal = self.signal
         if part is not None:
             self._readers[name] = _Reader(part)
 

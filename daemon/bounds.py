@@ -88,6 +88,9 @@ BOUNDS: Final[Mapping[str, Bound]] = {
         "further calls are not archived",
         "`losses` (`events_not_archived:job_bytes`), and the archive itself",
     ),
+    "detect.group_members": Bound(  # most jobs with many ranks reach it, which is no news
+        "", 'iotide_groups_dropped_total{reason="members"}', "members are told apart less finely, as ranges of ranks"
+    ),
     "dfg.max_held": _of("graph", "late_events", "events are placed sooner, some too late for an edge", alone=False),
     "dfg.max_activities": _of("graph", "other_activities", "events of further activities are summed up"),
     "dfg.max_edges": _of("graph", "rare_edges", "the rarest quarter goes"),

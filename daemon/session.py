@@ -95,6 +95,7 @@ class JobSession:
         self.file_systems = FileSystems(self.names)
         self.predictor = Predictor(self.job, self.settings.detect)
         self.analyses = Analyses(self.job, self.settings, self.names, self.failures)
+        self.analyses.signal = self.predictor
 
     def open_stream(self, stream: str, info: StreamInfo, at_s: float, now_s: float | None = None) -> None:
         """Takes in a stream; without a time of day the steady clock is it."""
@@ -221,6 +222,8 @@ class JobSession:
             # a run ends with its last I/O: the silence until it counted as ended is none of its rhythm
             at_ns = (self.predictor.last_ns or now_ns) if whole else now_ns
             predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
+            if looks:
+                predicted = self.analyses.with_groups(predicted, at_ns, self.span_s, whole=whole)
             prediction = self._held_to_what_arrived(predicted, now_ns)
             where: dict[str, object] = {
                 "made_at_s": now_ns / 1e9,
@@ -228,9 +231,7 @@ class JobSession:
                 "hosts": sorted(self.hosts)[:_MOST_HOSTS],
                 "file_systems": self.file_systems.used[:],
             }
-            if whole:
-                where["next_phase"] = None
-            prediction = prediction.model_copy(update=where)
+            prediction = (prediction.without_next() if whole else prediction).model_copy(update=where)
             never = self.own_clock or whole
             self.stale_at_s = None if never else _stale_at(prediction, self.predictor.last_ns / 1e9)
             self.history.append(prediction)
@@ -249,15 +250,8 @@ class JobSession:
         told = prediction.model_copy(update={"completeness": share})
         if not told.incomplete:
             return told
-        nothing: dict[str, object] = {
-            "period_s": None,
-            "confidence": 0.0,
-            "next_phase": None,
-            "scores": None,
-            "others": [],
-            "dominant": [],
-        }
-        return told.model_copy(update=nothing)
+        nothing: dict[str, object] = dict.fromkeys(("period_s", "next_phase", "scores", "who"))
+        return told.model_copy(update=nothing | {"confidence": 0.0, "others": [], "dominant": []})
 
     @property
     def prediction(self) -> Prediction | None:
@@ -266,9 +260,7 @@ class JobSession:
         While the job has no streams nothing of it is expected next.
         """
         last = None if self.failures.stopped(SIGNAL) else self.history.last
-        if last is None or last.next_phase is None or self.streams:
-            return last
-        return last.model_copy(update={"next_phase": None})
+        return last if last is None or self.streams else last.without_next()
 
     def complete_losses(self, now_s: float) -> None:
         """Takes in that no more is awaited of streams that are still open."""

@@ -97,7 +97,26 @@ class Drift(Model):
     """By which share of the mean each interval is longer than the one before; below 0 where they get shorter."""
 
 
-Relation = Literal["earlier", "within", "around"]
+WhoKind = Literal["ranks", "hosts", "files", "commands", "processes"]
+
+
+class Who(Model):
+    """Those of a job who have a rhythm; at most sixteen names of each kind."""
+
+    kind: WhoKind
+    """What tells them from the others."""
+    members: list[str]
+    """Their names of this kind: ``0-3`` of ranks, the command, paths of files with numbers as ``*``, process ids."""
+    share: float = Field(ge=0, le=1)
+    """Of the job's bytes that count."""
+    ranks: list[str] = []
+    """Ranges of ranks, as far as ranks are known; in a job of many ranks these are told apart by ranges."""
+    hosts: list[str] = []
+    commands: list[str] = []
+    files: list[str] = []
+
+
+Relation = Literal["earlier", "within", "around", "beside"]
 
 
 class OtherRhythm(Model):
@@ -105,7 +124,7 @@ class OtherRhythm(Model):
 
     relation: Relation
     """earlier: the main one followed on it; within: bursts inside or between the main phases; around: each so many
-    main phases one is larger."""
+    main phases one is larger; beside: others of the job have it at the same time."""
     period_s: Estimate
     confidence: float = Field(ge=0, le=1)
     start_s: float
@@ -113,6 +132,10 @@ class OtherRhythm(Model):
     """Between these it was seen."""
     phases: int = Field(ge=2)
     """How many phases of it were seen."""
+    who: Who | None = None
+    """Who has it; of the relation ``beside``."""
+    next_phase: NextPhase | None = None
+    """Its next phase, likewise."""
 
 
 class FileSystem(Model):
@@ -147,6 +170,8 @@ class Prediction(Model):
     next_phase: NextPhase | None = None
     drift: Drift | None = None
     """Where the latest intervals grow or shrink steadily."""
+    who: Who | None = None
+    """Who has the rhythm, where it is not everybody: then others have rhythms of their own, or none."""
     others: list[OtherRhythm] = []
     """Further rhythms; a running job is searched for them now and then, and at its end. Without a period, the earlier
     ones that the job was sure to have."""
@@ -163,6 +188,13 @@ class Prediction(Model):
     file_systems: list[FileSystem] = []
     """Where the files lie that the signal has bytes of; at most sixteen."""
 
+    def without_next(self) -> Prediction:
+        """Returns the same without phases to come."""
+        if self.next_phase is None and all(each.next_phase is None for each in self.others):
+            return self
+        others = [each.model_copy(update={"next_phase": None}) for each in self.others]
+        return self.model_copy(update={"next_phase": None, "others": others})
+
     @property
     def incomplete(self) -> bool:
         """Whether so much of the window was lost that no period is claimed from it."""
@@ -178,7 +210,7 @@ class AnalysisFailure(Model):
     """An analysis of a job that broke; the job's other analyses, and other jobs, are as they would be without."""
 
     analysis: str
-    """signal, prediction, totals, graph, layers or interactions; or job, for what is common to them."""
+    """signal, prediction, totals, graph, layers, interactions or groups; or job, for what is common to them."""
     at_s: float
     """When it first did."""
     reason: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from ...events.analysis import Analysis
 from ...events.models import ModeName, Prediction
 from ..settings import DetectSettings
 from . import autocorrelation
+from .members import Apart, groups_wanted, with_groups
 from .reconstruction import reconstruct
 from .trace import examine, examine_mode
 from .wavelet import validity_of, wavelet_view
@@ -40,7 +41,13 @@ class Wanted:
     all_modes: bool = False
 
 
-def analyse(batches: Batches, settings: DetectSettings, job: str, wanted: Wanted) -> tuple[Prediction, Analysis]:
+def analyse(
+    batches: Batches,
+    settings: DetectSettings,
+    job: str,
+    wanted: Wanted,
+    apart: Callable[[], Apart] | None = None,
+) -> tuple[Prediction, Analysis]:
     """Finds the rhythm of a finished trace, when it was valid, and what else is wanted.
 
     Args:
@@ -48,8 +55,11 @@ def analyse(batches: Batches, settings: DetectSettings, job: str, wanted: Wanted
         settings: method and limits; with ``wanted.all_modes`` the mode is that of the first answer.
         job: the job's name in the result.
         wanted: what is computed beyond the period.
+        apart: makes the same events with whose they are; where it is given, groups with rhythms of their own are found.
     """
     prediction, view = examine(batches, settings, job)
+    if apart is not None and groups_wanted(settings):
+        prediction, view = with_groups(prediction, view, apart(), settings)
     window, bin_s, start_s = view.window, view.bin_s, view.window_start_s
     answer = None
     if wanted.autocorrelation:

@@ -51,7 +51,7 @@ def analyse_groups(
         read += np.bincount(key[every & is_read], batch.bytes[every & is_read], len(names))
         written += np.bincount(key[every & ~is_read], batch.bytes[every & ~is_read], len(names))
     order = [number for number in np.argsort(-moved, kind="stable").tolist() if requests[number]]
-    edges = _edges(batches)
+    edges = edges_of(batches)
     groups: list[Group] = []
     for number in order[:top]:
         prediction, note = None, ""
@@ -82,7 +82,7 @@ def analyse_groups(
     )
 
 
-def _edges(batches: Batches) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+def edges_of(batches: Batches) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
     """Makes events without bytes at the start and the end of the trace, which groups are observed over."""
     full = [batch for batch, _ in batches if len(batch)]
     if not full:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ...events.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
 from ...events.models import Estimate, ModeName, Prediction
-from ..headline import NO_LINE, drift_text, headline_of, other_text, weight_text
+from ..headline import NO_LINE, drift_text, headline_of, other_text, weight_text, who_text
 from ..tables import print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text, mapped_text, not_counted_text, rate_text
 from .wavelet_text import power_map
@@ -115,6 +115,8 @@ def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: in
         facts.add_row("confidence", f"{prediction.confidence:.1%}")
         if prediction.drift is not None:
             facts.add_row("", drift_text(prediction.drift))
+        if prediction.who is not None:
+            facts.add_row("whose", f"{who_text(prediction.who)}, {prediction.who.share:.0%} of the bytes")
     for number, other in enumerate(prediction.others):
         facts.add_row("" if number else "also", other_text(other, start_s))
     if analysis.validity:

@@ -9,7 +9,7 @@ import contextlib
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -24,15 +24,7 @@ from ..failures import AnalysisFailedError
 from ..ingest_core import IngestStats
 from ..life import State
 from ..session import SIGNAL, JobSession
-
-
-class Family(NamedTuple):
-    """One metric: its kind, its meaning, its labels."""
-
-    kind: type[GaugeMetricFamily] | type[CounterMetricFamily]
-    help: str
-    labels: tuple[str, ...] = ()
-
+from .group_metrics import GROUP_FAMILIES, Family, add_groups
 
 _JOB: Final = ("job_id",)  # "job" is the label that Prometheus gives its targets
 _ACTIVITY: Final = (*_JOB, "activity")
@@ -56,6 +48,7 @@ FAMILIES: Final[dict[str, Family]] = {
         GaugeMetricFamily, "How long the next I/O phase is expected to last.", _JOB
     ),
     "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
+    **GROUP_FAMILIES,
     "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read of its data.", _JOB),
     "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote of its data.", _JOB),
     "iotide_job_uncounted_bytes_total": Family(
@@ -112,6 +105,12 @@ FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_streams_refused_total": Family(
         CounterMetricFamily, "Streams refused, by the bound: max_jobs, max_streams or max_collectors.", ("reason",)
+    ),
+    "iotide_groups_dropped_total": Family(
+        CounterMetricFamily,
+        "What is missing in the groups of jobs: members, for times that they were told apart less finely for "
+        "detect.group_members, and ahead, for events left out as they were ahead of all others.",
+        ("reason",),
     ),
     "iotide_jobs": Family(GaugeMetricFamily, "Jobs held, by state.", ("state",)),
     "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs left out of the series of jobs by their bound."),
@@ -276,6 +275,8 @@ class AggregatorCollector(Collector):
             add("iotide_names_beyond_total", number, kind)
         for reason in ("max_collectors", "max_jobs", "max_streams"):
             add("iotide_streams_refused_total", self._aggregator.counters[f"streams_refused:{reason}"], reason)
+        for reason, number in sorted(self._aggregator.dropped("groups").items()):
+            add("iotide_groups_dropped_total", number, reason)
         add("iotide_ingest_events_total", stats.events)
         add("iotide_ingest_batches_total", stats.batches)
         add("iotide_ingest_bytes_total", stats.bytes)
@@ -354,6 +355,7 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     add("iotide_job_prediction_confidence_ratio", prediction.confidence if prediction else 0.0, job)
     if prediction is None or prediction.period_s is None:
         return
+    add_groups(session.job, prediction, add, wall_clock=not session.own_clock)
     add("iotide_job_period_seconds", prediction.period_s.value, job)
     if phase := prediction.next_phase:
         if not session.own_clock:

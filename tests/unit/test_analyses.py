@@ -14,6 +14,7 @@ from iotide.analyzers.totals import Totals
 from iotide.daemon.analyses import PARTS, Analyses, Part
 from iotide.daemon.failures import AnalysisFailedError, Failures
 from iotide.daemon.job_graph import JobGraph
+from iotide.daemon.job_groups import JobGroups
 from iotide.daemon.job_layers import JobLayers
 from iotide.daemon.numbering import JobNames
 from iotide.daemon.settings import AggregatorSettings
@@ -62,6 +63,9 @@ def part_of(analyses: Analyses, name: str) -> object:
         return part.calls(), part.files()
     if isinstance(part, JobGraph):
         return rounded(part.graph().model_dump())
+    if isinstance(part, JobGroups):
+        members, sketch = part.analyzer.members, part.analyzer.sketch
+        return [each.key for each in members.all], [sketch.each(level).tolist() for level in range(sketch.levels)]
     return part.frozen()(_CUT) if isinstance(part, JobLayers) else part.frozen()()
 
 
@@ -77,7 +81,7 @@ def rounded(value: object) -> object:
 @settings(deadline=None, max_examples=6)
 @given(
     cuts=st.lists(st.integers(1, EVENTS - 1), max_size=40, unique=True),
-    asked=st.sets(st.sampled_from(("totals", "graph", "layers", "interactions"))),
+    asked=st.sets(st.sampled_from(("totals", "graph", "layers", "interactions", "groups"))),
 )
 def test_what_is_told_does_not_depend_on_how_events_came_or_on_who_asked_meanwhile(
     cuts: list[int], asked: set[str]

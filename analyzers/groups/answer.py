@@ -1,0 +1,130 @@
+"""The answer of a job that has groups: whose rhythm is the main one, and who has others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from ...events.models import PERIODIC_FROM, OtherRhythm, Prediction
+from .members import Member
+from .naming import name_groups
+
+_SAME: Final = math.log(1.1)  # periods whose logarithms differ by less are one
+_TOLD: Final = 0.7  # confidence from which on the rhythm of a group is told
+_SURER: Final = 0.1  # by how much a group has to be surer than its whole job, to be the answer
+_SURE: Final = 0.9  # a whole job that is so sure has the main rhythm
+_LEAST_SHARE: Final = 1e-6  # of the bytes, that tells a group
+
+
+class Found(Struct, frozen=True):
+    """A group, and what was found in its signal.
+
+    Attributes:
+        members: who it is.
+        volume: bytes that it moved.
+        prediction: its rhythm, as if it were a job.
+    """
+
+    members: list[Member]
+    volume: float
+    prediction: Prediction
+
+    @property
+    def period_s(self) -> float:
+        """Its period; 0 without one."""
+        period = self.prediction.period_s
+        return 0.0 if period is None else period.value
+
+
+def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Prediction:
+    """Returns what is said of a job whose members were looked at in groups.
+
+    Groups of one period are one. With one period the job as a whole has it, unless what else the job does hides it.
+    With several the main one is the whole job's where that is a group's, or very sure; else that of the group with the
+    most bytes.
+
+    Args:
+        prediction: what was found in the signal of the whole job.
+        groups: all groups that were found.
+    """
+    rhythmic = _of_one_period([group for group in groups if group.period_s > 0 and group.prediction.confidence > _TOLD])
+    if not rhythmic:
+        return prediction
+    if len(rhythmic) == 1:
+        (only,) = rhythmic
+        hidden = only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + _SURER
+        rest = [group for group in groups if not set(_keys(group)) <= set(_keys(only))]
+        if not hidden or not rest:
+            return prediction
+        return _replaced(prediction, only, [only, *rest], groups)
+    main = next((group for group in rhythmic if _same(prediction, group)), None)
+    if main is None and prediction.confidence < _SURE:
+        main = max(rhythmic, key=lambda group: group.volume)
+    return _replaced(prediction, main, rhythmic, groups)
+
+
+def _replaced(
+    prediction: Prediction, main: Found | None, named: Sequence[Found], groups: Sequence[Found]
+) -> Prediction:
+    """Returns the answer with the main group's rhythm, and those of the others beside it."""
+    total = sum(group.volume for group in groups)
+    whose = name_groups([group.members for group in named], [group.volume / max(total, 1.0) for group in named])
+    beside = [
+        OtherRhythm(
+            relation="beside",
+            period_s=period,
+            confidence=group.prediction.confidence,
+            start_s=group.prediction.window.start_s,
+            end_s=group.prediction.window.end_s,
+            phases=max(_periods(group), 2),
+            who=who,
+            next_phase=group.prediction.next_phase,
+        )
+        for group, who in zip(named, whose, strict=True)
+        if group is not main and (period := group.prediction.period_s) is not None and who.share >= _LEAST_SHARE
+        if group.prediction.confidence > _TOLD
+    ]
+    told = prediction
+    others = [each for each in prediction.others if not any(_near(each, other) for other in beside)]
+    if main is not None and (not _same(prediction, main) or main.prediction.confidence >= prediction.confidence):
+        others = others if _same(prediction, main) else []
+        told = main.prediction
+    who = next((who for group, who in zip(named, whose, strict=True) if group is main), None)
+    return told.model_copy(update={"who": who, "others": [*others, *beside]})
+
+
+def _of_one_period(groups: Sequence[Found]) -> list[Found]:
+    """Puts groups of the same period together, the surest one's answer for all; the most bytes first."""
+    made: list[Found] = []
+    for group in sorted(groups, key=lambda each: -each.prediction.confidence):
+        for place, other in enumerate(made):
+            if _same(group.prediction, other):
+                members, volume = [*other.members, *group.members], other.volume + group.volume
+                made[place] = Found(members, volume, other.prediction)
+                break
+        else:
+            made.append(group)
+    return sorted(made, key=lambda each: -each.volume)
+
+
+def _same(prediction: Prediction, group: Found) -> bool:
+    period = prediction.period_s
+    if period is None or not (period.value > 0 and group.period_s > 0):
+        return False
+    return abs(math.log(period.value / group.period_s)) < _SAME
+
+
+def _near(one: OtherRhythm, other: OtherRhythm) -> bool:
+    return abs(math.log(one.period_s.value / other.period_s.value)) < _SAME
+
+
+def _periods(group: Found) -> int:
+    window = group.prediction.window
+    return round((window.end_s - window.start_s) / group.period_s)
+
+
+def _keys(group: Found) -> list[object]:
+    return [member.key for member in group.members]

@@ -1,0 +1,86 @@
+"""How finely members of a job are told apart: by process or rank, by command, and by kind of file.
+
+Each of the three has steps from fine to coarse; a step is made from the one before it, so that what was put together
+stays together.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from msgspec import Struct
+
+_NUMBER: Final = re.compile(r"\d+")
+_LONGEST: Final = 256
+_NO_PID, _NO_HOST = 1, 2
+FILE_STEPS: Final = 2
+"""After these, and one more, all files are one."""
+PROCESS_STEPS: Final = 34
+"""After these all ranks are one."""
+
+
+class Process(Struct, frozen=True):
+    """Ranks of one range, or a process without a rank.
+
+    Attributes:
+        rank: number of the range of ranks, -1 without.
+        host: where the process runs; "" once hosts are one.
+        pid: its number; 0 once the processes of a host are one.
+    """
+
+    rank: int = -1
+    host: str = ""
+    pid: int = 0
+
+
+class Key(Struct, frozen=True):
+    """What one member is."""
+
+    process: Process
+    command: str
+    files: str
+
+
+def shift_at(step: int) -> int:
+    """Returns by how many bits ranks are shifted: processes without ranks are put together first."""
+    return max(step - 1, 0)
+
+
+def process_at(process: Process, step: int) -> Process:
+    """Returns the process one step coarser, at ``step``."""
+    if process.rank >= 0:
+        return Process(rank=process.rank >> (shift_at(step) - shift_at(step - 1)))
+    return Process(host=process.host if step < _NO_HOST else "", pid=process.pid if step < _NO_PID else 0)
+
+
+def command_at(command: str, step: int) -> str:
+    """Returns a command at a step: as it is, without its numbers, two words of it, one word, nothing."""
+    match step:
+        case 0:
+            return command[:_LONGEST]
+        case 1:
+            return _NUMBER.sub("*", command)
+        case 2:
+            return " ".join(command.split(" ", 2)[:2])
+        case 3:
+            return command.split(" ", 1)[0]
+    return ""
+
+
+def files_at(path: str, step: int) -> str:
+    """Returns a kind of file at a step: a path without its numbers, its folder and ending, its ending, nothing.
+
+    >>> [files_at("/run7/dump.0100.chk", step) for step in range(1)], files_at("/run*/dump.*.chk", 1)
+    (['/run*/dump.*.chk'], '/run*/*.chk')
+    """
+    folder, _, name = path.rpartition("/")
+    ending = name.rpartition(".")[2] if "." in name[1:] else ""
+    match step:
+        case 0:
+            return _NUMBER.sub("*", path[-_LONGEST:])
+        case 1:
+            return f"{folder}/*.{ending}" if ending else f"{folder}/*"
+        case 2:
+            return f"*.{ending}" if ending else "*"
+    return ""

@@ -1,0 +1,69 @@
+"""Who a group of members is, in the words of its job."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Final
+
+from ...events.models import Who, WhoKind
+from .members import Member
+
+_MOST: Final = 16
+
+
+def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> list[Who]:
+    """Names groups by what tells them apart: commands, ranks, hosts, files, or processes.
+
+    Args:
+        groups: the members of each.
+        shares: the share of the job's bytes that each moves.
+    """
+    told = [_about(group) for group in groups]
+    kind: WhoKind = next((each for each in _KINDS if _apart(each, told)), "processes")
+    return [
+        Who(
+            kind=kind, members=_shown(about[kind]), share=min(max(share, 0.0), 1.0), ranks=about["ranks"][:_MOST],
+            hosts=_shown(about["hosts"]), commands=_shown(about["commands"]), files=_shown(about["files"]),
+        )
+        for about, share in zip(told, shares, strict=True)
+    ]  # fmt: skip
+
+
+_KINDS: Final[tuple[WhoKind, ...]] = ("commands", "ranks", "hosts", "files")
+
+
+def _apart(kind: WhoKind, told: Sequence[dict[WhoKind, list[str]]]) -> bool:
+    """Tells whether each group has names of a kind, and none that another one has."""
+    names = [about[kind] for about in told]
+    if not all(names):
+        return False
+    if kind == "ranks":
+        bounds = sorted(tuple(map(int, each.split("-"))) for group in names for each in group)
+        return all(before[-1] < after[0] for before, after in itertools.pairwise(bounds))
+    return len(set().union(*names)) == sum(map(len, names))
+
+
+def _about(group: Sequence[Member]) -> dict[WhoKind, list[str]]:
+    return {
+        "commands": sorted({member.key.command for member in group} - {""}),
+        "ranks": _ranges(group),
+        "hosts": sorted({host for member in group for host in member.hosts}),
+        "files": sorted({member.key.files for member in group} - {""}),
+        "processes": list(map(str, sorted({pid for member in group for pid in member.pids}))),
+    }
+
+
+def _ranges(group: Sequence[Member]) -> list[str]:
+    """Returns the ranks as ranges: 0-3, 8."""
+    made: list[tuple[int, int]] = []
+    for low, high in sorted(member.ranks for member in group if member.ranks[0] >= 0):
+        if made and low <= made[-1][1] + 1:
+            made[-1] = made[-1][0], max(high, made[-1][1])
+        else:
+            made.append((low, high))
+    return [str(low) if low == high else f"{low}-{high}" for low, high in made]
+
+
+def _shown(names: list[str]) -> list[str]:
+    return names[:_MOST]

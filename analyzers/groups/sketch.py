@@ -1,0 +1,217 @@
+"""The signals of a job's members beside one another, at several resolutions, in memory of bounded size."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..signal.bandwidth import FACTOR
+from ..signal.binning import bin_range, spread
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+BINS: Final = 512
+"""Of each level: 2 KiB a member."""
+LEVELS: Final = 9
+_AT_ONCE: Final = 2048  # bins; a batch that spans more is binned coarsely first
+_BITS: Final = FACTOR.bit_length() - 1
+
+
+class Sketch:
+    """Bytes of each member in bins; level l has bins of ``bin_ns * 4**l``, the newest 512 of them.
+
+    Levels come into being as those of a ``BandwidthSignal`` do, when the one before can no longer hold all.
+
+    Attributes:
+        bin_ns: length of the finest bins.
+        newest, oldest: numbers of the latest and the earliest of the finest bins with bytes; -1 before the first.
+        ahead: events left out as they are ahead of the present.
+        version: grows with each change.
+    """
+
+    def __init__(self, bin_ns: int) -> None:
+        self.bin_ns = bin_ns
+        self.newest = self.oldest = -1
+        self.ahead = 0
+        self.version = 0
+        self._levels: list[npt.NDArray[np.float32]] = []
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are."""
+        return len(self._levels)
+
+    @property
+    def last_ns(self) -> int | None:
+        """End of the latest bin with bytes; None for an empty sketch."""
+        return (self.newest + 1) * self.bin_ns if self.newest >= 0 else None
+
+    def length(self, level: int) -> int:
+        """Returns how many bins of a level reach back over all that was seen, as far as it holds them."""
+        return min((self.newest >> _BITS * level) - (self.oldest >> _BITS * level) + 1, BINS)
+
+    def add(
+        self,
+        member: Ints,
+        start: Ints,
+        end: Ints,
+        volume: npt.NDArray[Any],
+        members: int,
+        until_ns: int | None = None,
+    ) -> None:
+        """Adds requests.
+
+        Args:
+            member: whose each is.
+            start: ns.
+            end: ns.
+            volume: bytes.
+            members: how many there are by now.
+            until_ns: the present as far as it is known; what is ahead of it is left out.
+        """
+        self.version += 1
+        end = np.maximum(start, end)
+        if until_ns is not None and int(end.max()) > until_ns:
+            kept = np.flatnonzero(end <= until_ns)
+            self.ahead += len(end) - len(kept)
+            if not len(kept):
+                return
+            member, start, end, volume = member[kept], start[kept], end[kept], volume[kept]
+        first, last = bin_range(start, end, self.bin_ns)
+        low, high = int(first.min()), int(last.max())
+        newest = max(self.newest, high)
+        oldest = low if self.oldest < 0 else min(self.oldest, low)
+        self._extend(oldest, newest, members)
+        self._advance(newest)
+        self.newest, self.oldest = newest, oldest
+        base = 0
+        while base < self.levels - 1 and (high >> _BITS * base) - (low >> _BITS * base) >= _AT_ONCE:
+            base += 1
+        fresh, at = self._binned(member, start, end, volume, base, low >> _BITS * base, members)
+        for level in range(base, self.levels):
+            self._place(level, fresh, at)
+            if level < self.levels - 1:
+                fresh, at = _merged(fresh, at)
+        for level in range(base):
+            floor = (newest >> _BITS * level) - BINS + 1
+            rows = np.flatnonzero(last >> _BITS * level >= floor)
+            if len(rows):
+                some = member[rows], start[rows], end[rows], volume[rows]
+                self._place(
+                    level, *self._binned(*some, level, max(floor, int(first[rows].min()) >> _BITS * level), members)
+                )
+
+    def read(self, level: int, low: int, high: int, members: Ints) -> Floats:
+        """Returns the bytes of some members together in the bins low .. high - 1 of a level; 0 where none are held."""
+        sums = np.zeros(high - low)
+        begin, stop = self._held(level, low, high)
+        if begin < stop:
+            sums[begin - low : stop - low] = self._bins(level, begin, stop)[members].sum(axis=0, dtype=np.float64)
+        return sums
+
+    def each(self, level: int) -> npt.NDArray[np.float32]:
+        """Returns the bytes of each member in the bins of a level over all that was seen, [members, bins]."""
+        newest = self.newest >> _BITS * level
+        return self._bins(level, newest - self.length(level) + 1, newest + 1)
+
+    def until_ns(self, members: Ints) -> int | None:
+        """Returns the end of the latest bin with bytes of some members; None where none has."""
+        for level in range(self.levels):
+            newest = self.newest >> _BITS * level
+            low = newest - self.length(level) + 1
+            used = np.flatnonzero(self.read(level, low, newest + 1, members))
+            if len(used):
+                return (low + int(used[-1]) + 1) * (self.bin_ns << _BITS * level)
+        return None
+
+    def put_together(self, new: Ints, members: int) -> None:
+        """Adds up members; ``new`` is the new number of each."""
+        self.version += 1
+        for level, old in enumerate(self._levels):
+            made = np.zeros((_room(members), BINS), np.float32)
+            count = min(len(new), len(old))  # the latest have no bytes yet
+            np.add.at(made, new[:count], old[:count])
+            self._levels[level] = made
+
+    def _held(self, level: int, low: int, high: int) -> tuple[int, int]:
+        newest = self.newest >> _BITS * level
+        return max(low, newest - BINS + 1), min(high, newest + 1)
+
+    def _bins(self, level: int, low: int, high: int) -> npt.NDArray[np.float32]:
+        slots = np.arange(low, high) % BINS
+        if level < self.levels:
+            return self._levels[level][:, slots]
+        return np.zeros((len(self._levels[0]), high - low), np.float32)
+
+    def _extend(self, oldest: int, newest: int, members: int) -> None:
+        if not self._levels:
+            self._levels.append(np.zeros((_room(members), BINS), np.float32))
+        elif len(self._levels[0]) < members:
+            added = _room(members) - len(self._levels[0])
+            self._levels = [np.concatenate([each, np.zeros((added, BINS), np.float32)]) for each in self._levels]
+        while (top := self.levels - 1) < LEVELS - 1 and (newest >> _BITS * top) - (oldest >> _BITS * top) >= BINS:
+            made = np.zeros_like(self._levels[top])
+            if self.newest >= 0:
+                last = self.newest >> _BITS * top
+                low = (max(self.oldest >> _BITS * top, last - BINS + 1) >> _BITS) << _BITS
+                joined, at = _merged(self._bins_from(top, low, last), low)
+                made[:, (at + np.arange(joined.shape[1])) % BINS] = joined
+            self._levels.append(made)
+
+    def _bins_from(self, level: int, low: int, last: int) -> npt.NDArray[np.float32]:
+        """Returns the bins low .. last; those that are no longer held are 0."""
+        bins = np.zeros((len(self._levels[0]), last - low + 1), np.float32)
+        begin = max(low, last - BINS + 1)
+        bins[:, begin - low :] = self._bins(level, begin, last + 1)
+        return bins
+
+    def _advance(self, newest: int) -> None:
+        """Makes room up to the bin ``newest``."""
+        if self.newest < 0 or newest == self.newest:
+            return
+        for level, bins in enumerate(self._levels):
+            before, after = self.newest >> _BITS * level, newest >> _BITS * level
+            if after - before >= BINS:
+                bins[:] = 0.0
+            elif after > before:
+                bins[:, np.arange(before + 1, after + 1) % BINS] = 0.0
+
+    def _binned(
+        self, member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], level: int, low: int, members: int
+    ) -> tuple[Floats, int]:
+        """Returns the bytes of each member in the bins of a level from ``low`` on, [members, bins], and ``low``."""
+        bin_ns = self.bin_ns << _BITS * level
+        low_ns = low * bin_ns
+        if int(start.min()) < low_ns:  # what lies before is left out
+            part = np.maximum(start, low_ns)
+            volume = volume * ((end - part) / np.maximum(end - start, 1))
+            start = part
+        # members lie one after another, so that one pass bins all of them
+        bins = (max(int(end.max()) - 1, int(start.max())) - low_ns) // bin_ns + 1
+        offset = member * (bins * bin_ns) - low_ns
+        begun, ended = start + offset, end + offset
+        first, last = bin_range(begun, ended, bin_ns)
+        made = spread(begun, ended, volume, first, last, bin_ns=bin_ns, lowest=0, bins=bins * members)
+        return made.reshape(members, bins), low
+
+    def _place(self, level: int, fresh: npt.NDArray[Any], at: int) -> None:
+        skipped = max((self.newest >> _BITS * level) - BINS + 1 - at, 0)
+        if skipped < fresh.shape[1]:
+            slots = (at + np.arange(skipped, fresh.shape[1])) % BINS
+            self._levels[level][: len(fresh), slots] += fresh[:, skipped:]
+
+
+def _merged(fresh: npt.NDArray[Any], low: int) -> tuple[npt.NDArray[Any], int]:
+    """Returns the bins of the next level, and the number of the first of them."""
+    before = low % FACTOR
+    after = -(before + fresh.shape[1]) % FACTOR
+    padded = np.pad(fresh, ((0, 0), (before, after))) if before or after else fresh
+    return padded.reshape(len(fresh), -1, FACTOR).sum(axis=2), low // FACTOR
+
+
+def _room(members: int) -> int:
+    """Returns for how many members memory is taken."""
+    return 1 << max(members - 1, 1).bit_length()

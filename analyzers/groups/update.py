@@ -1,0 +1,206 @@
+"""Groups of a running job: events come in as batches, the answer with its groups comes out when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from ...events import EventBatch, FileInfo, StreamInfo
+from ...events.models import Prediction
+from ..online.lookout import Lookout
+from ..online.observed import Observed, Seen
+from ..rhythm.answer import prediction_of
+from ..settings import DetectSettings
+from ..signal.bandwidth import BandwidthSignal
+from ..signal.resolutions import Resolutions
+from ..signal.ring import Floats
+from ..signal.selection import LeftOut, counted
+from .answer import Found, answer_with
+from .members import Members, Who
+from .sketch import BINS, LEVELS, Sketch
+from .together import groups_of
+
+Ints = npt.NDArray[np.int64]
+
+FEWEST_MEMBERS: Final = 8
+"""Below so many that may be told apart none are."""
+MOST_GROUPS: Final = 4
+"""Groups that are looked at, those with the most bytes."""
+_GROUPED_EVERY: Final = 8  # predictions, of which one looks for groups anew
+
+
+class GroupAnalyzer:
+    """Follows the members of one job. Memory is bounded by ``group_members``; work, by it and by the events.
+
+    Args:
+        settings: method and limits.
+    """
+
+    def __init__(self, settings: DetectSettings) -> None:
+        self.members = Members(max(settings.group_members, FEWEST_MEMBERS))
+        self.sketch = Sketch(settings.bin_ns)
+        self._settings = settings
+        self._from_ns: int | None = None
+        self._groups: list[_Group] = []
+        self._age = 0
+
+    def update(
+        self,
+        batch: EventBatch,
+        info: StreamInfo,
+        files: Sequence[FileInfo],
+        left_out: LeftOut,
+        until_ns: int | None = None,
+    ) -> None:
+        """Takes in events of one stream, in any order.
+
+        Args:
+            batch: the events.
+            info: whose they are.
+            files: what file numbers mean; the same numbers for all streams.
+            left_out: what does not count, by file number.
+            until_ns: the present as far as it is known; what is ahead of it is left out.
+        """
+        if not len(batch):
+            return
+        first = int(batch.start.min())
+        self._from_ns = first if self._from_ns is None else min(self._from_ns, first)
+        numbered = self.numbered(batch, info, files, left_out)
+        if numbered is not None:
+            member, rows = numbered
+            start, duration, volume = (
+                np.asarray(each if rows is None else each.take(rows), np.int64)
+                for each in (batch.start, batch.duration, batch.bytes)
+            )
+            self.sketch.add(member, start, start + duration, volume, len(self.members), until_ns)
+
+    def numbered(
+        self, batch: EventBatch, info: StreamInfo, files: Sequence[FileInfo], left_out: LeftOut
+    ) -> tuple[Ints, npt.NDArray[np.intp] | None] | None:
+        """Returns the members of the events that count, and which these are; None for all. None: none counts."""
+        counting = counted(batch, left_out, self._settings.mode)
+        rows = None if counting.all() else np.flatnonzero(counting)
+        if rows is not None and not len(rows):
+            return None
+        member, merged = self.members.numbers(Who.of(batch, rows), info, files)
+        for new in merged:
+            self.sketch.put_together(new, int(new.max()) + 1)
+            self._groups, self._age = [], 0
+        return member, rows
+
+    def grouped(self) -> list[list[int]]:
+        """Returns the members in groups, by number; those with the most bytes first."""
+        return groups_of(self.sketch, len(self.members)) if len(self.members) > 1 and self.sketch.levels else []
+
+    def answer(self, prediction: Prediction, now_ns: int, *, whole: bool = False) -> Prediction:
+        """Returns a prediction of the whole job with what its groups add to it.
+
+        Args:
+            prediction: what was found in the signal of the whole job.
+            now_ns: the present.
+            whole: look at the whole observation, as the last word on a job.
+        """
+        if len(self.members) < 2 or self._from_ns is None:
+            return prediction
+        if whole or self._age % _GROUPED_EVERY == 0:
+            self._group()
+        self._age += 1
+        if len(self._groups) < 2:
+            return prediction
+        found = []
+        for group in self._groups[:MOST_GROUPS]:
+            last_ns = group.signal.last_ns or 0
+            # what ended earlier than the job is silent since, which is none of its rhythm
+            view, rhythm = group.lookout.whole(last_ns) if whole else group.lookout.look(now_ns, last_ns)
+            own = prediction_of(
+                prediction.job, self._settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=group.lookout.adapted
+            )
+            found.append(Found([self.members.all[member] for member in group.members], group.signal.moved, own))
+        return answer_with(prediction, found)
+
+    def _group(self) -> None:
+        """Looks for groups anew; one that has most of its members as before goes on."""
+        known, self._groups = self._groups, []
+        for members in self.grouped():
+            before = next((group for group in known if 2 * len(set(members) & set(group.members)) > len(members)), None)
+            if before is None:
+                before = _Group.of(self.sketch, self._settings, self._from_ns or 0)
+            else:
+                known.remove(before)
+            before.change(members)
+            self._groups.append(before)
+
+    def losses(self) -> dict[str, int]:
+        """Returns how often members were put together as there were too many, and events left out."""
+        told = {"members": self.members.joined, "ahead": self.sketch.ahead}
+        return {reason: number for reason, number in told.items() if number}
+
+
+class _Resolutions(Resolutions, frozen=True):
+    """The levels of a sketch, whose bins are fewer: a period has 16 to 64 of them."""
+
+    def of_period(self, period_s: float, current: int | None = None) -> int:
+        """Returns the level at which a period has 16 to 64 bins; the current one while it is nearly so."""
+        return super().of_period(2 * period_s, current)
+
+
+class _GroupSignal(BandwidthSignal):
+    """The bytes of some members, out of the sketch."""
+
+    def __init__(self, sketch: Sketch, members: list[int]) -> None:
+        super().__init__(sketch.bin_ns, BINS, LEVELS)
+        self._sketch = sketch
+        self._members = members
+        self._until: tuple[int, int | None] = (-1, None)
+
+    @property
+    def last_ns(self) -> int | None:
+        """End of the latest bin with bytes."""
+        if self._until[0] != self._sketch.version:
+            self._until = self._sketch.version, self._sketch.until_ns(np.array(self._members, np.int64))
+        return self._until[1]
+
+    def forget(self) -> None:
+        """Takes in that the members have changed."""
+        self._until = (-1, None)
+
+    @property
+    def moved(self) -> float:
+        """Bytes in all bins of the coarsest level."""
+        return float(self._sketch.each(self._sketch.levels - 1)[self._members].sum())
+
+    def bins(self, level: int, low: int, high: int) -> Floats:
+        return self._sketch.read(level, low, high, np.array(self._members, np.int64))
+
+
+class _GroupSeen(Seen):
+    def __init__(self, settings: DetectSettings, signal: BandwidthSignal, from_ns: int) -> None:
+        super().__init__(settings)
+        self.resolutions = _Resolutions(signal.bin_ns, BINS, LEVELS)
+        self.reads = signal  # both directions
+        self.from_ns = from_ns
+
+
+class _Group(Struct, eq=False):
+    """Members that have their phases together, and where to look for their rhythm."""
+
+    members: list[int]
+    signal: _GroupSignal
+    lookout: Lookout
+
+    def change(self, members: list[int]) -> None:
+        """Has other members from now on."""
+        self.members[:] = members
+        self.signal.forget()
+
+    @classmethod
+    def of(cls, sketch: Sketch, settings: DetectSettings, from_ns: int) -> _Group:
+        members: list[int] = []
+        signal = _GroupSignal(sketch, members)
+        one_way = settings.model_copy(update={"mode": "read"})
+        seen = _GroupSeen(one_way, signal, from_ns)
+        return cls(members, signal, Lookout(Observed(one_way, seen), one_way))

@@ -1,0 +1,229 @@
+"""Groups of a job's members: who is told apart, who does I/O together, and what is said of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.analyzers.groups.sketch import BINS, Sketch
+from iotide.analyzers.groups.update import GroupAnalyzer
+from iotide.analyzers.offline.members import Apart, with_groups
+from iotide.analyzers.offline.trace import examine
+from iotide.analyzers.online.predictor import Predictor
+from iotide.analyzers.settings import DetectSettings
+from iotide.clients.headline import headline_text, other_text
+from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
+from iotide.events.models import Prediction
+
+COUNTS = np.zeros(64, np.uint8)
+FILES = [FileInfo(""), *(FileInfo(f"/s/{name}.dat", FileType.REGULAR) for name in ("one7", "one8", "two"))]
+SECOND = 10**9
+
+
+def phases(
+    period_s: float, count: int, ranks: list[int], file: int, *, first_s: float = 1.0, size: int = 10**6, seed: int = 1
+) -> EventBatch:
+    """Makes phases of a twentieth of the period in which each rank writes four times."""
+    random = np.random.default_rng(seed)
+    begins = (first_s + period_s * (np.arange(count) + random.normal(0, 0.005, count)))[:, None, None]
+    start = begins + period_s / 20 * np.arange(4)[None, None, :] / 4 + np.zeros((1, len(ranks), 1))
+    columns = {
+        "start": np.rint(start.ravel() * SECOND).astype(np.int64),
+        "duration": round(period_s / 90 * SECOND),
+        "rank": np.broadcast_to(np.array(ranks)[None, :, None], start.shape).ravel(),
+        "kind": int(Kind.WRITE), "file": file, "bytes": size,
+    }  # fmt: skip
+    return make_batch(start.size, columns)
+
+
+def stream(command: str = "", host: str = "n1", pid: int = 0) -> StreamInfo:
+    return StreamInfo(job="j", source="test", host=host, command=command, pid=pid)
+
+
+def finished(batches: list[tuple[EventBatch, StreamInfo]], wanted: DetectSettings | None = None) -> Prediction:
+    wanted = wanted or DetectSettings()
+    found, view = examine([(batch, COUNTS) for batch, _ in batches], wanted, "j")
+    return with_groups(found, view, Apart(batches, FILES, COUNTS), wanted)[0]
+
+
+def running(batches: list[tuple[EventBatch, StreamInfo]], until_s: float) -> Prediction:
+    """Predicts each tenth of the time from what has ended by then; returns the last prediction."""
+    predictor, groups = Predictor("j"), GroupAnalyzer(DetectSettings())
+    done = 0
+    for now_ns in (round(until_s * SECOND * tenth / 10) for tenth in range(1, 11)):
+        for batch, info in batches:
+            fresh = batch.select((batch.end > done) & (batch.end <= now_ns))
+            predictor.update(fresh, COUNTS)
+            groups.update(fresh, info, FILES, COUNTS)
+        told = groups.answer(predictor.predict(now_ns), now_ns)
+        done = now_ns
+    return told
+
+
+def assert_both(told: Prediction, kind: str, members: list[list[str]], periods_s: list[float]) -> None:
+    assert told.period_s is not None
+    assert told.who is not None
+    (other,) = (each for each in told.others if each.relation == "beside")
+    assert other.who is not None
+    rows = [(told.who, told.period_s), (other.who, other.period_s)]
+    rows.sort(key=lambda row: row[1].value)
+    assert [who.kind for who, _ in rows] == [kind, kind]
+    assert [who.members for who, _ in rows] == members
+    assert [period.value for _, period in rows] == [pytest.approx(period, rel=0.02) for period in periods_s]
+    assert min(told.confidence, other.confidence) > 0.7
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("small", [1, 300])
+def test_two_programs_in_one_job_are_each_told_by_their_ranks(shared: bool, small: int) -> None:
+    one = phases(20.0, 40, [0, 1, 2, 3], 1)
+    other = phases(33.0, 24, [4, 5, 6, 7], 1 if shared else 3, first_s=7.0, size=10**6 // small, seed=2)
+    batches = [(one, stream()), (other, stream())]
+    told = finished(batches)
+    assert_both(told, "ranks", [["0-3"], ["4-7"]], [20.0, 33.0])
+    assert told.next_phase is not None
+    assert told.others[-1].next_phase is not None
+    live = running(batches, 790.0)
+    assert_both(live, "ranks", [["0-3"], ["4-7"]], [20.0, 33.0])
+    phase = live.others[-1].next_phase
+    assert phase is not None
+    assert (phase.start_s.value - 7.0) / 33.0 == pytest.approx(24, abs=0.1)
+    assert "of ranks 0-3" in headline_text(told)
+    assert "beside: ranks 4-7 every 33" in other_text(told.others[-1], 0.0)
+
+
+def test_commands_and_kinds_of_files_are_told_where_there_are_no_ranks() -> None:
+    one, other = phases(20.0, 40, [-1], 1), phases(33.0, 24, [-1], 3, first_s=7.0)
+    told = finished([(one, stream("lmp -in a", pid=1)), (other, stream("python w.py", pid=2))])
+    assert_both(told, "commands", [["lmp -in a"], ["python w.py"]], [20.0, 33.0])
+    told = finished([(one, stream(pid=1)), (phases(20.0, 40, [-1], 2), stream(pid=1)), (other, stream(pid=1))])
+    assert_both(told, "files", [["/s/one*.dat"], ["/s/two.dat"]], [20.0, 33.0])
+
+
+def test_a_rhythm_that_something_else_hides_is_told_with_whose_it_is() -> None:
+    random = np.random.default_rng(3)
+    start = np.sort(random.uniform(0, 800, 60))
+    noise = make_batch(
+        60,
+        {
+            "start": np.rint(start * SECOND).astype(np.int64), "duration": 3 * SECOND, "rank": 9, "file": 3,
+            "kind": int(Kind.WRITE), "bytes": random.integers(10**6, 10**8, 60),
+        },
+    )  # fmt: skip
+    told = finished([(phases(20.0, 40, [0, 1], 1), stream()), (noise, stream())])
+    assert told.period_s is not None
+    assert told.period_s.value == pytest.approx(20.0, rel=0.02)
+    assert told.who is not None
+    assert told.who.members == ["0-1"]
+    assert told.others == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_thousands_of_ranks_of_one_rhythm_are_not_split(seed: int) -> None:
+    """Each rank comes with a delay of its own, up to a whole phase."""
+    random = np.random.default_rng(seed)
+    ranks, count, period_s = 10_000, 12, float(random.uniform(5, 50))
+    begins = period_s * (np.arange(count)[:, None] + random.exponential(0.05, (count, ranks)))
+    job = make_batch(
+        begins.size,
+        {
+            "start": np.rint(begins.ravel() * SECOND).astype(np.int64), "duration": SECOND // 10, "file": 1,
+            "rank": np.tile(np.arange(ranks), count), "kind": int(Kind.WRITE), "bytes": 10**6,
+        },
+    )  # fmt: skip
+    told = finished([(job, stream())])
+    assert told.who is None
+    assert all(each.who is None for each in told.others)
+    assert told.period_s is not None
+    assert told.period_s.value == pytest.approx(period_s, rel=0.05)
+
+
+def test_groups_are_not_looked_for_where_they_are_switched_off() -> None:
+    batches = [(phases(20.0, 40, [0], 1), stream()), (phases(33.0, 24, [1], 3), stream())]
+    plain = examine([(batch, COUNTS) for batch, _ in batches], DetectSettings(), "j")[0]
+    assert plain.who is None
+    analyzer = GroupAnalyzer(DetectSettings())
+    for batch, info in batches[:1]:
+        analyzer.update(batch, info, FILES, COUNTS)
+    assert analyzer.answer(plain, 10**12) is plain  # one member
+
+
+@settings(deadline=None, max_examples=15)
+@given(cuts=st.lists(st.integers(1, 1599), max_size=12, unique=True), ranks=st.integers(2, 200))
+def test_members_and_their_signals_do_not_depend_on_how_events_are_cut(cuts: list[int], ranks: int) -> None:
+    random = np.random.default_rng(ranks)
+    length = 1600
+    batch = make_batch(
+        length,
+        {
+            "start": np.sort(random.integers(0, 200 * SECOND, length)), "duration": random.integers(0, SECOND, length),
+            "rank": random.integers(0, ranks, length), "file": random.integers(1, 4, length),
+            "kind": int(Kind.WRITE), "bytes": random.integers(1, 1000, length),
+        },
+    )  # fmt: skip
+    whole, pieces = GroupAnalyzer(DetectSettings()), GroupAnalyzer(DetectSettings())
+    whole.update(batch, stream(), FILES, COUNTS)
+    edges = [0, *sorted(cuts), length]
+    for first, last in pairwise(edges):
+        pieces.update(batch.select(slice(first, last)), stream(), FILES, COUNTS)
+    assert len(whole.members) <= 32
+    assert [each.key for each in pieces.members.all] == [each.key for each in whole.members.all]
+    assert [each.ranks for each in pieces.members.all] == [each.ranks for each in whole.members.all]
+    for level in range(whole.sketch.levels):
+        np.testing.assert_allclose(pieces.sketch.each(level), whole.sketch.each(level), rtol=1e-3, atol=0.1)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    pids=st.integers(1, 300), commands=st.integers(1, 60), kinds=st.integers(1, 60), hosts=st.integers(1, 40),
+    most=st.sampled_from([8, 16, 32]), ranked=st.booleans(),
+)  # fmt: skip
+def test_members_are_bounded_whatever_a_job_is_made_of(
+    pids: int, commands: int, kinds: int, hosts: int, most: int, ranked: bool
+) -> None:
+    files = [
+        FileInfo(""),
+        *(FileInfo(f"/d/{'abcdefghij'[n % 10] * (n // 10 + 1)}.x", FileType.REGULAR) for n in range(60)),
+    ]
+    analyzer = GroupAnalyzer(DetectSettings(group_members=most))
+    for number in range(max(pids, commands, hosts)):
+        columns = {
+            "start": np.arange(3) * SECOND, "duration": SECOND // 2, "file": 1 + (number + np.arange(3)) % kinds,
+            "kind": int(Kind.WRITE), "bytes": 10, "rank": number % pids if ranked else -1,
+        }  # fmt: skip
+        info = stream(f"program{'x' * (number % commands)} -n", f"host{number % hosts}", 1 + number % pids)
+        analyzer.update(make_batch(3, columns), info, files, COUNTS)
+    assert len(analyzer.members) <= most
+    moved = analyzer.sketch.each(analyzer.sketch.levels - 1).sum()
+    assert moved == pytest.approx(30 * max(pids, commands, hosts), rel=1e-5)
+    if max(pids, 1) * commands > 4 * most and pids > 4 * most:
+        assert analyzer.losses()["members"] > 0
+
+
+@settings(deadline=None, max_examples=25)
+@given(data=st.data(), spans=st.lists(st.integers(1, 40 * 86_400), min_size=1, max_size=5))
+def test_a_sketch_holds_the_newest_bins_of_each_level(data: st.DataObject, spans: list[int]) -> None:
+    sketch = Sketch(10_000_000)
+    now = 0
+    starts: list[npt.NDArray[np.int64]] = []
+    for span in spans:
+        start = np.sort(np.array(data.draw(st.lists(st.integers(0, span * SECOND), min_size=1, max_size=9)), np.int64))
+        starts.append(now + start)
+        sketch.add(np.zeros(len(start), np.int64), now + start, now + start, np.ones(len(start), np.int64), 1)
+        now += span * SECOND
+    everything = np.concatenate(starts)
+    for level in range(sketch.levels):
+        bin_ns = 10_000_000 * 4**level
+        newest = int(everything.max()) // bin_ns
+        assert sketch.each(level).sum() == np.count_nonzero(everything // bin_ns > newest - BINS)
+
+
+def test_stamps_of_a_clock_that_jumped_are_left_out() -> None:
+    sketch = Sketch(10_000_000)
+    start = np.array([1, 2, 3, 86_400], np.int64) * SECOND
+    sketch.add(np.zeros(4, np.int64), start, start, np.ones(4, np.int64), 1, until_ns=4 * SECOND)
+    assert (sketch.ahead, sketch.each(0).sum()) == (1, 3)
