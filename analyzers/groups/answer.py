@@ -57,7 +57,7 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Prediction:
         (only,) = rhythmic
         hidden = only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + _SURER
         rest = [group for group in groups if not set(_keys(group)) <= set(_keys(only))]
-        if not hidden or not rest:
+        if not hidden or not rest or (prediction.periodic and _same(prediction, only)):
             return prediction
         return _replaced(prediction, only, [only, *rest], groups)
     main = next((group for group in rhythmic if _same(prediction, group)), None)

@@ -168,7 +168,9 @@ class Members:
             for number in set(numbers[kinds == _UNTOLD].tolist()):
                 self._kind_of_file[number] = self._kind(files[number].path)
             kinds = self._kind_of_file.take(numbers)
-        return np.broadcast_to(kinds, file.shape) if is_constant(file) else kinds
+        if is_constant(file) or bool((kinds == kinds[0]).all()):
+            return np.broadcast_to(kinds[:1], file.shape)
+        return kinds
 
     def _kind(self, path: str) -> int:
         for step in range(self._files_step + 1):

@@ -80,8 +80,7 @@ class Sketch:
             if not len(kept):
                 return
             member, start, end, volume = member[kept], start[kept], end[kept], volume[kept]
-        first, last = bin_range(start, end, self.bin_ns)
-        low, high = int(first.min()), int(last.max())
+        low, high = int(start.min()) // self.bin_ns, max(int(end.max()) - 1, int(start.max())) // self.bin_ns
         newest = max(self.newest, high)
         oldest = low if self.oldest < 0 else min(self.oldest, low)
         self._extend(oldest, newest, members)
@@ -97,12 +96,10 @@ class Sketch:
                 fresh, at = _merged(fresh, at)
         for level in range(base):
             floor = (newest >> _BITS * level) - BINS + 1
-            rows = np.flatnonzero(last >> _BITS * level >= floor)
+            rows = np.flatnonzero(np.maximum(end - 1, start) // (self.bin_ns << _BITS * level) >= floor)
             if len(rows):
                 some = member[rows], start[rows], end[rows], volume[rows]
-                self._place(
-                    level, *self._binned(*some, level, max(floor, int(first[rows].min()) >> _BITS * level), members)
-                )
+                self._place(level, *self._binned(*some, level, max(floor, low >> _BITS * level), members))
 
     def read(self, level: int, low: int, high: int, members: Ints) -> Floats:
         """Returns the bytes of some members together in the bins low .. high - 1 of a level; 0 where none are held."""
@@ -191,7 +188,8 @@ class Sketch:
             start = part
         # members lie one after another, so that one pass bins all of them
         bins = (max(int(end.max()) - 1, int(start.max())) - low_ns) // bin_ns + 1
-        offset = member * (bins * bin_ns) - low_ns
+        whose = member[:1] if member.strides == (0,) else member
+        offset = whose * (bins * bin_ns) - low_ns
         begun, ended = start + offset, end + offset
         first, last = bin_range(begun, ended, bin_ns)
         made = spread(begun, ended, volume, first, last, bin_ns=bin_ns, lowest=0, bins=bins * members)

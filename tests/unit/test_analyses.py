@@ -65,7 +65,7 @@ def part_of(analyses: Analyses, name: str) -> object:
         return rounded(part.graph().model_dump())
     if isinstance(part, JobGroups):
         members, sketch = part.analyzer.members, part.analyzer.sketch
-        return [each.key for each in members.all], [sketch.each(level).tolist() for level in range(sketch.levels)]
+        return sorted(str(each.key) for each in members.all), sketch.levels, sketch.oldest, sketch.newest
     return part.frozen()(_CUT) if isinstance(part, JobLayers) else part.frozen()()
 
 
