@@ -250,7 +250,7 @@ class JobSession:
         told = prediction.model_copy(update={"completeness": share})
         if not told.incomplete:
             return told
-        nothing: dict[str, object] = dict.fromkeys(("period_s", "next_phase", "scores", "who"))
+        nothing: dict[str, object] = dict.fromkeys(("period_s", "next_phase", "scores", "who", "drift"))
         return told.model_copy(update=nothing | {"confidence": 0.0, "others": [], "dominant": []})
 
     @property
