@@ -16,6 +16,7 @@ Floats = npt.NDArray[np.float64]
 BINS: Final = 512
 """Of each level: 2 KiB a member."""
 LEVELS: Final = 9
+_FEW: Final = 2  # bins of a batch that need no binning
 _AT_ONCE: Final = 2048  # bins; a batch that spans more is binned coarsely first
 _BITS: Final = FACTOR.bit_length() - 1
 
@@ -186,8 +187,10 @@ class Sketch:
             part = np.maximum(start, low_ns)
             volume = volume * ((end - part) / np.maximum(end - start, 1))
             start = part
-        # members lie one after another, so that one pass bins all of them
         bins = (max(int(end.max()) - 1, int(start.max())) - low_ns) // bin_ns + 1
+        if bins <= _FEW:
+            return _few_bins(member, start, end, volume, low_ns + bin_ns, members)[:, :bins], low
+        # members lie one after another, so that one pass bins all of them
         whose = member[:1] if member.strides == (0,) else member
         offset = whose * (bins * bin_ns) - low_ns
         begun, ended = start + offset, end + offset
@@ -200,6 +203,24 @@ class Sketch:
         if skipped < fresh.shape[1]:
             slots = (at + np.arange(skipped, fresh.shape[1])) % BINS
             self._levels[level][: len(fresh), slots] += fresh[:, skipped:]
+
+
+def _few_bins(member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int, members: int) -> Floats:
+    """Returns the bytes of each member before and after a time, [members, 2]; most batches of a burst span no more."""
+    before = volume.astype(np.float64) if int(end.max()) <= border_ns else _before(start, end, volume, border_ns)
+    after = volume - before
+    if member.strides == (0,):
+        made = np.zeros((members, 2))
+        made[int(member[0])] = before.sum(), after.sum()
+        return made
+    return np.stack([np.bincount(member, each, members) for each in (before, after)], axis=1)
+
+
+def _before(start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int) -> Floats:
+    """Returns how many bytes of each request move before a time; one that does not last moves at its start."""
+    share = (border_ns - start) / np.maximum(end - start, 1)
+    before: Floats = volume * np.minimum(np.maximum(share, 0.0), 1.0)
+    return before
 
 
 def _merged(fresh: npt.NDArray[Any], low: int) -> tuple[npt.NDArray[Any], int]:

@@ -227,3 +227,26 @@ def test_stamps_of_a_clock_that_jumped_are_left_out() -> None:
     start = np.array([1, 2, 3, 86_400], np.int64) * SECOND
     sketch.add(np.zeros(4, np.int64), start, start, np.ones(4, np.int64), 1, until_ns=4 * SECOND)
     assert (sketch.ahead, sketch.each(0).sum()) == (1, 3)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 2 * 10**7), st.integers(0, 10**7), st.integers(0, 1000)), min_size=1
+    ),
+    st.integers(0, 10**8),
+)
+def test_batch_that_spans_two_bins_is_as_its_events_one_by_one(
+    rows: list[tuple[int, int, int, int]], zero: int
+) -> None:
+    member, start, length, volume = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    start += zero
+    whole, single = Sketch(10**7), Sketch(10**7)
+    whole.add(member, start, start + length, volume, 4)
+    for row in np.argsort(start + length, kind="stable"):
+        at = slice(row, row + 1)
+        single.add(member[at], start[at], start[at] + length[at], volume[at], 4)
+    assert whole.each(0).sum() == pytest.approx(volume.sum(), rel=1e-5)
+    low, high = int(start.min()) // 10**7, int((start + length).max()) // 10**7 + 1
+    for each in range(4):
+        alone = np.array([each])
+        assert whole.read(0, low, high, alone) == pytest.approx(single.read(0, low, high, alone), rel=1e-4, abs=1e-2)
