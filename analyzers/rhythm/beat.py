@@ -35,6 +35,7 @@ _SURE: Final = 0.9
 _SPLIT: Final = 0.1  # spread of intervals from which on phases may have run together
 _TRIALS: Final = 10
 _NOTHING: Final = 1e-9
+_BUSY: Final = 0.5  # share of bins above the threshold from which on pauses are sought, too
 _EDGES: Final = 2  # bins between two phases that the edges of both fill
 _DRIFTED: Final = 2.0  # standard errors by which the latest intervals must differ to count instead of all
 
@@ -111,7 +112,7 @@ def _heaviest(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
         if hypothesis > len(view.window) or any(abs(math.log(hypothesis / other)) < AGREEMENT for other in tried):
             continue
         tried.append(hypothesis)
-        for by_pauses in (False, True) if segmenter.duty > 0.5 else (False,):
+        for by_pauses in (False, True) if segmenter.duty > _BUSY else (False,):
             beat = find_beat(view, segmenter, view.begin, hypothesis, by_pauses=by_pauses, seen=seen)
             if beat is not None and (weight := beat.weight + _backing(beat, line)) > best_weight:
                 best, best_weight = beat, weight
@@ -153,8 +154,12 @@ def with_history(view: View, line: Line | None, peaks: list[float], known: Beat 
 
 
 def _surer_beat(view: View, segmenter: Segmenter, hypothesis: float, *, by_pauses: bool = False) -> Beat | None:
-    """Measures the phases of the whole view, with all bandwidths alike where that makes them surer."""
+    """Measures the phases of the whole view, by its pauses or with all bandwidths alike where that makes them surer."""
     best = find_beat(view, segmenter, 0, hypothesis, by_pauses=by_pauses)
+    if segmenter.duty > _BUSY and not by_pauses and (best is None or not best.settled):
+        other = find_beat(view, segmenter, 0, hypothesis, by_pauses=True)
+        if other is not None and (best is None or other.confidence > best.confidence):
+            best = other
     for quantile, least_confidence in _LEVELS:
         if best is not None and best.settled:
             break
