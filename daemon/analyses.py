@@ -201,12 +201,14 @@ class Analyses:
         """Gives memory back that a silent job does not need.
 
         The events of a small job are kept as they are: they are fewer than what the analyses would hold of them, and
-        most small jobs end and nobody asks.
+        most small jobs end and nobody asks. What was asked of it is given back nonetheless.
         """
         if len(self._made) < len(PARTS) and self.events <= _FEWEST_AT_ONCE:  # a scrape asks of each for two parts
+            for name in list(self._readers):
+                self._catch_up(name)
             self._held.pack()
-            return
-        self._catch_all_up()
+        else:
+            self._catch_all_up()
         for name, reader in list(self._readers.items()):
             try:
                 reader.part.settle()

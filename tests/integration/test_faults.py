@@ -27,7 +27,12 @@ from support.serving import Fed, collecting, feeding, serving, until
 from support.waiting import DEADLINE_S
 
 TAKES_IN = ("update", "close_stream", "settle")
-ANSWERS = {"totals": ("calls", "files"), "graph": ("losses", "frozen", "top"), "layers": ("losses", "frozen")}
+ANSWERS = {
+    "totals": ("calls", "files"),
+    "graph": ("losses", "frozen", "top"),
+    "layers": ("losses", "frozen"),
+    "groups": ("losses", "answer"),
+}
 PREDICTOR = {SIGNAL: ("update", "flush", "series"), PREDICTION: ("predict",)}
 FAULTS = [
     *((name, method) for name in PARTS for method in (*TAKES_IN, *ANSWERS.get(name, ("losses", "frozen", "shared")))),
@@ -84,6 +89,7 @@ async def test_analysis_that_breaks_costs_its_job_that_analysis(
 ) -> None:
     source = Fed()
     monkeypatch.setattr("iotide.daemon.analyses._FEWEST_AT_ONCE", 1)  # as of a job with more events
+    monkeypatch.setattr("iotide.daemon.analyses._SHORTEST_S", 0.0)  # and of one that lasts
     if name in PARTS:
         break_part(monkeypatch, name, method)
     else:
