@@ -43,8 +43,8 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Prediction:
     """Returns what is said of a job whose members were looked at in groups.
 
     Groups of one period are one. With one period the job as a whole has it, unless what else the job does hides it.
-    With several the main one is the whole job's where that is a group's, or very sure; else that of the group with the
-    most bytes.
+    With several the main one is the whole job's where that is a group's, or foresees the next phase surely; else that
+    of the group with the most bytes.
 
     Args:
         prediction: what was found in the signal of the whole job.
@@ -61,7 +61,8 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Prediction:
             return prediction
         return _replaced(prediction, only, [only, *rest], groups)
     main = next((group for group in rhythmic if _same(prediction, group)), None)
-    if main is None and prediction.confidence < _SURE:
+    foreseen = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
+    if main is None and min(foreseen, prediction.confidence) < _SURE:
         main = max(rhythmic, key=lambda group: group.volume)
     return _replaced(prediction, main, rhythmic, groups)
 

@@ -76,9 +76,13 @@ class Beat(Struct, frozen=True, eq=False):
 
     @property
     def rhythmic(self) -> float:
-        """Share of the quality with which they keep a period: phases that are alike may come at random moments."""
+        """Share of the quality with which they keep a period: phases that are alike may come at random moments.
+
+        Regular intervals count by how likely the next two are as foreseen: those of random length are regular, too, now
+        and then.
+        """
         spread, count = self.regularity.spread, len(self.regularity.intervals)
-        steady = 1 - (1 - self.regular * chance_in_time(spread, count)) * (1 - self.alike)
+        steady = 1 - (1 - self.regular * chance_in_time(spread, count) ** 2) * (1 - self.alike)
         return certain(chance_of(spread, count)) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
 
     @property

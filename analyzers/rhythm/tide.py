@@ -20,6 +20,7 @@ from .spectrum import Floats, describe, find_candidates, spectrum_of
 from .view import Rhythm, View
 
 _FEWEST_BINS: Final = 12
+_CAREFUL: Final = 1.5  # power of what is known of a finished job: those without a rhythm are just above a half
 _LEAST_CONFIDENCE: Final = 0.15
 _DEEP: Final = 0.4  # amplitude of a line over the mean from which on it is no mere ripple
 
@@ -54,7 +55,9 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         patience = _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
         foresight *= outlook.in_time
         known *= beat.rhythmic * patience
-        if not view.ended:
+        if view.ended:
+            known **= _CAREFUL
+        else:
             known *= chance_of_mean(beat.regularity.spread, len(beat.regularity.intervals))
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
     if max(known, confidence) < _LEAST_CONFIDENCE:
