@@ -341,6 +341,21 @@ def test_it_is_told_that_wake_ups_by_interrupts_cannot_be_told_from_others(parse
     assert sum(count for what, count in about.omissions.counts.items() if "interrupt" in what) == untold
 
 
+@pytest.mark.parametrize("name", ["", " ", "  a", "\t", "\x0b q", "\x01", "-", "-1", "a-1 [000]", "#a", "cpus=2"])
+@pytest.mark.parametrize(
+    ("parser", "begin"),
+    [
+        (TraceCmdParser, "{:>16}-7     [001] d..2."),
+        (TraceCmdParser, "b: {:>16}-7     [001]"),
+        (PerfParser, "{:>16}     7 [001]"),
+        (PerfParser, "{:>16}     7/8 [001]"),
+    ],
+)
+def test_commands_may_call_themselves_anything_but_a_new_line(parser: Any, begin: str, name: str) -> None:
+    _, about = parse(parser, f"{begin.format(name)} 12.000001: sched_waking: {WAKING}\n".encode())
+    assert about.counters["lines_malformed"] == about.counters["lines_ignored:heading"] == 0
+
+
 @pytest.mark.parametrize(
     ("parser", "line", "lost"),
     [
@@ -349,6 +364,7 @@ def test_it_is_told_that_wake_ups_by_interrupts_cannot_be_told_from_others(parse
         (TraceCmdParser, "CPU:1 [5 EVENTS DROPPED]", 5),
         (TraceCmdParser, "CPU:0 [LOST 8 EVENTS]", 8),
         (TraceCmdParser, "CPU:0 [EVENTS DROPPED]", 1),
+        (TraceCmdParser, "buffer-7: CPU:1 [1913 EVENTS DROPPED]", 1913),
         (LockEventsParser, "Lost 3 events", 3),
         (TraceCmdParser, "cpus=2", 0),
     ],

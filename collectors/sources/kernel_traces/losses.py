@@ -7,7 +7,7 @@ from typing import Final
 
 _LOST: Final = re.compile(
     rb'\s*(?:Lost (\d{1,18}) events|\{"type": "lost_events".*"events": (\d{1,18})'
-    rb"|CPU:?\d* \[(?:LOST )?(\d{1,18})? ?EVENTS)"
+    rb"|(?:[^\x00- :]+: )?CPU:?\d* \[(?:LOST )?(\d{1,18})? ?EVENTS)"
 )
 
 

@@ -11,7 +11,7 @@ from .line import Form
 from .text import KernelTextParser
 
 HEADER: Final = (
-    rb" *(?P<comm>\S[^\n]*?)(?<! ) +(?:(?P<pid>-1|\d{1,10})/)?(?P<tid>-1|\d{1,10}) +\[(?P<cpu>\d{1,6})\] +"
+    rb" *(?:(?P<comm>[^\n ][^\n]*?)(?<! ) +)?(?:(?P<pid>-1|\d{1,10})/)?(?P<tid>-1|\d{1,10}) +\[(?P<cpu>\d{1,6})\] +"
     rb"(?:(?P<flags>[\w.]{4,6}) +)?(?P<stamp>\d{1,10}\.\d{1,9}): +"
     rb"(?:\d+ +)?(?:\w+:(?=\w+:))?(?P<event>\w+): *"
 )

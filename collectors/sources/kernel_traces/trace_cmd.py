@@ -12,13 +12,13 @@ from .rows import Step
 from .text import KernelTextParser
 
 _HEADER: Final = (
-    rb" *(?:[^\x00- :]+: (?= ) *)?(?:<\.\.\.>|(?P<comm>\S[^\n]*?))-(?P<tid>\d{1,10}) +"
+    rb" *(?:[^\x00- :]+: (?= ) *)?(?:<\.\.\.>|(?P<comm>(?:[^\n ][^\n]*?)?))-(?P<tid>\d{1,10}) +"
     rb"(?:\( *(?:(?P<pid>\d{1,10})|-+)\) +)?\[(?P<cpu>\d{1,6})\] +"
     rb"(?:(?P<flags>[\w.]{4,6}) +)?(?P<stamp>\d{1,10}\.\d{1,9}): +"
     rb"(?P<event>\w+(?:(?=:)|\(| ->| <-))(?:(?<=\w):)? *"
 )
 """A buffer's name stands before the lines of one that is not the main one (``trace-cmd record -B``); there, names of
-commands are padded, so that ``tmux: server`` is none."""
+commands are padded, so that ``tmux: server`` is none. A command may have called itself nothing or a tab."""
 _HEADING: Final = rb"(?:#[^\n]*\n|(?:version|cpus) *=[^\n]*\n|CPU \d+ is empty\n|[^\S\n]*\n)"
 _FIRST: Final = re.compile(rb"^%s*(?!%s)" % (_HEADING, _HEADING) + _HEADER)
 
@@ -32,7 +32,7 @@ DIALECT: Final = Dialect(
         Step.CALL_OUT: [*KERNEL_CALLS[Step.CALL_OUT], (b"sys_", b" ->")],
     },
     escaped=False,
-    ignored=re.compile(rb"\s*(?:#.*|(?:version|cpus) *=.*|CPU:?\d* .*|CPU \d+ is empty)?$"),
+    ignored=re.compile(rb"\s*(?:#.*|(?:version|cpus) *=.*|(?:[^\x00- :]+: )?CPU:?\d* .*|CPU \d+ is empty)?$"),
     expected="a line of trace-cmd report, such as `bash-4711 [000] 4874.609034: sched_waking: comm=cat pid=4712`",
 )
 
