@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ..clients.headline import further_rhythms, other_text
 from ..clients.lines import prediction_line
 from ..clients.live_view import LiveView, open_view
 from ..clients.units import byte_text, duration_text, mapped_text, not_counted_text
@@ -203,10 +204,10 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
         _say(f"{left} (--count files or everything counts it)")
     for failure in job.failures:
         _say(f"the analysis {failure.analysis} failed, and what it tells is missing: {failure.reason}")
-    if summary.prediction is not None:
-        _say(
-            f"whole run: {prediction_line(summary.prediction.model_copy(update={'next_phase': None}), with_job=False)}"
-        )
+    if (prediction := summary.prediction) is not None:
+        _say(f"whole run: {prediction_line(prediction.model_copy(update={'next_phase': None}), with_job=False)}")
+        for other in further_rhythms(prediction):
+            _say(f"whole run: {other_text(other, prediction.window.start_s)}")
     if report is not None:
         _say(f"report: {report}")
     if summary.archive is not None and job.events:

@@ -29,13 +29,13 @@ Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no predi
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Longest wait for one.")
 def command(connect: str, jobs: tuple[str, ...], as_json: bool, count: int | None, timeout: float | None) -> None:
     """Prints predictions as they come."""
-    from ..clients.lines import prediction_line
+    from ..clients.lines import prediction_lines
     from ..clients.subscriber import Subscriber
 
     with Subscriber(connect, jobs=jobs or None, timeout_s=timeout) as predictions:
         try:
             for number, prediction in enumerate(predictions, 1):
-                click.echo(prediction.model_dump_json() if as_json else prediction_line(prediction))
+                click.echo(prediction.model_dump_json() if as_json else "\n".join(prediction_lines(prediction)))
                 if number == count:
                     return
         except KeyboardInterrupt:

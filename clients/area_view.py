@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..events.models import Prediction
-from .headline import headline_of
+from .headline import beside_text, headline_of
 from .lines import next_phase_text, sparkline
 from .live_view import HEIGHT
 from .status_area import StatusArea
@@ -64,7 +64,11 @@ class AreaView:
         )
 
     def _upcoming(self, now_s: float) -> Text:
-        return Text(f" {next_phase_text(self._prediction, now_s)}" if self._prediction else "")
+        if self._prediction is None:
+            return Text("")
+        beside = [each for each in self._prediction.others if each.relation == "beside"]
+        told = [next_phase_text(self._prediction.next_phase, now_s), *map(beside_text, beside)]
+        return Text(f" {'; '.join(filter(None, told))}")
 
     def _styled(self, text: Text) -> str:
         text.truncate(self._area.width, overflow="ellipsis")

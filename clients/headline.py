@@ -103,10 +103,16 @@ def other_text(other: OtherRhythm, start_s: float) -> str:
         case "around":
             return f"around: a larger phase every {period}"
         case "beside":
-            whose = "others" if other.who is None else who_text(other.who)
             phase = other.next_phase
             due = "" if phase is None else f", next at {duration_text(phase.start_s.value - start_s)}"
-            return f"beside: {whose} every {period}, confidence {other.confidence:.0%}{due}"
+            return f"{beside_text(other)}{due}"
+
+
+def beside_text(other: OtherRhythm) -> str:
+    """Writes who has which rhythm beside the main one."""
+    whose = "others" if other.who is None else who_text(other.who)
+    period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
+    return f"beside: {whose} every {period}, confidence {other.confidence:.0%}"
 
 
 def who_text(who: Who) -> str:
@@ -122,7 +128,8 @@ def _is_one(who: Who) -> bool:
 
 
 def _short(name: str) -> str:
-    """Shortens a command to its program's name and what follows, and cuts what is long."""
+    """Shortens a command to its program's name and what follows, and cuts what is long; programs give any names."""
+    name = "".join(letter if letter.isprintable() else "?" for letter in " ".join(name.split()))
     if name.startswith("/") and " " not in name and name.count("/") > _FOLDERS:
         name = f".../{'/'.join(name.split('/')[-_FOLDERS:])}"
     program, blank, rest = name.partition(" ")

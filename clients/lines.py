@@ -1,31 +1,38 @@
-"""A prediction in one line, for terminals without cursor control, logs and pipes."""
+"""A prediction in a line or a few, for terminals without cursor control, logs and pipes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from ..events.models import Prediction
-from .headline import headline_text
+from ..events.models import NextPhase, Prediction
+from .headline import beside_text, headline_text
 from .units import byte_text, clock_text, duration_text
 
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
 def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
-    """Writes what a person wants to know of a prediction, in one line."""
-    parts = [clock_text(prediction.made_at_s)]
-    if with_job:
-        parts.append(prediction.job)
-    parts.append(headline_text(prediction))
-    if upcoming := next_phase_text(prediction, prediction.made_at_s):
-        parts.append(upcoming)
-    return "  ".join(parts)
+    """Writes what a person wants to know of a job's main rhythm, in one line."""
+    return _line(prediction, headline_text(prediction), prediction.next_phase, with_job=with_job)
 
 
-def next_phase_text(prediction: Prediction, now_s: float) -> str:
+def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[str]:
+    """Writes the same, and a line for each group of the job's members that has a rhythm beside the main one."""
+    others = [other for other in prediction.others if other.relation == "beside"]
+    return [
+        prediction_line(prediction, with_job=with_job),
+        *(_line(prediction, beside_text(other), other.next_phase, with_job=with_job) for other in others),
+    ]
+
+
+def _line(prediction: Prediction, rhythm: str, upcoming: NextPhase | None, *, with_job: bool) -> str:
+    parts = [clock_text(prediction.made_at_s), prediction.job if with_job else "", rhythm]
+    return "  ".join(part for part in (*parts, next_phase_text(upcoming, prediction.made_at_s)) if part)
+
+
+def next_phase_text(phase: NextPhase | None, now_s: float) -> str:
     """Writes when the next phase comes, seen from ``now_s``, and how large it will be; "" where it is not known."""
-    phase = prediction.next_phase
     if phase is None:
         return ""
     wait = phase.start_s.value - now_s

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, TextIO
 
 from ..events.models import Prediction
-from .lines import prediction_line
+from .lines import prediction_lines
 from .status_area import StatusArea
 
 HEIGHT = 3
@@ -60,7 +60,7 @@ class SilentView:
 
 
 class LineView:
-    """Prints a line when a prediction says something else than the line before."""
+    """Prints a prediction that says something else than the one before: a line for each rhythm."""
 
     moves = False
 
@@ -75,7 +75,8 @@ class LineView:
             return
         found = "incomplete" if prediction.incomplete else prediction.period_s is not None
         if found is True or self._found != found:
-            print(f"iotide: {prediction_line(prediction, with_job=False)}", file=self._stream, flush=True)
+            for line in prediction_lines(prediction, with_job=False):
+                print(f"iotide: {line}", file=self._stream, flush=True)
         self._found = found
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final, TextIO
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ...events.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
@@ -116,9 +117,9 @@ def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: in
         if prediction.drift is not None:
             facts.add_row("", drift_text(prediction.drift))
         if prediction.who is not None:
-            facts.add_row("whose", f"{who_text(prediction.who)}, {prediction.who.share:.0%} of the bytes")
+            facts.add_row("whose", f"{escape(who_text(prediction.who))}, {prediction.who.share:.0%} of the bytes")
     for number, other in enumerate(prediction.others):
-        facts.add_row("" if number else "also", other_text(other, start_s))
+        facts.add_row("" if number else "also", escape(other_text(other, start_s)))
     if analysis.validity:
         facts.add_row("valid", validity_text(analysis.validity, start_s))
     if scores := prediction.scores:

@@ -15,10 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.clients import charts, graphviz, lines, svg_chart, tables, units
-from iotide.clients.lines import prediction_line, sparkline
+from iotide.clients.headline import who_text
+from iotide.clients.lines import prediction_line, prediction_lines, sparkline
 from iotide.clients.report import write_report
 from iotide.clients.status_area import StatusArea
-from support.results import make_prediction, make_signal, make_summary
+from iotide.events.models import OtherRhythm, Prediction, Who
+from support.results import around, make_prediction, make_signal, make_summary
 from support.waiting import wait_for
 
 
@@ -41,6 +43,37 @@ def test_line_names_period_confidence_and_next_phase() -> None:
 
 def test_line_says_that_there_is_no_rhythm_yet() -> None:
     assert "no rhythm" in prediction_line(make_prediction("heat", period_s=None))
+
+
+def beside(name: str) -> Prediction:
+    """A prediction of a job in which a command has a rhythm of its own."""
+    main = make_prediction("heat")
+    who = Who(kind="commands", members=[name], share=0.5)
+    other = OtherRhythm(
+        relation="beside",
+        period_s=around(33.0),
+        confidence=0.8,
+        start_s=50.0,
+        end_s=100.0,
+        phases=9,
+        who=who,
+        next_phase=main.next_phase,
+    )
+    return main.model_copy(update={"others": [other]})
+
+
+def test_each_rhythm_has_its_line() -> None:
+    main, other = prediction_lines(beside("lmp -in a"))
+    assert main == prediction_line(make_prediction("heat"))
+    assert re.search(
+        r"heat  beside: command lmp -in a every 33 s.*confidence 80%  next phase in .* 8\.0 MB in 2 s", other
+    )
+
+
+@given(st.text(min_size=1))
+def test_names_that_programs_give_stay_on_their_line(name: str) -> None:
+    assert who_text(Who(kind="commands", members=[name], share=1.0)).isprintable()
+    assert all(line.isprintable() for line in prediction_lines(beside(name)))
 
 
 def test_report_escapes_what_programs_name(tmp_path: Path) -> None:
