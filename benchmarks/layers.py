@@ -1,4 +1,4 @@
-"""Calls a second taken apart by layers, and what ten thousand processes on a hundred thousand files cost.
+"""Calls analysed by layer per second, and what ten thousand processes on a hundred thousand files cost.
 
 No tool that we know of tells layers while a job runs: Darshan's summaries and the profiles of OTF2 traces are made
 afterwards. The yardstick beside ours is the loop over calls that a script for it is, with fewer sums than ours; its

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-_HELP = """Say what works on this machine and what does not, and how to mend it.
+_HELP = """Check the installation and say how to fix what does not work.
 
 Each check does the thing itself: it traces a real child process through each layer that can be tried here, creates a
 memfd, binds a loopback socket.

@@ -23,17 +23,17 @@ class Entry(NamedTuple):
 
 COMMANDS: Final[dict[str, Entry]] = {
     "run": Entry("run", "Trace a command and show its I/O rhythm live."),
-    "serve": Entry("serve", "Run the aggregator: take in streams, predict, publish."),
+    "serve": Entry("serve", "Run the aggregator: receive streams, predict, publish."),
     "collect": Entry("collect", "Run the per-node agent: follow inputs, ship events."),
     "detect": Entry("detect", "Find the I/O period in finished traces."),
-    "dfg": Entry("dfg.command", "Draw what follows what in finished traces, and compare."),
-    "layers": Entry("layers.command", "Take I/O apart by layers: HDF5, MPI-IO, POSIX."),
-    "rank": Entry("rank.command", "Rank processes by how they interact; cut traces to the leaders."),
+    "dfg": Entry("dfg.command", "Build and compare directly-follows graphs of I/O calls."),
+    "layers": Entry("layers.command", "Break down I/O by software layer: HDF5, MPI-IO, POSIX."),
+    "rank": Entry("rank.command", "Rank processes by interaction; reduce traces to the leaders."),
     "replay": Entry("replay.command", "Send finished traces to an aggregator as if they ran now."),
-    "archive": Entry("archive.command", "Keep every call, compressed, and read it again."),
+    "archive": Entry("archive.command", "Store every call compressed; read, verify and convert it."),
     "watch": Entry("watch", "Print a line for each prediction of an aggregator."),
     "preload": Entry("preload.command", "List the tracing libraries; build one for a library of your own."),
-    "doctor": Entry("doctor", "Say what works on this machine and what does not."),
+    "doctor": Entry("doctor", "Check the installation; say how to fix what fails."),
 }
 
 

@@ -53,28 +53,29 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
             "--mode",
             type=click.Choice(modes),
             default="both",
-            help="Which direction of data movement counts"
-            + ("." if live else "; all answers for reads, writes and both side by side."),
+            help="Direction of data movement that counts"
+            + ("." if live else "; all: reads, writes and both, side by side."),
         ),
         _signal(
             "--count",
             type=click.Choice(("data", "files", "everything")),
             default="data",
-            help="Whose bytes count: the program's data; files, also shared libraries, imports and the like; "
-            "everything, also pipes, sockets and devices.",
+            help="Bytes that count. data: the program's data; files: also shared libraries, imports and system files; "
+            "everything: also pipes, sockets and devices.",
         ),
         _signal(
             "--data",
             "data_paths",
             multiple=True,
             metavar="PREFIX",
-            help="Paths that begin so are the program's data, also below /usr, /opt and the like. Repeat for several.",
+            help="Path prefix of the program's data, also below /usr, /opt and other system folders. Repeatable.",
         ),
         _signal(
             "--sampling",
             type=click.Choice(("volume", "point")),
             default="volume",
-            help="volume keeps every byte; point samples the bandwidth as FTIO does (finished traces only).",
+            hidden=live,  # a running job has its volumes alone; --sampling volume may be said
+            help="volume: each bin holds all its bytes; point: the bandwidth at points in time, as FTIO samples it.",
         ),
         _period(
             "--method",
@@ -86,13 +87,13 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
             "--spectrum",
             type=click.Choice(("power", "amplitude")),
             default="power",
-            help="What outliers are sought in.",
+            help="Spectrum in which outliers are detected.",
         ),
         _period(
             "--outlier",
             type=click.Choice(("zscore", "dbscan", "isolation-forest", "lof", "peaks")),
             default="zscore",
-            help="How lines of the spectrum that stand out are told. The middle three need scikit-learn "
+            help="Method that detects outliers of the spectrum. dbscan, isolation-forest and lof need scikit-learn "
             "(pip install 'iotide[cluster]').",
         ),
         _period(
@@ -100,8 +101,8 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
             metavar="SHARE",
             type=click.FloatRange(0, 1),
             default=0.8,
-            help="Candidates have at least this share of the highest Z-score (zscore), of the highest peak (peaks), or "
-            "lie this near to one another (dbscan).",
+            help="Threshold of --outlier: share of the highest Z-score (zscore) or of the highest peak (peaks) that a "
+            "candidate reaches, or largest distance within a cluster (dbscan).",
         ),
     ]
 

@@ -21,12 +21,21 @@ Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no predi
 
 @click.command("watch", help=_HELP)
 @click.option(
-    "--connect", metavar="ENDPOINT", default="tcp://127.0.0.1:9789", show_default=True, help="Where it publishes."
+    "--connect",
+    metavar="ENDPOINT",
+    default="tcp://127.0.0.1:9789",
+    show_default=True,
+    help="Endpoint at which the aggregator publishes.",
 )
 @click.option("--job", "jobs", metavar="NAME", multiple=True, help="Only this job; may be given several times.")
 @click.option("--json", "as_json", is_flag=True, help="Print each prediction as one line of JSON.")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N predictions.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Longest wait for one.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Exit with status 1 if no prediction arrives for so long.",
+)
 def command(connect: str, jobs: tuple[str, ...], as_json: bool, count: int | None, timeout: float | None) -> None:
     """Prints predictions as they come."""
     from ..clients.lines import prediction_lines

@@ -127,7 +127,7 @@ def _layers(environment: Mapping[str, str], tracer: TracerSettings) -> list[str]
 def _preloadable(path: Path) -> str:
     text = str(path.absolute())
     if any(character in text for character in ": \t\n"):
-        raise UnavailableError(f"LD_PRELOAD has no way to say a path with a space or a colon: {text}")
+        raise UnavailableError(f"LD_PRELOAD cannot contain a path with a space or a colon: {text}")
     return text
 
 
@@ -137,7 +137,7 @@ def _prefixes(paths: Iterable[Path]) -> str:
     for path in paths:
         for form in (os.path.abspath(path), os.path.realpath(path)):  # noqa: PTH100  (absolute() keeps "..")
             if ":" in form:
-                raise ConfigError(f"a path to keep or leave out has no colon: {form}")
+                raise ConfigError(f"--only-paths and --skip-paths: a path must not contain a colon: {form}")
             made[form] = None
     text = ":".join(made)
     if len(made) > _MOST_PREFIXES or len(os.fsencode(text)) > _LONGEST_PREFIXES:

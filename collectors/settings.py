@@ -37,7 +37,10 @@ class CollectorSettings(BaseModel):
         16_384, ge=1, le=MAX_BATCH_EVENTS, description="Events from which on a batch is sent without waiting."
     )
     backlog_bytes: int = Field(
-        64 << 20, ge=1 << 16, description="Bytes of unacknowledged events kept in memory; past it the oldest unsent go."
+        64 << 20,
+        ge=1 << 16,
+        description="Bytes of unacknowledged events kept in memory; above it, the oldest unsent events are dropped and "
+        "counted.",
     )
     heartbeat_s: float = Field(1.0, gt=0, le=60, description="Seconds between heartbeats.")
     away_after_s: float = Field(5.0, gt=0, le=600, description="Silence after which the aggregator counts as away, s.")
@@ -109,7 +112,7 @@ class TracerSettings(BaseModel):
         None,
         ge=1,
         le=1_000_000,
-        description="Of N calls that move data or seek, one is recorded; the others are counted.",
+        description="Sampling: every Nth data or seek call is recorded; the others are counted.",
     )
     ring_records: int | None = Field(
         None,

@@ -21,7 +21,7 @@ _64_BIT, _LITTLE_ENDIAN = 2, 1
 STATIC: Final = "is statically linked"
 GO: Final = "is a Go program, which calls the kernel without the C library"
 MUSL: Final = "uses musl for its C library, and the tracer glibc"
-FOREIGN: Final = "is no 64-bit program of this machine, and the tracer is"
+FOREIGN: Final = "is not a 64-bit program of this architecture, as the tracer is"
 PRIVILEGED: Final = "gains privileges when it starts, so the dynamic linker keeps tracers out"
 
 

@@ -16,15 +16,17 @@ class ArchiveSettings(BaseModel):
     checkpoint_s: float = Field(
         60.0,
         gt=0,
-        description="Seconds after which what came in stands in the file, whatever happens then; a job's first second "
-        "stands there after that second, and each further stretch is twice as long, up to this.",
+        description="Longest time until received calls are on disk, s; a job's first checkpoint is after one second, "
+        "and each further interval is twice as long, up to this.",
     )
     quota_bytes: int = Field(
         10 * 2**30, ge=0, description="Bytes that the folder's archives may take; the oldest finished ones go first."
     )
     retain_s: float = Field(30 * 86_400.0, ge=0, description="Seconds that a finished archive is kept.")
     memory_bytes: int = Field(
-        2**29, ge=0, description="Memory for calls that are in no file yet; past it, streams are saved before time."
+        2**29,
+        ge=0,
+        description="Memory for calls that are not on disk yet, bytes; above it, streams are written early.",
     )
     job_bytes: int = Field(
         2**30, ge=0, description="Bytes that one job's archive may take; what comes after is counted and left out."

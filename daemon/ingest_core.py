@@ -339,7 +339,7 @@ class IngestCore:
             listener(*news, **more)
         except Exception:  # news that breaks the sink does not end the daemon
             self.stats.failed += 1
-            _log.exception("the sink raised")
+            _log.exception("the sink failed")
 
     def _heartbeat(self, identity: bytes, beat: Heartbeat, now_s: float) -> list[Reply]:
         self._owners.bind(beat.collector, identity)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 Grouping = Literal["thread", "process", "rank", "host", "job"]
-"""What a vertex is."""
+"""Kind of vertex."""
 Start = Literal["equal", "cpu", "io"]
-"""What start ranks follow."""
+"""Initial weight of vertices."""
 EdgeKind = Literal["wakeup", "lock", "guest", "fork", "file", "pipe", "socket", "collective"]

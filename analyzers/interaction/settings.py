@@ -47,9 +47,9 @@ class InteractionSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     enabled: bool = Field(True, description="Keep a graph of each job's processes and the files between them.")
-    by: Grouping = Field("process", description="What a vertex is: thread, process, rank, host or job.")
-    start: Start = Field("equal", description="What start ranks follow: equal, cpu (time) or io (bytes).")
-    top: int = Field(5, ge=1, le=1000, description="Leaders told of each component.")
+    by: Grouping = Field("process", description="Kind of vertex: thread, process, rank, host or job.")
+    start: Start = Field("equal", description="Initial weight of vertices: equal, cpu (time) or io (bytes).")
+    top: int = Field(5, ge=1, le=1000, description="Number of top-ranked vertices reported per component.")
     damping: float = Field(0.85, gt=0, lt=1, description="Damping of the converged PageRank.")
     background: tuple[str, ...] = Field(
         BACKGROUND,

@@ -34,7 +34,7 @@ is bounded, however long the traces.
            read: open its traces.otf2. Handles have parents
   hdf5     an event log, a group a stream, as `iotide dfg` reads
 
-At the end stands what the format has no place for.
+A summary lists the data that the format cannot represent.
 
 \b
 Examples:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...events.dfg import Graph, GraphReport
     from .output import Colour
 
-_HELP = """Draw what a program's I/O does one thing after another: the directly-follows graph of traces and of jobs.
+_HELP = """Build the directly-follows graph (DFG) of the I/O calls of traces or running jobs, and compare graphs.
 
 FILEs are taken together, in any format that `iotide detect` reads, archives and event logs among them.
 Calls become activities by --map, activities follow one another within a case (--case), and what --filter leaves out is

@@ -32,7 +32,7 @@ _SETTINGS = LayersSettings(
 def report_of(
     trace: Trace, paths: Sequence[Path], chosen: Filter, job: str, cut: Cut, data_paths: tuple[str, ...] = ()
 ) -> LayersReport:
-    """Takes a trace apart by layers.
+    """Breaks a trace down by layer.
 
     Args:
         trace: what was read.

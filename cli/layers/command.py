@@ -14,7 +14,7 @@ from ..sections import SectionCommand, SectionOption
 if TYPE_CHECKING:
     from ...events.layers import LayersReport
 
-_HELP = """Take a program's I/O apart by layers: HDF5, NetCDF, MPI-IO, the C library, POSIX.
+_HELP = """Break down a program's I/O by software layer: HDF5, NetCDF, MPI-IO, the C library, POSIX.
 
 Says where the time goes (each layer's own, and with what it calls), how a file's requests change on their way down,
 which handle was made below which, which files a layer touches on its own, which ranks move the data of a collective

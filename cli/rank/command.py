@@ -51,13 +51,13 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @_input("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default each one's content tells.")
 @_graph(
-    "--by", type=click.Choice(("thread", "process", "rank", "host", "job")), default="process", help="What a vertex is."
+    "--by", type=click.Choice(("thread", "process", "rank", "host", "job")), default="process", help="Kind of vertex."
 )
 @_graph(
     "--start",
     type=click.Choice(("equal", "cpu", "io")),
     default="equal",
-    help="What start ranks follow: nothing, time on processors, or bytes moved.",
+    help="Initial weight of vertices: equal, CPU time (cpu), or bytes moved (io).",
 )
 @_graph(
     "--background",
@@ -85,7 +85,7 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     type=click.IntRange(1, 1000),
     default=5,
     show_default=True,
-    help="Leaders told, drawn and kept of each component.",
+    help="Number of top-ranked vertices per component to print, draw and keep.",
 )
 @_output(
     "--filter-out",

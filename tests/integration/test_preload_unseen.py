@@ -68,7 +68,7 @@ def test_program_of_another_machine_is_named(tracing: Tracing, tmp_path: Path) -
     if subprocess.run([program], check=False).returncode:
         pytest.skip("the kernel runs no 32-bit programs")
     ((named, reason, _),) = unseen(tracing, "sh", "-c", f"{program}; true")
-    assert (named, reason) == (str(program), "is no 64-bit program of this machine, and the tracer is")
+    assert (named, reason) == (str(program), "is not a 64-bit program of this architecture, as the tracer is")
 
 
 def test_program_that_gains_privileges_is_named(tracing: Tracing, tmp_path: Path) -> None:
