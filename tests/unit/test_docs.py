@@ -126,3 +126,11 @@ def test_files_that_documents_name_exist(page: Path) -> None:
     for name in re.findall(rf"`((?:{folders})/[\w./*-]+)`", page.read_text()):
         if not name.startswith("benchmarks/results/"):  # which make bench writes
             assert list(ROOT.glob(name)), name
+
+
+def test_the_glossary_has_each_term_once_and_in_order() -> None:
+    rows = re.findall(r"^\| ([a-z][^|]*?) \| (.+) \|$", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    terms = [term for term, _ in rows if term != "term"]
+    assert terms == sorted(set(terms))
+    referred = {word for _, text in rows for word in re.findall(r"\*([^*`]+)\*", text)}
+    assert referred <= {term + ending for term in terms for ending in ("", "s", "es")}
