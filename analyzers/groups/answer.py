@@ -9,13 +9,10 @@ from typing import Final
 from msgspec import Struct
 
 from ...events.models import PERIODIC_FROM, OtherRhythm, Prediction
+from ..rhythm.tuning import TUNING
 from .members import Member
 from .naming import name_groups
 
-_SAME: Final = math.log(1.1)  # periods whose logarithms differ by less are one
-_TOLD: Final = 0.7  # confidence from which on the rhythm of a group is told
-_SURER: Final = 0.1  # by how much a group has to be surer than its whole job, to be the answer
-_SURE: Final = 0.9  # a whole job that is so sure has the main rhythm
 _LEAST_SHARE: Final = 1e-6  # of the bytes, that tells a group
 
 
@@ -50,19 +47,21 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Prediction:
         prediction: what was found in the signal of the whole job.
         groups: all groups that were found.
     """
-    rhythmic = _of_one_period([group for group in groups if group.period_s > 0 and group.prediction.confidence > _TOLD])
+    rhythmic = _of_one_period(
+        [group for group in groups if group.period_s > 0 and group.prediction.confidence > TUNING.grouping.told]
+    )
     if not rhythmic:
         return prediction
     if len(rhythmic) == 1:
         (only,) = rhythmic
-        hidden = only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + _SURER
+        hidden = only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + TUNING.same.surer
         rest = [group for group in groups if not set(_keys(group)) <= set(_keys(only))]
         if not hidden or not rest or (prediction.periodic and _same(prediction, only)):
             return prediction
         return _replaced(prediction, only, [only, *rest], groups)
     main = next((group for group in rhythmic if _same(prediction, group)), None)
     foreseen = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
-    if main is None and min(foreseen, prediction.confidence) < _SURE:
+    if main is None and min(foreseen, prediction.confidence) < TUNING.same.sure:
         main = max(rhythmic, key=lambda group: group.volume)
     return _replaced(prediction, main, rhythmic, groups)
 
@@ -86,7 +85,7 @@ def _replaced(
         )
         for group, who in zip(named, whose, strict=True)
         if group is not main and (period := group.prediction.period_s) is not None and who.share >= _LEAST_SHARE
-        if group.prediction.confidence > _TOLD
+        if group.prediction.confidence > TUNING.grouping.told
     ]
     told = prediction
     others = [each for each in prediction.others if not any(_near(each, other) for other in beside)]
@@ -115,11 +114,11 @@ def _same(prediction: Prediction, group: Found) -> bool:
     period = prediction.period_s
     if period is None or not (period.value > 0 and group.period_s > 0):
         return False
-    return abs(math.log(period.value / group.period_s)) < _SAME
+    return abs(math.log(period.value / group.period_s)) < TUNING.same.period
 
 
 def _near(one: OtherRhythm, other: OtherRhythm) -> bool:
-    return abs(math.log(one.period_s.value / other.period_s.value)) < _SAME
+    return abs(math.log(one.period_s.value / other.period_s.value)) < TUNING.same.period
 
 
 def _periods(group: Found) -> int:

@@ -9,16 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from ..rhythm.tuning import TUNING
 from .sketch import Sketch
+
+_GROUPING: Final = TUNING.grouping
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-_FEWEST_PHASES: Final = 4
-_CONTRAST: Final = 0.3  # share of the bytes in bins above the mean, less the share of such bins, where phases show
-_TOGETHER: Final = 0.35  # correlation of two parts of one group, at least
-_SHARED: Final = 0.25  # of a group with what has no clear phases and belongs to it
-_LIKE_COUNTS: Final = math.log(1.5)  # phases of two members of one group differ by no more
 
 
 class _Shape(Struct, frozen=True, eq=False):
@@ -51,7 +48,7 @@ def groups_of(sketch: Sketch, members: int) -> list[list[int]]:
         fresh = np.logical_and.outer(shape.clear, shape.clear) & ~known
         if fresh.any():
             counts = np.log(np.maximum(shape.counts, 1))
-            same = np.abs(np.subtract.outer(counts, counts)) <= _LIKE_COUNTS
+            same = np.abs(np.subtract.outer(counts, counts)) <= math.log(_GROUPING.like_counts)
             alike[fresh] = np.where(same, shape.alike, 0.0)[fresh]
             known |= fresh
     phased = np.logical_or.reduce([shape.clear for shape in shapes])
@@ -72,7 +69,7 @@ def _like(sketch: Sketch, groups: list[list[int]], rest: list[int]) -> int | Non
         shape = _shape(np.array([each[group].sum(axis=0) for group in (*groups, rest)]))
         likeness = np.where((likeness < 0) & shape.clear[:-1], np.maximum(shape.alike[-1, :-1], 0.0), likeness)
     best = int(likeness.argmax())
-    return best if likeness[best] >= _SHARED else None
+    return best if likeness[best] >= _GROUPING.shared else None
 
 
 def _shape(volume: npt.NDArray[Any]) -> _Shape:
@@ -82,7 +79,7 @@ def _shape(volume: npt.NDArray[Any]) -> _Shape:
     count = within.sum(axis=1)
     runs = (within[:, 1:] & ~within[:, :-1]).sum(axis=1) + within[:, 0]
     share = np.where(within, volume, 0.0).sum(axis=1) / np.maximum(total[:, 0], 1e-30)
-    clear = (runs >= _FEWEST_PHASES) & (share - count / volume.shape[1] >= _CONTRAST)
+    clear = (runs >= _GROUPING.phases) & (share - count / volume.shape[1] >= _GROUPING.contrast)
     centred = within - count[:, None] / volume.shape[1]
     norm = np.sqrt((centred**2).sum(axis=1))
     centred /= np.maximum(norm, 1e-12)[:, None]
@@ -102,7 +99,7 @@ def _joined(members: Ints, alike: Floats) -> list[list[int]]:
         between = within / np.multiply.outer(norm, norm)
         np.fill_diagonal(between, -1.0)
         one, other = divmod(int(between.argmax()), len(groups))
-        if between[one, other] < _TOGETHER:
+        if between[one, other] < _GROUPING.together:
             break
         within[one] += within[other]
         within[:, one] += within[:, other]

@@ -14,6 +14,7 @@ from ...events.models import Prediction
 from ..online.lookout import Lookout
 from ..online.observed import Observed, Seen
 from ..rhythm.answer import prediction_of
+from ..rhythm.tuning import TUNING
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
@@ -30,7 +31,6 @@ FEWEST_MEMBERS: Final = 8
 """Below so many that may be told apart none are."""
 MOST_GROUPS: Final = 4
 """Groups that are looked at, those with the most bytes."""
-_GROUPED_EVERY: Final = 8  # predictions, of which one looks for groups anew
 
 
 class GroupAnalyzer:
@@ -106,7 +106,7 @@ class GroupAnalyzer:
         """
         if len(self.members) < 2 or self._from_ns is None:
             return prediction
-        if whole or self._age % _GROUPED_EVERY == 0:
+        if whole or self._age % TUNING.grouping.every == 0:
             self._group()
         self._age += 1
         if len(self._groups) < 2:

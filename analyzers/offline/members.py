@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,11 @@ from ...events import EventBatch, FileInfo, StreamInfo, make_batch
 from ...events.models import Prediction
 from ..groups.answer import Found, answer_with
 from ..groups.update import FEWEST_MEMBERS, MOST_GROUPS, GroupAnalyzer
+from ..rhythm.tuning import TUNING
 from ..rhythm.view import View
 from ..settings import DetectSettings
 from .groups import FEWEST_REQUESTS, edges_of
 from .trace import examine
-
-_SETTLED: Final = 0.9
 
 
 class Apart(NamedTuple):
@@ -75,7 +74,7 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
     for group, events in zip(groups, own, strict=True):
         if sum(len(batch) for batch, _ in events) >= FEWEST_REQUESTS:
             theirs, seen = examine([*events, *edges], settings, prediction.job)
-            if theirs.confidence < _SETTLED:  # what ended earlier than the trace is silent since
+            if theirs.confidence < TUNING.same.sure:  # what ended earlier than the trace is silent since
                 until, then = examine([*events, *((batch, left_out) for batch in first)], settings, prediction.job)
                 if until.confidence > theirs.confidence:
                     theirs, seen = until.without_next(), then

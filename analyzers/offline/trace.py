@@ -18,6 +18,7 @@ from ..rhythm.aliasing import is_alias
 from ..rhythm.answer import ESTIMATORS, prediction_of
 from ..rhythm.outburst import without_bursts
 from ..rhythm.several import ended_rhythm, other_rhythms
+from ..rhythm.tuning import TUNING
 from ..rhythm.view import Rhythm, View
 from ..settings import FINEST_NS, USUAL_HZ, DetectSettings
 from ..signal.bandwidth import FACTOR, BandwidthSignal
@@ -31,10 +32,6 @@ _SEARCHED: Final = 2**18  # most bins that are searched for further rhythms
 _FEWEST: Final = 1024  # bins of a short trace, if they are not shorter than the shortest
 _SHORTEST_NS: Final = FINEST_NS // FACTOR**3
 _LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # what comes after it, or before, is off the clock
-_ENOUGH: Final = 0.5  # confidence with which finer bins are not asked
-_FEWEST_PER_PERIOD: Final = 32
-_SURER: Final = 0.1
-_SAME: Final = math.log(1.1)
 
 
 def detect(batches: Sequence[tuple[EventBatch, LeftOut]], settings: DetectSettings, job: str) -> Prediction:
@@ -165,11 +162,14 @@ def _best(finest: View, look: Callable[[View], tuple[View, Rhythm]]) -> tuple[Vi
         view, rhythm = (best_view, best) if at is views[-1] else look(at)
         if rhythm.period_s is None:
             continue
-        finer = best.period_s is not None and abs(math.log(rhythm.period_s.value / best.period_s.value)) < _SAME
-        if best.period_s is None or finer or rhythm.foresight > best.foresight + _SURER:
+        finer = (
+            best.period_s is not None
+            and abs(math.log(rhythm.period_s.value / best.period_s.value)) < TUNING.same.period
+        )
+        if best.period_s is None or finer or rhythm.foresight > best.foresight + TUNING.same.surer:
             best_view, best = view, rhythm
-        fine = best.period_s is not None and best.period_s.value >= _FEWEST_PER_PERIOD * best_view.bin_s
-        if fine and best.confidence >= _ENOUGH:
+        fine = best.period_s is not None and best.period_s.value >= TUNING.following.bins * best_view.bin_s
+        if fine and best.confidence >= TUNING.same.trusted:
             break
     return best_view, best
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Final
 
 from ...events.models import OtherRhythm, Prediction
-
-_MOST: Final = 4
-_FEWEST_PHASES: Final = 4
+from ..rhythm.tuning import TUNING
 
 
 class Episodes:
@@ -44,8 +41,8 @@ class Episodes:
             end_s=max(until_s, start_s),
             phases=max(phases, 2),
         )
-        self._rhythms = [*self._rhythms, made][-_MOST:]
+        self._rhythms = [*self._rhythms, made][-TUNING.others.told :]
 
     def told(self) -> list[OtherRhythm]:
         """Returns those that lasted, the latest first."""
-        return [each for each in reversed(self._rhythms) if each.phases >= _FEWEST_PHASES]
+        return [each for each in reversed(self._rhythms) if each.phases > TUNING.others.intervals]

@@ -8,24 +8,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..rhythm.tuning import TUNING
 from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from .observed import Observed
 from .window import Windows, lasting
 
-_HISTORY_PERIODS: Final = 24
-_LOOK_AROUND: Final = 6  # predictions, of which one looks at another resolution although a rhythm is known
-_SURER: Final = 0.1  # by how much more certain an answer must be that comes from a shorter stretch
-_OTHER: Final = math.log(4)  # nearer periods are seen at the level of the known one already
-_LASTING: Final = 0.5  # of a level's stretch must be filled by a rhythm that is only seen there
-_RECALLED_PERIODS: Final = 4.5  # that show a rhythm to be back after a silence: four phases fit in wholly
-_PROOF_PERIODS: Final = 1.5  # of the known rhythm: for so long a faster one may be the inside of a phase
-SETTLED: Final = 0.9
-"""Foresight from which on a rhythm was sure: its prediction may be repeated, and it is known again after a silence."""
-TRUSTED: Final = 0.5
-"""Confidence from which on a rhythm is one."""
-SAME: Final = math.log(1.15)
-"""Periods whose logarithms differ by less are of one rhythm."""
+_SAME: Final = TUNING.same
+_FOLLOWING: Final = TUNING.following
 
 
 class _Known(Struct):
@@ -95,13 +85,13 @@ class Lookout:
             self._known, self._rival, self._hits = None, None, 0
             return
         level = self._observed.resolutions.of_period(period_s, level)
-        if known is not None and abs(math.log(period_s / known.period_s)) < SAME:
+        if known is not None and abs(math.log(period_s / known.period_s)) < _SAME.rhythm:
             surest = max(rhythm.foresight, known.surest)
             self._known = replace(known, period_s=period_s, level=level, surest=surest)
         else:
             self._known = _Known(period_s, level, rhythm.foresight)
         self._hits += 1
-        if rhythm.foresight >= SETTLED:
+        if rhythm.foresight >= _SAME.sure:
             self._silent = None
 
     def _recalled(self, now_ns: int, data_until_ns: int) -> tuple[View, Rhythm, int] | None:
@@ -110,11 +100,11 @@ class Lookout:
             return None
         silent, until_ns = self._silent
         end_ns = max(now_ns, self._observed.last_ns)
-        start_ns = max(end_ns - round(_RECALLED_PERIODS * silent.period_s * 1e9), self._observed.first_ns(end_ns))
+        start_ns = max(end_ns - round(_FOLLOWING.recalled * silent.period_s * 1e9), self._observed.first_ns(end_ns))
         if data_until_ns <= start_ns:
             return None
         view, rhythm = self._observed.estimate(silent.level, now_ns, start_ns)
-        if rhythm.period_s is None or abs(math.log(rhythm.period_s.value / silent.period_s)) > SAME:
+        if rhythm.period_s is None or abs(math.log(rhythm.period_s.value / silent.period_s)) > _SAME.rhythm:
             return None
         self._known = replace(silent, surest=0.0, since_ns=start_ns, silence_ns=start_ns - until_ns)
         self._silent, self._rival, self._hits = None, None, 0
@@ -122,7 +112,7 @@ class Lookout:
 
     def _fell_silent(self, known: _Known, now_ns: int) -> None:
         """Remembers a rhythm that was sure; one that lasts shorter than its silences is the inside of phases."""
-        if known.surest >= SETTLED and now_ns - known.since_ns > known.silence_ns:
+        if known.surest >= _SAME.sure and now_ns - known.since_ns > known.silence_ns:
             self._silent = known, now_ns
 
     def _search(self, now_ns: int) -> tuple[View, Rhythm, int]:
@@ -136,7 +126,7 @@ class Lookout:
         self._turn += 1
         finer = self._turn % level
         other_view, other = self._observed.estimate(finer, now_ns, start_ns)
-        if _surer(other, rhythm) and lasting(other_view, _period_s(other)) >= _LASTING:
+        if _surer(other, rhythm) and lasting(other_view, _period_s(other)) >= _FOLLOWING.lasting:
             return other_view, other, finer
         return view, rhythm, level
 
@@ -152,7 +142,7 @@ class Lookout:
             if rhythm.period_s is None:
                 return view, rhythm, known.level
         self._turn += 1
-        if self._rival is None and self._turn % _LOOK_AROUND:
+        if self._rival is None and self._turn % _FOLLOWING.around:
             return view, rhythm, known.level
         return self._challenged(view, rhythm, known, now_ns)
 
@@ -167,19 +157,19 @@ class Lookout:
             ]
             if not levels:
                 return view, rhythm, known.level
-            level = levels[self._turn // _LOOK_AROUND % len(levels)]
+            level = levels[self._turn // _FOLLOWING.around % len(levels)]
         else:
             level = rival.level
         other_view, other = self._observed.estimate(level, now_ns, start_ns)
         period_s, known_s = _period_s(other), _period_s(rhythm)
-        if not _surer(other, rhythm) or abs(math.log(period_s / known_s)) < _OTHER:
+        if not _surer(other, rhythm) or abs(math.log(period_s / known_s)) < math.log(_FOLLOWING.order):
             return view, rhythm, known.level
-        if period_s < known_s and lasting(other_view, period_s) < _LASTING:
+        if period_s < known_s and lasting(other_view, period_s) < _FOLLOWING.lasting:
             return view, rhythm, known.level
-        if rival is None or abs(math.log(period_s / rival.period_s)) > SAME:
+        if rival is None or abs(math.log(period_s / rival.period_s)) > _SAME.rhythm:
             self._rival = _Rival(period_s, level, now_ns)
             return view, rhythm, known.level
-        if period_s < known_s and now_ns - rival.since_ns < _PROOF_PERIODS * known_s * 1e9:
+        if period_s < known_s and now_ns - rival.since_ns < _FOLLOWING.proof * known_s * 1e9:
             self._rival = rival
             return view, rhythm, known.level
         return other_view, other, level
@@ -198,11 +188,11 @@ class Lookout:
         level = self._observed.resolutions.of_span(end_ns - start_ns)
         best_view, best = self._observed.estimate(level, now_ns, start_ns, ended=True)
         for finer in range(level - 1, -1, -1):
-            if best.confidence < TRUSTED:
+            if best.confidence < _SAME.trusted:
                 view, rhythm = self._observed.estimate(finer, now_ns, start_ns, ended=True)
-                if _surer(rhythm, best) and lasting(view, _period_s(rhythm)) >= _LASTING:
+                if _surer(rhythm, best) and lasting(view, _period_s(rhythm)) >= _FOLLOWING.lasting:
                     best_view, best = view, rhythm
-        if best.confidence < TRUSTED and self._known is not None:
+        if best.confidence < _SAME.trusted and self._known is not None:
             view, rhythm = self._estimate_known(self._known, now_ns)
             if _surer(rhythm, best):
                 best_view, best = view, rhythm
@@ -214,9 +204,9 @@ class Lookout:
         window_ns = self.windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)
         history_ns = window_ns
         if self._adapted():
-            periods = max(self._settings.window_periods, _HISTORY_PERIODS)
+            periods = max(self._settings.window_periods, _FOLLOWING.history)
             history_ns = max(self.windows.since(first_ns), end_ns - round(periods * known.period_s * 1e9))
-        thorough = self._turn % _LOOK_AROUND == 0
+        thorough = self._turn % _FOLLOWING.around == 0
         return self._observed.estimate(
             known.level, now_ns, min(history_ns, window_ns), window_ns, known.period_s, thorough
         )
@@ -231,4 +221,4 @@ def _period_s(rhythm: Rhythm) -> float:
 
 def _surer(other: Rhythm, rhythm: Rhythm) -> bool:
     """Tells whether the answer of a shorter stretch is to be preferred."""
-    return other.period_s is not None and (rhythm.period_s is None or other.foresight > rhythm.foresight + _SURER)
+    return other.period_s is not None and (rhythm.period_s is None or other.foresight > rhythm.foresight + _SAME.surer)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from msgspec.structs import replace
 
@@ -12,14 +10,13 @@ from ...events.models import PERIODIC_FROM, SignalSeries
 from ..rhythm.aliasing import is_stream
 from ..rhythm.answer import ESTIMATORS
 from ..rhythm.outburst import without_bursts
+from ..rhythm.tuning import TUNING
 from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
 from ..signal.selection import FEW, LeftOut, Times, counted_columns, counted_of_few
 from ..totals import MOST, added
-
-_STREAM_PERIODS: Final = 8  # that tell an even stream of requests
 
 
 class Seen:
@@ -172,7 +169,9 @@ class Observed:
             return False
         finer = max(level - 1, 0)
         bin_ns = self.resolutions.length_ns(finer)
-        low, high = self._bins(finer, round((view.end_s - _STREAM_PERIODS * period_s) * 1e9), round(view.end_s * 1e9))
+        low, high = self._bins(
+            finer, round((view.end_s - TUNING.others.stream_periods * period_s) * 1e9), round(view.end_s * 1e9)
+        )
         bandwidth = sum((signal.bins(finer, low, high) for signal in self._signals()), np.zeros(high - low))
         return len(bandwidth) > 0 and is_stream(bandwidth, period_s * 1e9 / bin_ns, finest=finer == level)
 

@@ -13,18 +13,18 @@ from ...events.batch import occurring
 from ...events.models import ModeName, OtherRhythm, Prediction, SignalSeries
 from ..rhythm.answer import prediction_of
 from ..rhythm.several import ended_rhythm, other_rhythms
+from ..rhythm.tuning import TUNING
 from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import LeftOut
 from .episodes import Episodes
-from .lookout import SAME, SETTLED, TRUSTED, Lookout
+from .lookout import Lookout
 from .observed import Observed, Seen
 
+_SAME: Final = TUNING.same
+_FOLLOWING: Final = TUNING.following
 _WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
-_LOOKS_PER_PERIOD: Final = 8  # at a rhythm that is sure
-_PAUSES_PER_PERIOD: Final = 8  # what comes after so long a pause may be a phase
-_OTHERS_EVERY: Final = 16  # predictions, of which one looks for further rhythms
 
 
 class _Side(Struct, frozen=True, eq=False):
@@ -66,7 +66,7 @@ class Predictor:
         self._made_ways: tuple[_Side, ...] | None = None
         self._told = self._all
         self._turn = 0
-        self._episodes = Episodes(sure=SETTLED, same=SAME)
+        self._episodes = Episodes(sure=_SAME.sure, same=_SAME.rhythm)
         self._last: Prediction | None = None
         self._estimated_ns = 0
         self._data_until_ns = 0
@@ -122,7 +122,7 @@ class Predictor:
         if not len(batch) or (span := self._seen.add(batch, left_out, now_ns)) is None:
             return
         start_ns, end_ns = span
-        pause_ns = (self._told.lookout.known_period_s or 0.0) * 1e9 / _PAUSES_PER_PERIOD
+        pause_ns = (self._told.lookout.known_period_s or 0.0) * 1e9 / _FOLLOWING.looks
         after_pause = start_ns - self._data_until_ns > pause_ns
         late = start_ns < self._estimated_ns - pause_ns
         self._resumed = self._resumed or after_pause or late
@@ -184,14 +184,14 @@ class Predictor:
         """
         view, rhythm = self._all.look(now_ns, self._data_until_ns, whole)
         told, self._told = self._told, self._all
-        if rhythm.confidence > TRUSTED or not all(side.observed.last_ns for side in self._ways):
+        if rhythm.confidence > _SAME.trusted or not all(side.observed.last_ns for side in self._ways):
             return view, rhythm
         self._turn += 1
         turn = told if told in self._ways else self._ways[self._turn % len(self._ways)] if self._ways else None
         for side in self._ways:
             if whole or side is turn:
                 other_view, other = side.look(now_ns, self._data_until_ns, whole)
-                if other.confidence > max(rhythm.confidence, TRUSTED):
+                if other.confidence > max(rhythm.confidence, _SAME.trusted):
                     view, rhythm, self._told = other_view, other, side
         return view, rhythm
 
@@ -205,8 +205,8 @@ class Predictor:
         if last is None or last.period_s is None or last.next_phase is None or self._resumed:
             return None
         start = last.next_phase.start_s
-        fresh = 0 <= now_ns - self._estimated_ns < last.period_s.value * 1e9 / _LOOKS_PER_PERIOD
-        if not fresh or last.next_phase.confidence < SETTLED or now_ns / 1e9 >= start.value:
+        fresh = 0 <= now_ns - self._estimated_ns < last.period_s.value * 1e9 / _FOLLOWING.looks
+        if not fresh or last.next_phase.confidence < _SAME.sure or now_ns / 1e9 >= start.value:
             return None
         start = start.model_copy(update={"low": max(start.low, now_ns / 1e9)})
         upcoming = last.next_phase.model_copy(update={"start_s": start})
@@ -214,13 +214,13 @@ class Predictor:
 
     def _known_others(self, rhythm: Rhythm, now_ns: int) -> list[OtherRhythm]:
         """Returns the further rhythms, looked for now and then, or when the main one has become another."""
-        if rhythm.period_s is None or rhythm.confidence < TRUSTED:
+        if rhythm.period_s is None or rhythm.confidence < _SAME.trusted:
             self._others, self._others_of_s, self._others_age = [], 0.0, 0
             return []
         period_s = rhythm.period_s.value
         self._others_age += 1
-        changed = not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > SAME
-        if changed or self._others_age >= _OTHERS_EVERY:
+        changed = not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _SAME.rhythm
+        if changed or self._others_age >= _FOLLOWING.others:
             self._others, self._others_of_s = self._look_for_others(rhythm, now_ns), period_s
             self._others_age = 0
         return self._others

@@ -11,18 +11,13 @@ import numpy.typing as npt
 
 from ..rhythm.phases import merge, runs
 from ..rhythm.regularity import last_change
+from ..rhythm.tuning import TUNING
 from ..rhythm.view import View
 from ..settings import DetectSettings
 from .change import DETECTORS, ChangeDetector
 
+_FOLLOWING: Final = TUNING.following
 Floats = npt.NDArray[np.float64]
-
-_MERGING: Final = 1 / 5  # of the period: shorter gaps do not end a phase
-_SMALLEST: Final = 0.2  # of the mean volume: smaller phases are unrelated I/O
-_NEW: Final = 3  # intervals that show a new rhythm
-_CHANGED: Final = math.log(1.5)
-_LIKE: Final = math.log(1.3)
-_MARGIN: Final = 1 / 4  # of an interval: how far before a phase the signal is cut
 
 
 class Windows:
@@ -87,10 +82,10 @@ class Windows:
         intervals = starts[1:] - starts[:-1]
         at = clear_change(intervals)
         if self._settings.window == "change":
-            at = max(at, self._detected(starts, view.end_s - _MARGIN * period_s))
+            at = max(at, self._detected(starts, view.end_s - _FOLLOWING.margin * period_s))
         if at <= 0:
             return False
-        before = min(float(intervals[at - 1 : at + 1].min()) * _MARGIN, period_s)
+        before = min(float(intervals[at - 1 : at + 1].min()) * _FOLLOWING.margin, period_s)
         changed_ns = round((float(starts[at]) - before) * 1e9)
         if self.changed_ns is not None and changed_ns <= self.changed_ns:
             return False
@@ -118,12 +113,12 @@ def onsets(bandwidth: Floats, period: float) -> Floats:
     Returns:
         Starts in bins, float64; without those of small phases, and of one that runs from the first bin on.
     """
-    first, stop = merge(*runs(bandwidth > bandwidth.mean() * (1 + 1e-9)), max(period * _MERGING, 1.0))
+    first, stop = merge(*runs(bandwidth > bandwidth.mean() * (1 + 1e-9)), max(period * _FOLLOWING.gap, 1.0))
     if not len(first):
         return np.zeros(0)
     running = np.concatenate([[0.0], np.cumsum(bandwidth)])
     volume = running[stop] - running[first]
-    starts: Floats = first[(volume >= _SMALLEST * volume.mean()) & (first > 0)].astype(np.float64)
+    starts: Floats = first[(volume >= TUNING.cutting.small * volume.mean()) & (first > 0)].astype(np.float64)
     return starts
 
 
@@ -133,16 +128,16 @@ def clear_change(intervals: Floats) -> int:
     Three intervals show it, and they are longer or shorter by more than half: this cut is for good. Estimators, which
     cut anew each time, see a change earlier (``phases.last_change``).
     """
-    at = last_change(intervals) if len(intervals) >= 2 * _NEW else 0
-    if not 0 < at <= len(intervals) - _NEW:
+    at = last_change(intervals) if len(intervals) >= 2 * _FOLLOWING.intervals else 0
+    if not 0 < at <= len(intervals) - _FOLLOWING.intervals:
         return 0
     old, new = (float(np.median(part)) for part in (intervals[:at], intervals[at:]))
-    return at if abs(math.log(new / old)) > _CHANGED else 0
+    return at if abs(math.log(new / old)) > math.log(_FOLLOWING.changed) else 0
 
 
 def lasting(view: View, period_s: float) -> float:
     """Returns the share of a view in which phases follow one another at a period."""
     period = period_s / view.bin_s
     intervals = np.diff(onsets(view.bandwidth, period))
-    like = np.abs(np.log(np.maximum(intervals, 1e-9) / period)) <= _LIKE
+    like = np.abs(np.log(np.maximum(intervals, 1e-9) / period)) <= math.log(_FOLLOWING.like)
     return float(intervals[like].sum()) / max(len(view.bandwidth), 1)

@@ -15,15 +15,12 @@ from ..signal.binning import Numbers
 from ..signal.selection import Times
 from .phases import runs
 from .spectrum import Floats
+from .tuning import TUNING
 from .view import View
 
+_OTHERS: Final = TUNING.others
 # resolutions of the window around the frequency: irregular rhythms have broad lines
 _OFFSETS: Final = (-2, -1, 0, 1, 2)
-_FEWEST_GAPS: Final = 2  # a period, that make a stream of requests if they are even
-_EVEN: Final = 1.7  # longest over usual gap of a stream, at most
-_UNRESOLVED: Final = 2.0  # bins; a shorter pause may be that between two requests
-_SHORT: Final = 16  # bins of a period that is looked at in the finest bins
-_TRUE: Final = 0.25  # of the bins' power that must be the requests', at least
 
 
 def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: float) -> bool:
@@ -51,7 +48,7 @@ def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: fl
     width = np.full(1, bin_s)
     true = _powers(at, moved, lasted, lowest, length_s)
     binned = _powers(middles, np.asarray(window * bin_s, np.float64), width, lowest, length_s)
-    return float(true.sum()) < _TRUE * float(binned.sum())
+    return float(true.sum()) < _OTHERS.true * float(binned.sum())
 
 
 def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
@@ -67,12 +64,14 @@ def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
     """
     first, stop = runs(bandwidth > bandwidth.mean())
     gaps = np.sort(first[1:] - stop[:-1])
-    if len(gaps) < _FEWEST_GAPS:
+    if len(gaps) < _OTHERS.stream_gaps:
         return False
     usual, longest = float(gaps[len(gaps) // 2]), float(gaps[-1])
-    if finest and period < _SHORT:
-        return float(gaps.sum()) < _UNRESOLVED * len(gaps)
-    return len(gaps) * period >= _FEWEST_GAPS * len(bandwidth) and longest <= max(_EVEN * usual, usual + 1)
+    if finest and period < _OTHERS.short:
+        return float(gaps.sum()) < _OTHERS.unresolved * len(gaps)
+    return len(gaps) * period >= _OTHERS.stream_gaps * len(bandwidth) and longest <= max(
+        _OTHERS.stream * usual, usual + 1
+    )
 
 
 def _powers(at_s: Floats, volume: Floats, width_s: Floats, lowest_hz: float, length_s: float) -> Floats:

@@ -10,34 +10,18 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from .certainty import certain, chance_in_time, chance_of
-from .line import SHORTEST_BINS, Line
+from .line import Line
 from .merged import split_merged
-from .phases import FAINT, Phases, Segmenter
+from .phases import Phases, Segmenter
 from .regularity import Regularity, regularity, shortest_interval, without_extras
+from .tuning import TUNING
 from .view import View
 from .volumes import likeness_of, with_stragglers
 
-AGREEMENT: Final = 0.1
-"""Periods whose logarithms are nearer than this are the same."""
-_FAR_BETTER: Final = 0.97  # ratio of spreads that tells that small phases are phases
-_EVEN: Final = 0.35  # spread of intervals at which regularity is worth 1/e
-_ALIKE: Final = 0.3  # spread of volumes at which their likeness is
-_RESOLVED: Final = 0.05  # volumes are never known to be more alike than this
-_PRIOR: Final = 0.4  # how sure phases are that are alike and clear, but too few to rule out chance
-_BLURRED, _CLEAR = 0.6, 0.9  # contrast from which phases may be believed for their shape alone, and are
-_BACKED: Final = 0.4  # weight that a line of the same period adds
-_LEVELS: Final = ((0.5, 0.3), (0.1, 0.7))
-"""Quantiles of bandwidth at which the signal is cut off where phases are unlike, and the least confidence of phases
-that are found there: the lower the level, the more a log or noise counts."""
-_CHANGE_COSTS: Final = 0.5  # weight that a segmentation loses that holds for the latest phases only
-_BELIEVED_SPREAD: Final = 0.25
-_SURE: Final = 0.9
-_SPLIT: Final = 0.1  # spread of intervals from which on phases may have run together
-_TRIALS: Final = 10
+_SAME: Final = TUNING.same
+_CUTTING: Final = TUNING.cutting
+_QUALITY: Final = TUNING.quality
 _NOTHING: Final = 1e-9
-_BUSY: Final = 0.5  # share of bins above the threshold from which on pauses are sought, too
-_EDGES: Final = 2  # bins between two phases that the edges of both fill
-_DRIFTED: Final = 2.0  # standard errors by which the latest intervals must differ to count instead of all
 
 
 class Beat(Struct, frozen=True, eq=False):
@@ -67,12 +51,12 @@ class Beat(Struct, frozen=True, eq=False):
     @property
     def sure(self) -> bool:
         """Whether these are the phases beyond doubt, however regular."""
-        return self.quality > _SURE
+        return self.quality > _SAME.sure
 
     @property
     def settled(self) -> bool:
         """Whether nothing else need be looked at."""
-        return self.clear and self.confidence > _SURE
+        return self.clear and self.confidence > _SAME.sure
 
     @property
     def rhythmic(self) -> float:
@@ -97,13 +81,21 @@ def best_beat(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
     The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses.
     """
     best, weight = _heaviest(view, segmenter, line, peaks)
-    for quantile, least_confidence in _LEVELS:
+    for quantile, least_confidence in _levels():
         if best is not None and best.clear:
             break
         other, its_weight = _heaviest(view, segmenter.levelled(quantile), line, peaks)
         if other is not None and other.confidence >= least_confidence and its_weight > weight:
             best, weight = other, its_weight
     return best
+
+
+def _levels() -> tuple[tuple[float, float], tuple[float, float]]:
+    """Returns quantiles of bandwidth to cut the signal off at, and the least confidence of what is found there.
+
+    The lower the level, the more a log or noise counts.
+    """
+    return (_CUTTING.half_level, _CUTTING.half_level_from), (_CUTTING.low_level, _CUTTING.low_level_from)
 
 
 def _heaviest(view: View, segmenter: Segmenter, line: Line | None, peaks: list[float]) -> tuple[Beat | None, float]:
@@ -113,10 +105,10 @@ def _heaviest(view: View, segmenter: Segmenter, line: Line | None, peaks: list[f
     tried: list[float] = []
     seen: set[bytes] = set()
     for hypothesis in hypotheses:
-        if hypothesis > len(view.window) or any(abs(math.log(hypothesis / other)) < AGREEMENT for other in tried):
+        if hypothesis > len(view.window) or any(abs(math.log(hypothesis / other)) < _SAME.period for other in tried):
             continue
         tried.append(hypothesis)
-        for by_pauses in (False, True) if segmenter.duty > _BUSY else (False,):
+        for by_pauses in (False, True) if segmenter.duty > _CUTTING.busy else (False,):
             beat = find_beat(view, segmenter, view.begin, hypothesis, by_pauses=by_pauses, seen=seen)
             if beat is not None and (weight := beat.weight + _backing(beat, line)) > best_weight:
                 best, best_weight = beat, weight
@@ -160,11 +152,11 @@ def with_history(view: View, line: Line | None, peaks: list[float], known: Beat 
 def _surer_beat(view: View, segmenter: Segmenter, hypothesis: float, *, by_pauses: bool = False) -> Beat | None:
     """Measures the phases of the whole view, by its pauses or with all bandwidths alike where that makes them surer."""
     best = find_beat(view, segmenter, 0, hypothesis, by_pauses=by_pauses)
-    if segmenter.duty > _BUSY and not by_pauses and (best is None or not best.settled):
+    if segmenter.duty > _CUTTING.busy and not by_pauses and (best is None or not best.settled):
         other = find_beat(view, segmenter, 0, hypothesis, by_pauses=True)
         if other is not None and (best is None or other.confidence > best.confidence):
             best = other
-    for quantile, least_confidence in _LEVELS:
+    for quantile, least_confidence in _levels():
         if best is not None and best.settled:
             break
         other = find_beat(view, segmenter.levelled(quantile), 0, hypothesis, by_pauses=by_pauses)
@@ -208,7 +200,7 @@ def find_beat(
     else:
         phases = segmenter.refined(_begun(phases, cut))
         phases, measured = _measured(segmenter, phases, hypothesis, cut)
-    if measured is None or measured.period < SHORTEST_BINS:
+    if measured is None or measured.period < TUNING.lines.shortest:
         return None
     phases = phases.select(slice(measured.since, None))
     period = measured.period
@@ -218,8 +210,8 @@ def find_beat(
         mean = float(latest.sum()) / len(latest)
         if measured.drift:
             period = mean
-        elif abs(mean / period - 1) > _DRIFTED * measured.spread / math.sqrt(len(latest)):
-            if abs(math.log(mean / period)) > AGREEMENT:
+        elif abs(mean / period - 1) > TUNING.regular.drifted * measured.spread / math.sqrt(len(latest)):
+            if abs(math.log(mean / period)) > _SAME.period:
                 return None
             period = mean
     return _judged(segmenter, begin, Segmentation(phases, period, measured, by_pauses))
@@ -237,15 +229,15 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
     """
     shortest = shortest_interval(hypothesis)
     measured = regularity(phases, shortest)
-    if measured is None or measured.spread <= _SPLIT:
+    if measured is None or measured.spread <= _SAME.irregular:
         return phases, measured
     if (split := split_merged(segmenter, phases)) is not None:
         return split, regularity(split)
     if (fewer := without_extras(phases, shortest)) is not None:
         return fewer
-    more = segmenter.refined(_begun(segmenter.segment(hypothesis, FAINT), cut))
+    more = segmenter.refined(_begun(segmenter.segment(hypothesis, _CUTTING.faint), cut))
     others = regularity(more, shortest) if len(more) > len(phases) else None
-    if others is not None and others.spread < _FAR_BETTER * measured.spread:
+    if others is not None and others.spread < TUNING.regular.small_phases * measured.spread:
         return more, others
     return phases, measured
 
@@ -267,13 +259,15 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> Beat:
     """
     measured = found.regularity
     contrast = _contrast(segmenter, found.phases)
-    regular = math.exp(-((measured.spread / _EVEN) ** 2)) * certain(_TRIALS * measured.chance)
+    regular = math.exp(-((measured.spread / _QUALITY.even) ** 2)) * certain(_QUALITY.trials * measured.chance)
     volumes = likeness_of(segmenter, found.phases)
-    likeness = math.exp(-((volumes.spread / _ALIKE) ** 2))
+    likeness = math.exp(-((volumes.spread / _QUALITY.alike) ** 2))
     # each phase moves a fifth of the usual one at least, by the rule that finds them
-    alike = likeness * certain(_TRIALS * chance_of(max(volumes.spread, _RESOLVED) / 0.8, volumes.count))
+    alike = likeness * certain(
+        _QUALITY.trials * chance_of(max(volumes.spread, _QUALITY.resolved) / (1 - _CUTTING.small), volumes.count)
+    )
     found_by = 1 - (1 - regular) * (1 - alike)
-    stands_out = min(max((contrast - _BLURRED) / (_CLEAR - _BLURRED), 0.0), 1.0)
+    stands_out = min(max((contrast - _QUALITY.blurred) / (_QUALITY.clear - _QUALITY.blurred), 0.0), 1.0)
     # merging k phases divides both spreads by the root of k, which must not count for it
     spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
     if measured.spread > 1:
@@ -283,19 +277,20 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> Beat:
         phases=(with_stragglers(segmenter.origin, phases) if volumes.straggling else phases).shifted(begin),
         period=found.period,
         regularity=measured,
-        quality=contrast * max(found_by, _PRIOR * likeness * stands_out),
+        quality=contrast * max(found_by, _QUALITY.prior * likeness * stands_out),
         regular=regular,
         alike=alike,
-        clear=contrast * min(regular, alike) > _SURE,
-        weight=math.log(max(contrast, 1e-3) * len(found.phases) / spreads) - (_CHANGE_COSTS if measured.since else 0.0),
+        clear=contrast * min(regular, alike) > _SAME.sure,
+        weight=math.log(max(contrast, 1e-3) * len(found.phases) / spreads)
+        - (_QUALITY.change_costs if measured.since else 0.0),
         by_pauses=found.by_pauses,
     )
 
 
 def _backing(beat: Beat, line: Line | None) -> float:
-    if line is None or abs(math.log(beat.period / line.period)) >= AGREEMENT:
+    if line is None or abs(math.log(beat.period / line.period)) >= _SAME.period:
         return 0.0
-    return _BACKED * certain(line.chance) * line.support
+    return _QUALITY.backed * certain(line.chance) * line.support
 
 
 def _by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
@@ -303,11 +298,11 @@ def _by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
     if not len(pauses):
         return []
     pauses = np.sort(pauses)
-    shortest = 3.6 * float(pauses[0])
+    shortest = _CUTTING.within / _CUTTING.gap * float(pauses[0])
     if len(pauses) == 1:
         return [shortest]
     widest = int((pauses[1:] / pauses[:-1]).argmax())
-    return [4.0 * math.sqrt(float(pauses[widest]) * float(pauses[widest + 1])), shortest]
+    return [math.sqrt(float(pauses[widest]) * float(pauses[widest + 1])) / _CUTTING.gap, shortest]
 
 
 def _contrast(segmenter: Segmenter, phases: Phases) -> float:
@@ -318,7 +313,7 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
     rest = max(len(segmenter.values) - begin - length, 1.0)
     level = inside / max(length, 1.0)
     gaps = phases.first[1:] - phases.stop[:-1]
-    if 2 * int((gaps <= _EDGES).sum()) > len(gaps):
+    if 2 * int((gaps <= _CUTTING.edges).sum()) > len(gaps):
         # volumes hold the bins at both edges of a phase, which here are all there is between two
         quiet = np.minimum(segmenter.values[phases.stop[:-1]], segmenter.values[phases.first[1:] - 1])
         outside = max(outside, float(quiet.sum()) / len(quiet) * rest)
@@ -329,4 +324,4 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
 
 def _shrunk(spread: float, count: int) -> float:
     """Returns a spread as if one more value had been seen that is a quarter off: few may be alike by accident."""
-    return math.sqrt(((count - 1) * spread**2 + _BELIEVED_SPREAD**2) / count)
+    return math.sqrt(((count - 1) * spread**2 + _QUALITY.believed**2) / count)

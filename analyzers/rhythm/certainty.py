@@ -6,14 +6,9 @@ import math
 from itertools import pairwise
 from typing import Final
 
-_CHANCE_AT_HALF: Final = 0.01
-SAME: Final = 0.05
-"""Of the period: one that is off by less is right."""
-NEAR: Final = 0.2
-"""Of a period: a phase that starts within it came as predicted."""
-_BELIEVED: Final = 1  # intervals that the belief about a job's regularity weighs as much as
-_USUAL_SPREAD: Final = 0.15  # of the intervals of a job that nothing is known of
-_MEASURED: Final = ((0.0, 0.0), (0.18, 0.25), (0.25, 0.37), (0.35, 0.455), (0.5, 0.5), (1.0, 1.0))
+from .tuning import TUNING
+
+_CHANCES: Final = TUNING.chances
 _MANY: Final = 60  # degrees of freedom from which a normal distribution is near enough
 
 
@@ -35,7 +30,7 @@ def chance_of(spread: float, count: int) -> float:
 
 def certain(chance: float) -> float:
     """Returns a factor of confidence: 1/2 where chance alone does as well in one case of a hundred."""
-    return 1 / (1 + chance / _CHANCE_AT_HALF)
+    return 1 / (1 + chance / TUNING.quality.accident)
 
 
 def chance_in_time(spread: float, intervals: int) -> float:
@@ -48,19 +43,19 @@ def chance_in_time(spread: float, intervals: int) -> float:
         spread: standard deviation of the past intervals over their mean; of no meaning for a single one.
         intervals: how many.
     """
-    return student(NEAR / believed_spread(spread, intervals), intervals - 1 + _BELIEVED)
+    return student(TUNING.same.near / believed_spread(spread, intervals), intervals - 1 + _CHANCES.believed)
 
 
 def chance_of_mean(spread: float, intervals: int) -> float:
     """Probability that the mean of past intervals is within a twentieth of what it will be in the long run."""
-    freedom = intervals - 1 + _BELIEVED
-    return student(SAME / believed_spread(spread, intervals) * math.sqrt(intervals + 1), freedom)
+    freedom = intervals - 1 + _CHANCES.believed
+    return student(TUNING.same.right / believed_spread(spread, intervals) * math.sqrt(intervals + 1), freedom)
 
 
 def believed_spread(spread: float, intervals: int) -> float:
     """Returns the spread of the next interval about their mean: of the past ones, and of a belief that is one more."""
-    freedom = intervals - 1 + _BELIEVED
-    variance = ((intervals - 1) * spread**2 + _BELIEVED * _USUAL_SPREAD**2) / freedom
+    freedom = intervals - 1 + _CHANCES.believed
+    variance = ((intervals - 1) * spread**2 + _CHANCES.believed * _CHANCES.usual**2) / freedom
     return math.sqrt(variance * (1 + 1 / intervals))
 
 
@@ -70,7 +65,7 @@ def calibrated(confidence: float) -> float:
     Answers of little confidence are right more often than the factors that make it up say. The points were measured on
     jobs of every kind (``benchmarks/calibration.py``); one half stays one half.
     """
-    for (low, share), (high, next_share) in pairwise(_MEASURED):
+    for (low, share), (high, next_share) in pairwise(_CHANCES.measured):
         if confidence <= high:
             return share + (confidence - low) / (high - low) * (next_share - share)
     return confidence

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from .phases import Floats, Phases
-from .regularity import DRIFT_OVER, RESOLVED, Regularity, drawn_on
+from .regularity import RESOLVED, Regularity, drawn_on
+from .tuning import TUNING
 
-_FEWEST: Final = 4  # intervals from which the better clock can be told
-_FAR_BETTER: Final = 0.5  # ratio of spreads
-_LEAST_PAUSE: Final = 1 / 8  # of the period: phases that follow one another closer have no end that tells a time
+_CHANCES: Final = TUNING.chances
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,23 +47,23 @@ def clock_of(phases: Phases, regularity: Regularity, period: float) -> Clock:
         period: in bins.
     """
     starts = Clock(regularity.intervals, False, regularity.spread)
-    if len(phases) <= _FEWEST or regularity.missed:
+    if len(phases) <= _CHANCES.clock_from or regularity.missed:
         return starts
     if regularity.drift:
         return _drifting(regularity)
     gaps = phases.start[1:] - phases.end[:-1]
     pause = float(gaps.sum()) / len(gaps)
-    if pause < _LEAST_PAUSE * period:
+    if pause < _CHANCES.clock_pause * period:
         return starts
     off = gaps - pause
     # no end is known better than a start: a twelfth of a bin's square each
     spread = math.sqrt(float(off @ off) / (len(gaps) - 1) + RESOLVED) / period
-    return Clock(gaps, True, spread) if spread < _FAR_BETTER * regularity.spread else starts
+    return Clock(gaps, True, spread) if spread < TUNING.same.far_less * regularity.spread else starts
 
 
 def _drifting(regularity: Regularity) -> Clock:
     """Returns the clock of intervals that lie about a line, drawn on by one."""
-    recent = regularity.intervals[-DRIFT_OVER:]
+    recent = regularity.intervals[-TUNING.regular.drift_over :]
     n = len(recent)
     now, rest = drawn_on(recent)
     # a line that is drawn on by one is known less well than a mean

@@ -10,15 +10,9 @@ import numpy as np
 from msgspec import Struct
 
 from .spectrum import Floats
+from .tuning import TUNING
 
-FEWEST_CYCLES: Final = 2.0
-SHORTEST_BINS: Final = 3.0
-_HYPOTHESES: Final = 3
-_FUNDAMENTAL: Final = 0.1
-_TWICE: Final = 2.0
-_BAND: Final = 4
-_EXPLAINED: Final = 0.4
-_UNEVEN: Final = 0.03
+_LINES: Final = TUNING.lines
 
 
 class Line(Struct, frozen=True, eq=False):
@@ -73,11 +67,11 @@ def _peaks(power: Floats, samples: int) -> list[float]:
     padded = 2 * (len(power) - 1)
     inner = power[1:-1]
     is_peak = (inner > power[:-2]) & (inner >= power[2:])
-    is_peak[: math.ceil(0.9 * FEWEST_CYCLES * padded / samples) - 1] = False
-    is_peak[int(padded / SHORTEST_BINS) :] = False
+    is_peak[: math.ceil(0.9 * _LINES.cycles * padded / samples) - 1] = False
+    is_peak[int(padded / _LINES.shortest) :] = False
     at = np.flatnonzero(is_peak) + 1
-    if len(at) > _HYPOTHESES:
-        at = at[np.argpartition(-power[at], _HYPOTHESES)[:_HYPOTHESES]]
+    if len(at) > _LINES.hypotheses:
+        at = at[np.argpartition(-power[at], _LINES.hypotheses)[: _LINES.hypotheses]]
     at = at[np.argsort(-power[at])]
     left, middle, right = power[at - 1], power[at], power[at + 1]
     shift = 0.5 * (left - right) / np.minimum(left - 2 * middle + right, -1e-300)
@@ -92,19 +86,19 @@ def _line(window: Floats, power: Floats, correlation: Floats, peaks: list[float]
     period, height = peaks[0], _local_maximum(correlation, peaks[0]) or 0.0
     for multiple in (2, 3):
         # of sharp bursts a harmonic may be the strongest line; the bursts themselves repeat at the fundamental only
-        if n < FEWEST_CYCLES * multiple * peaks[0]:
+        if n < _LINES.cycles * multiple * peaks[0]:
             break
         longer = _local_maximum(correlation, multiple * peaks[0]) or 0.0
         # between two bins, bursts shorter than a bin lose up to half of their likeness
-        clear = longer > _TWICE * height + _FUNDAMENTAL
-        if clear or (longer > height + _FUNDAMENTAL and _alternates(window, peaks[0], multiple)):
+        clear = longer > _LINES.twice * height + _LINES.longer
+        if clear or (longer > height + _LINES.longer and _alternates(window, peaks[0], multiple)):
             period, height = multiple * peaks[0], longer
     support = _support(correlation, period)
     if support <= 0:
         return None
     padded = 2 * (len(power) - 1)
     # bursts shake up to the inverse of their length only, so that the mean over the whole spectrum would say too little
-    band = power[1 : min(int(_BAND * padded / peaks[0]) + 1, len(power))]
+    band = power[1 : min(int(_LINES.band * padded / peaks[0]) + 1, len(power))]
     excess = float(power[min(round(padded / peaks[0]), len(power) - 1)]) / max(float(band.mean()), 1e-300)
     chance = min(1.0, len(band) * n / padded * math.exp(-min(excess, 700.0)))
     return Line(period, support * _presence(window, period) * _prominence(power, padded / period), chance)
@@ -126,7 +120,7 @@ def _presence(window: Floats, period: float) -> float:
     """
     moved = _cells(window, period)
     count = float(moved.sum()) ** 2 / float(moved @ moved)
-    return min(max((count - 1.5) / 1.5, 0.0), 1.0) * min(count / (len(window) / period), 1.0)
+    return min(max((count - _LINES.present) / _LINES.present, 0.0), 1.0) * min(count / (len(window) / period), 1.0)
 
 
 def _alternates(window: Floats, period: float, multiple: int) -> bool:
@@ -137,15 +131,15 @@ def _alternates(window: Floats, period: float, multiple: int) -> bool:
         return False
     table = moved[: groups * multiple].reshape(groups, multiple)
     explained, total = float(table.mean(axis=0).var()), float(table.var())
-    return explained > _EXPLAINED * total and math.sqrt(explained) > _UNEVEN * float(table.mean())
+    return explained > _LINES.alternates * total and math.sqrt(explained) > TUNING.same.even * float(table.mean())
 
 
 def _prominence(power: Floats, at: float) -> float:
     """Returns 1 for a line three times as strong as all below 0.6 of its frequency, 0 for one no stronger."""
-    below = power[1 : max(int(0.6 * at), 2)]
+    below = power[1 : max(int(_LINES.slower * at), 2)]
     here = power[max(int(at) - 1, 1) : int(at) + 3]
     ratio = float(here.max()) / max(float(below.max()), 1e-300)
-    return min(math.log(max(ratio, 1.0)) / math.log(3), 1.0)
+    return min(math.log(max(ratio, 1.0)) / math.log(_LINES.stands_out), 1.0)
 
 
 def _support(correlation: Floats, period: float) -> float:
@@ -207,12 +201,12 @@ def refined(window: Floats, period: float) -> float:
 
 def _local_maximum(correlation: Floats, lag: float) -> float | None:
     """Returns the highest value within 10 % of a lag if the autocorrelation falls off on both sides of it."""
-    reach = max(0.1 * lag, 0.6)
+    reach = max(_LINES.around * lag, 0.6)
     low, high = max(math.ceil(lag - reach), 1), math.floor(lag + reach) + 1
     if high >= len(correlation):
         return None
     height = float(correlation[low:high].max())
-    before = correlation[max(int(0.4 * lag), 0) : low + 1]
-    after = correlation[high - 1 : math.ceil(1.6 * lag) + 1]
+    before = correlation[max(int(_LINES.valley_from * lag), 0) : low + 1]
+    after = correlation[high - 1 : math.ceil((2 - _LINES.valley_from) * lag) + 1]
     valley = max(float(before.min()), float(after.min()))
-    return height if height > valley + 0.05 and height > 0 else None
+    return height if height > valley + _LINES.valley and height > 0 else None

@@ -12,19 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .phases import Floats, Phases, Positions, Segmenter
+from .tuning import TUNING
 from .volumes import with_trickle
 
-_ALIKE: Final = 0.12  # by how much a volume may differ from a whole multiple
-_AS_LONG: Final = 0.5  # by how much the logarithm of a length may
-_MOST_AS_MANY: Final = 6  # phases that may run together
-_LEAST_SINGLE: Final = 0.4  # share of the phases that stand alone
-_SIMILAR: Final = 0.25  # the same, where most phases stand alone
-_MOSTLY_SINGLE: Final = 0.7
-_FITTING: Final = 0.9  # share of the phases that are whole multiples
-_FEWEST: Final = 4
+_MULTIPLES: Final = TUNING.multiples
 _TRIED: Final = 48  # volumes tried as the unit
-_DIP: Final = 0.9  # of what moves near: a bin that moves less than this may be a pause
-_REACH: Final = 0.15  # of a phase's volume, to both sides of where one should end: there its end is sought
 
 
 def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
@@ -58,20 +50,23 @@ def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
 
     Either nearly all volumes are close to whole multiples of one of them, or most are about the same.
     """
-    if len(volume) < _FEWEST:
+    if len(volume) < _MULTIPLES.fewest:
         return None
     unit = np.unique(volume)
     if len(unit) > _TRIED:
         unit = unit[np.linspace(0, len(unit) - 1, _TRIED).astype(np.intp)]
-    for tolerance, least_single in ((_ALIKE, _LEAST_SINGLE), (_SIMILAR, _MOSTLY_SINGLE)):
+    for tolerance, of_several, least_single in (
+        (_MULTIPLES.alike, _MULTIPLES.alike, _MULTIPLES.single),
+        (_MULTIPLES.similar, _MULTIPLES.several, _MULTIPLES.mostly),
+    ):
         ratio = volume[None, :] / unit[:, None]
-        whole = np.clip(np.rint(ratio), 1, _MOST_AS_MANY)
-        fits = np.abs(ratio / whole - 1) <= np.where(whole == 1, tolerance, max(0.6 * tolerance, _ALIKE))
+        whole = np.clip(np.rint(ratio), 1, _MULTIPLES.most)
+        fits = np.abs(ratio / whole - 1) <= np.where(whole == 1, tolerance, of_several)
         single = (fits & (whole == 1)).mean(axis=1)
         # of the volumes that as many phases have, the middle one stands for them best
         best = np.flatnonzero(single >= single.max() - 1e-9)
         row = int(best[len(best) // 2])
-        if single[row] >= least_single and fits[row].mean() >= _FITTING:
+        if single[row] >= least_single and fits[row].mean() >= _MULTIPLES.fitting:
             return _as_long(length, np.where(fits[row], whole[row], 1.0), fits[row] & (whole[row] == 1))
     return None
 
@@ -79,7 +74,7 @@ def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
 def _as_long(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> Positions:
     """Keeps the multiples of phases that are as much longer than those that stand alone."""
     usual = max(float(np.median(length[alone])), 1e-9)
-    fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _AS_LONG
+    fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _MULTIPLES.as_long
     return np.where(fits, multiple, 1).astype(np.int64)
 
 
@@ -92,9 +87,9 @@ def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:
     for number in range(1, count):
         due = running[first] + number * volume
         cut = int(np.searchsorted(running, due))
-        low, high = np.searchsorted(running, [due - _REACH * volume, due + _REACH * volume])
+        low, high = np.searchsorted(running, [due - _MULTIPLES.reach * volume, due + _MULTIPLES.reach * volume])
         near = segmenter.values[max(int(low), begin + 1) : min(int(high), stop - 1)]
-        if len(near) and float(near.min()) < _DIP * float(near.mean()):
+        if len(near) and float(near.min()) < _MULTIPLES.dip * float(near.mean()):
             cut = max(int(low), begin + 1) + int(near.argmin())
             # the next phase begins in the quiet bin or after it, by how much of it is quiet
             cut += int(segmenter.values[cut] < segmenter.threshold)

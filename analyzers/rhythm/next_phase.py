@@ -8,10 +8,10 @@ from ...events.models import Estimate, NextPhase
 from .intervals import interval_of
 from .outlook import Outlook
 from .phases import Floats, Phases
+from .tuning import TUNING
 from .view import View
 
-_RECENT: Final = 32
-_OVER: Final = 0.25  # of a period without I/O: until then a phase may go on, and its data may be on their way
+_CHANCES: Final = TUNING.chances
 
 
 def next_phase(view: View, phases: Phases, period: float, outlook: Outlook, confidence: float) -> NextPhase:
@@ -27,7 +27,7 @@ def next_phase(view: View, phases: Phases, period: float, outlook: Outlook, conf
         confidence: probability that it starts within a fifth of a period of when it is expected.
     """
     now = (view.now_s - view.start_s) / view.bin_s
-    running = bool(now - phases.stop[-1] < _OVER * period) and len(phases) > 1
+    running = bool(now - phases.stop[-1] < _CHANCES.runs_on * period) and len(phases) > 1
     complete = phases.select(slice(None, -1)) if running else phases
     # a start in the past is known not to have happened
     value, low, high = (
@@ -36,8 +36,8 @@ def next_phase(view: View, phases: Phases, period: float, outlook: Outlook, conf
     return NextPhase(
         confidence=confidence,
         start_s=Estimate(value=value, low=min(low, value), high=max(high, value)),
-        duration_s=_next_of((complete.end - complete.start)[-_RECENT:] * view.bin_s, view.bin_s / 2),
-        volume_bytes=_next_of(complete.volume[-_RECENT:] * view.bin_s, 0.0),
+        duration_s=_next_of((complete.end - complete.start)[-_CHANCES.recent :] * view.bin_s, view.bin_s / 2),
+        volume_bytes=_next_of(complete.volume[-_CHANCES.recent :] * view.bin_s, 0.0),
     )
 
 

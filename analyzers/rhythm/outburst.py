@@ -8,14 +8,10 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
+from .tuning import TUNING
 from .view import View
 
-_MOST_BURSTS: Final = 4
-_DOMINATES: Final = 0.5  # share of the volume from which on a burst may hide a rhythm
-_LEFT: Final = 0.5  # of the bins at least, so that the rhythm is the job's and no accident
-_PAUSE: Final = 64  # parts of the window; a burst goes on across pauses that are shorter than one
-_FEWEST_BUSY: Final = 3  # bins
-_FEWEST_BINS: Final = 12
+_OTHERS: Final = TUNING.others
 
 
 def without_bursts(view: View) -> Iterator[View]:
@@ -24,10 +20,10 @@ def without_bursts(view: View) -> Iterator[View]:
     A burst at the start is input that is read once, one at the end a result that is written once; what lies on the
     longer side of it is a view of its own. One that leaves less than half of the bins of the window is no such burst.
     """
-    least = _LEFT * len(view.window)
-    for _ in range(_MOST_BURSTS):
+    least = _OTHERS.left * len(view.window)
+    for _ in range(_OTHERS.told):
         shorter = _without_burst(view)
-        if shorter is None or len(shorter.window) < max(least, _FEWEST_BINS):
+        if shorter is None or len(shorter.window) < max(least, TUNING.cutting.fewest_bins):
             return
         yield shorter
         view = shorter
@@ -39,19 +35,17 @@ def _without_burst(view: View) -> View | None:
     busy = np.flatnonzero(window > total / max(len(window), 1))
     if not len(busy) or not total > 0:
         return None
-    breaks = np.flatnonzero(np.diff(busy) > max(len(window) // _PAUSE, 1))
+    breaks = np.flatnonzero(np.diff(busy) > max(len(window) // _OTHERS.parts, 1))
     first, last = busy[np.append(0, breaks + 1)], busy[np.append(breaks, len(busy) - 1)]
     sums = np.append(0.0, np.cumsum(window))
     volumes = sums[last + 1] - sums[first]
     heaviest = int(volumes.argmax())
-    if volumes[heaviest] < _DOMINATES * total:
+    if volumes[heaviest] < _OTHERS.dominates * total:
         return None
     # the bins beside it may hold its edges
     before, after = max(int(first[heaviest]) - 1, 0), min(int(last[heaviest]) + 2, len(window))
     kept = slice(0, before) if before > len(window) - after else slice(after, len(window))
     part = window[kept]
-    if np.count_nonzero(part) < _FEWEST_BUSY:
-        return None
     return replace(
         view,
         bandwidth=part,

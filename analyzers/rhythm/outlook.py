@@ -9,25 +9,19 @@ from typing import Final
 
 import numpy as np
 
-from .certainty import NEAR, believed_spread, student
+from .certainty import believed_spread, student
 from .clock import Clock
 from .intervals import interval_of
 from .phases import Floats, Phases
 from .regularity import Regularity
+from .tuning import TUNING
 
-_RECENT: Final = 32  # intervals and lengths that count
-_RUNS_ON: Final = 0.25  # of a pause without I/O: until then a phase may go on, its data on their way
-_MOST_MISSED: Final = 3  # phases in a row that are reckoned with
-_RATE, _WEIGHT = 0.025, 4.0  # of missed phases, and of those astray, in a job that nothing is known of; in intervals
-_NOTICED: Final = 0.2  # of a phase's length: so much of it has come before it is seen
-_UNLIKELY: Final = 0.02  # share of the odds below which no course is expected any more
+_CHANCES: Final = TUNING.chances
 _NEGLIGIBLE: Final = 1e-4  # share of the odds that need not be reckoned with
 _HOLDS: Final = 0.9  # probability that an interval holds what comes
 _HALVINGS: Final = 12
-_LENGTHS: Final = 8  # latest lengths of phases, of which the last one has one
 _ROOT: Final = math.sqrt(2)
 _NEVER: Final = 1e-12  # probability that is as good as none
-_SHARPEST: Final = 0.3  # bins: no start is known better
 _NORMAL: Final = NormalDist()
 _REACH: Final = _NORMAL.inv_cdf(0.5 + _HOLDS / 2)  # half of such an interval, in standard deviations
 
@@ -110,7 +104,9 @@ class _Odds:
 
     def near(self, start: float) -> float:
         """Returns the odds that it comes within a fifth of a period of a start."""
-        return self.before(start + NEAR * self.period) - self.before(max(start - NEAR * self.period, self.seen))
+        return self.before(start + TUNING.same.near * self.period) - self.before(
+            max(start - TUNING.same.near * self.period, self.seen)
+        )
 
     def astray_between(self, low: float, high: float) -> float:
         return self._astray_after(max(low, self.seen)) - self._astray_after(high)
@@ -149,8 +145,8 @@ def outlook_of(phases: Phases, regularity: Regularity, clock: Clock, period: flo
     if not whole > 0:
         return Outlook(now, now, now, 0.0)
     odds = replace(odds, courses=[course for course in odds.courses if course.left > _NEGLIGIBLE * whole])
-    least = _UNLIKELY * whole / max(len(odds.courses), 1)
-    spread = max(believed_spread(clock.spread, len(clock.intervals)) * period, _SHARPEST)
+    least = _CHANCES.unlikely * whole / max(len(odds.courses), 1)
+    spread = max(believed_spread(clock.spread, len(clock.intervals)) * period, _CHANCES.sharpest)
     likely = [max(_median(course, odds.seen, spread), now) for course in odds.courses if course.left >= least]
     start = likely[0] if len(likely) == 1 else max(likely, key=odds.near, default=now)
     return Outlook(
@@ -162,18 +158,18 @@ def outlook_of(phases: Phases, regularity: Regularity, clock: Clock, period: flo
 
 
 def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> _Odds:
-    seen_so_far = len(phases) - 1 + _WEIGHT
-    missed = (regularity.missed + _RATE * _WEIGHT) / seen_so_far
-    astray = (regularity.astray + _RATE * _WEIGHT) / seen_so_far
-    lengths = (phases.end - phases.start)[:-1][-_RECENT:]
-    seen = now - 1 - _NOTICED * float(np.sort(lengths)[len(lengths) // 2])
-    usual = interval_of(clock.intervals[-_RECENT:], least=0.5) / _REACH
+    seen_so_far = len(phases) - 1 + _CHANCES.weight
+    missed = (regularity.missed + _CHANCES.rate * _CHANCES.weight) / seen_so_far
+    astray = (regularity.astray + _CHANCES.rate * _CHANCES.weight) / seen_so_far
+    lengths = (phases.end - phases.start)[:-1][-_CHANCES.recent :]
+    seen = now - 1 - _CHANCES.seen * float(np.sort(lengths)[len(lengths) // 2])
+    usual = interval_of(clock.intervals[-_CHANCES.recent :], least=0.5) / _REACH
     courses = []
     for origin, mean in (times := _times(phases, clock, period, now, lengths)):
-        for more in range(_MOST_MISSED + 1):
+        for more in range(TUNING.regular.missed + 1):
             share = ((1 - missed) * (1 - astray) * missed**more if more else 1 - missed - astray) / len(times)
             later = mean + more * period
-            spread = max(usual, _SHARPEST) * math.sqrt(more + 1) / later
+            spread = max(usual, _CHANCES.sharpest) * math.sqrt(more + 1) / later
             courses.append(_Course.of(share, origin, later, spread, more, seen))
     return _Odds(courses, astray, float(phases.start[-1]), period, seen)
 
@@ -187,16 +183,16 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
     last = float(phases.start[-1])
     if not clock.from_end:
         return [(last, clock.next if clock.drifts else period)]
-    pause, length = float(clock.intervals[-_RECENT:].mean()), float(phases.end[-1]) - last
-    if now - last - length >= _RUNS_ON * pause:
+    pause, length = float(clock.intervals[-_CHANCES.recent :].mean()), float(phases.end[-1]) - last
+    if now - last - length >= _CHANCES.runs_on * pause:
         return [(last + length, pause)]
-    longer = [each for each in lengths[-_LENGTHS:].tolist() if each > length]
+    longer = [each for each in lengths[-_CHANCES.lengths :].tolist() if each > length]
     return [(last + each, pause) for each in longer or [max(length, now - last)]]
 
 
 def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
     """Probability that it comes near an expected start; courses spread as far as is believed after few intervals."""
-    low, high = max(start - NEAR * odds.period, odds.seen), start + NEAR * odds.period
+    low, high = max(start - TUNING.same.near * odds.period, odds.seen), start + TUNING.same.near * odds.period
     near = odds.astray_between(low, high)
     for course in odds.courses:
         wide = spread * math.sqrt(course.missed + 1) / course.mean

@@ -9,17 +9,12 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .tuning import TUNING
+
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
-SILENT = 0.01
-"""Of the noise threshold: a bin that moves less is empty."""
-_SMOOTHING = 1 / 16  # of the period: hides the gaps between single requests of a phase
-MERGING = 1 / 4  # of the period: shorter gaps do not end a phase
-SMALL = 0.2
-"""Of the volume of the phase that holds the median byte: smaller ones are unrelated I/O, as a rule."""
-FAINT = 0.05
-"""Likewise, where phases are of unlike volume."""
+_CUTTING = TUNING.cutting
 _ROUNDING = 1e-9
 _SAMPLE = 512  # bins that suffice for a median
 
@@ -91,28 +86,29 @@ class Segmenter:
         first, stop = self._runs
         return first[1:] - stop[:-1]
 
-    def segment(self, period: float, least: float = SMALL) -> Phases:
+    def segment(self, period: float, least: float | None = None) -> Phases:
         """Finds phases of a signal of which the period in bins is known roughly; edges are those of bins.
 
-        ``least``: of the volume of a typical phase, that one moves.
+        ``least``: of the volume of a typical phase, that one moves; as is usual by default.
         """
-        width = int(period * _SMOOTHING)
+        width = int(period * _CUTTING.smoothing)
         if width > 1 and len(self.values) > width:
             smooth = np.empty(len(self.values), bool)
             low, high = width // 2, len(self.values) - width + width // 2
             smooth[low : high + 1] = self.running[width:] - self.running[:-width] > width * self.threshold
             smooth[:low], smooth[high + 1 :] = smooth[low], smooth[high]
-            begin, end = merge(*runs(smooth), period * MERGING)
+            begin, end = merge(*runs(smooth), period * _CUTTING.gap)
             # smoothing moves the edges; those of the bins above the threshold are the true ones
             left = np.searchsorted(self._runs[1], begin, side="right")
             right = np.searchsorted(self._runs[0], end) - 1
             filled = right >= left
             first, stop = self._runs[0][left[filled]], self._runs[1][right[filled]]
         else:
-            first, stop = merge(*self._runs, period * MERGING)
+            first, stop = merge(*self._runs, period * _CUTTING.gap)
         # a first or last bin that a phase fills in part may lie below the threshold
         volume = self.running[np.minimum(stop + 1, len(self.values))] - self.running[np.maximum(first - 1, 0)]
         phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
+        least = _CUTTING.small if least is None else least
         return phases.select(volume >= least * _typical(volume)) if len(first) else phases
 
     def refined(self, phases: Phases) -> Phases:
@@ -144,7 +140,7 @@ class Segmenter:
         Phases that move much more than others hide them from a threshold and from a typical volume; here all count for
         about as long as they last.
         """
-        active = np.sort(self.values[self.values > SILENT * self.threshold])
+        active = np.sort(self.values[self.values > _CUTTING.silent * self.threshold])
         level = float(active[int(quantile * len(active))]) if len(active) else 0.0
         return Segmenter(np.minimum(self.values, level), self)
 

@@ -9,29 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from .certainty import chance_of
-from .phases import MERGING, Floats, Phases
+from .phases import Floats, Phases
+from .tuning import TUNING
 
-_FAR_BETTER = 0.1  # ratio of chances that makes other intervals than those between all starts the better ones
-_FAR_LESS = 0.5  # ratio of spreads that does
-_MOST_MISSED = 3  # periods that an interval over missed phases may span
-_PAUSES = 1 / 8  # share of the intervals that may be pauses of the program
-_PAUSED = 0.6  # share of the time that these may take
-_FEWEST_LATEST = 2  # intervals that can show a new rhythm
-_CHANGED = 8.0  # logarithm of the ratio of likelihoods that tells a change of rhythm, for one place
-_SAME = 1.2  # longest over shortest interval, up to which they are surely of one rhythm
-_UNRESOLVED = 0.03  # spread of intervals below which they are as good as equal
-_IRREGULAR = 0.1  # spread of intervals up to which one that is two periods long means that a phase was missed
+_REGULAR = TUNING.regular
 
-_FEWEST_WITH_EXTRAS = 6
-_CLOSE = 0.4  # of the usual interval: a phase that comes earlier may be an extra one
-_EXTRAS = 0.2  # share of the phases that may be
-_FEWEST_DRIFTING = 5
-_DRIFTS = 6.0  # logarithm of the ratio of likelihoods that tells a drift
-_STEADY = 0.02  # spread of intervals below which no drift matters
-_STEEPEST = 0.06  # of an interval, that the next one is longer or shorter by in a drift; beyond it is a change
-_AS_GOOD = 1.2  # ratio of squares up to which a line explains what a change does
-DRIFT_OVER = 16
-"""Intervals that a drift is measured on."""
+
 RESOLVED = 1 / 6
 """Bins squared: no interval is known better."""
 
@@ -62,7 +45,7 @@ class Regularity(Struct, frozen=True, eq=False):
 
 def shortest_interval(period: float) -> float:
     """Returns the shortest interval in bins that ``segment`` can find between phases: a bin and a pause."""
-    return 1 + max(period * MERGING, 1.0)
+    return 1 + max(period * TUNING.cutting.gap, 1.0)
 
 
 def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
@@ -82,12 +65,12 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         interval = phases.start[1:] - phases.start[:1]
         return Regularity(float(interval[0]), 1.0, 1.0, interval)
     found = _measure(phases.start[1:] - phases.start[:-1], shortest)
-    if found.spread > _UNRESOLVED:
+    if found.spread > TUNING.same.even:
         others = [_measure(phases.end[1:] - phases.end[:-1], shortest)]
         if len(phases) > 3:
             others.append(_measure(found.intervals[1:], shortest))
         best = min(others, key=lambda other: other.chance)
-        if best.chance < _FAR_BETTER * found.chance and best.spread < _FAR_LESS * found.spread:
+        if best.chance < _REGULAR.far_likelier * found.chance and best.spread < TUNING.same.far_less * found.spread:
             found = best
     if (change := last_change(found.intervals)) > 0:
         found = _since(len(phases), found.intervals[change:], shortest)
@@ -105,15 +88,15 @@ def without_extras(phases: Phases, shortest: float = 0.0) -> tuple[Phases, Regul
         shortest: the shortest interval that their segmentation lets through, bins.
     """
     intervals = phases.start[1:] - phases.start[:-1]
-    if len(intervals) < _FEWEST_WITH_EXTRAS:
+    if len(intervals) < _REGULAR.fewest_extras:
         return None
     usual = float(np.sort(intervals)[len(intervals) // 2])
-    extra = np.append(False, intervals < _CLOSE * usual)
-    if not extra.any() or int(extra.sum()) > _EXTRAS * len(extra):
+    extra = np.append(False, intervals < _REGULAR.close * usual)
+    if not extra.any() or int(extra.sum()) > _REGULAR.extras * len(extra):
         return None
     kept = phases.select(~extra)
     before, after = regularity(phases, shortest), regularity(kept, shortest)
-    if before is None or after is None or after.spread >= _FAR_LESS * before.spread:
+    if before is None or after is None or after.spread >= TUNING.same.far_less * before.spread:
         return None
     return kept, after
 
@@ -129,27 +112,27 @@ def _over_missed(found: Regularity, phases: Phases, shortest: float) -> Regulari
         return found
     missed = np.maximum(np.rint(found.intervals / usual), 1)
     count = int((missed > 1).sum())
-    if float(missed.max()) > _MOST_MISSED or 2 * count >= n:
+    if float(missed.max()) > _REGULAR.missed or 2 * count >= n:
         return found
     whole = _measure(np.repeat(found.intervals / missed, missed.astype(int)), shortest)
-    if whole.spread >= (_IRREGULAR if 4 * count <= n else _UNRESOLVED):
+    if whole.spread >= (TUNING.same.irregular if 4 * count <= n else TUNING.same.even):
         return found
     pauses = (phases.start[1:] - phases.end[:-1])[-n:]
-    if float(pauses.min()) > 0 and float(pauses.std()) < _FAR_LESS * whole.spread * whole.period:
+    if float(pauses.min()) > 0 and float(pauses.std()) < TUNING.same.far_less * whole.spread * whole.period:
         return found
     return replace(whole, since=found.since, missed=count, astray=found.astray)
 
 
 def _with_drift(found: Regularity) -> Regularity:
     """Measures the spread about a line, where the latest intervals far more likely lie about one than a mean."""
-    recent = found.intervals[-DRIFT_OVER:]
+    recent = found.intervals[-_REGULAR.drift_over :]
     n = len(recent)
-    if n < _FEWEST_DRIFTING or found.missed or found.spread < _STEADY:
+    if n < _REGULAR.fewest_drifts or found.missed or found.spread < _REGULAR.steady:
         return found
     following, rest = drawn_on(recent)
     off = recent - float(recent.sum()) / n
     whole, left = float(off @ off) + n * RESOLVED, float(rest @ rest) + n * RESOLVED
-    if n / 2 * math.log(whole / left) < _DRIFTS or following <= 0:
+    if n / 2 * math.log(whole / left) < _REGULAR.drifts or following <= 0:
         return found
     drift = (following - recent[0]) / n
     return replace(found, spread=min(found.spread, math.sqrt(left / (n - 2)) / found.period), drift=float(drift))
@@ -187,14 +170,14 @@ def _without_pauses(found: Regularity, shortest: float) -> Regularity:
     that the rhythm is back.
     """
     usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
-    pauses = found.intervals > (_MOST_MISSED + 0.5) * usual
-    if not pauses.any() or pauses[-1] or int(pauses.sum()) > _PAUSES * len(pauses):
+    pauses = found.intervals > (_REGULAR.missed + 0.5) * usual
+    if not pauses.any() or pauses[-1] or int(pauses.sum()) > _REGULAR.pauses * len(pauses):
         return found
     paused, whole = float(found.intervals[pauses].sum()), float(found.intervals.sum())
-    if paused > _PAUSED * whole:
+    if paused > _REGULAR.paused * whole:
         return found
     rest = _measure(found.intervals[~pauses], shortest)
-    if rest.spread >= _FAR_LESS * found.spread:
+    if rest.spread >= TUNING.same.far_less * found.spread:
         return found
     return replace(rest, since=found.since, astray=int(pauses.sum()))
 
@@ -202,9 +185,9 @@ def _without_pauses(found: Regularity, shortest: float) -> Regularity:
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
     """Measures the intervals since a change of rhythm; the first may still be in between the two rhythms."""
     found = _measure(intervals, shortest)
-    if len(intervals) > _FEWEST_LATEST + 1:
+    if len(intervals) > _REGULAR.latest + 1:
         rest = _measure(intervals[1:], shortest)
-        if rest.spread < _FAR_LESS * found.spread:
+        if rest.spread < TUNING.same.far_less * found.spread:
             found = rest
     return replace(found, since=phases - 1 - len(found.intervals))
 
@@ -217,7 +200,7 @@ def last_change(intervals: Floats) -> int:
     exceeds a bound that grows with the number of places where it may be. Two intervals show a new rhythm, and three
     when each is a multiple of the old ones, as missed phases would make them.
     """
-    if float(intervals.max()) < _SAME * float(intervals.min()):
+    if float(intervals.max()) < _REGULAR.unchanged * float(intervals.min()):
         return 0
     begin = 0
     while True:
@@ -232,24 +215,27 @@ def last_change(intervals: Floats) -> int:
 
 def _likeliest_split(intervals: Floats) -> int | None:
     n = len(intervals)
-    if n < 2 * _FEWEST_LATEST:
+    if n < 2 * _REGULAR.latest:
         return None
     level = np.log(np.maximum(intervals, 1e-9))
     level -= level.mean()
     sums, squares = np.cumsum(level), np.cumsum(level * level)
     before = np.arange(1, n)
     within = squares[-1] - sums[:-1] ** 2 / before - sums[:-1] ** 2 / (n - before)  # level sums up to 0
-    gain = n / 2 * np.log((squares[-1] + n * _UNRESOLVED**2) / (np.maximum(within, 0) + n * _UNRESOLVED**2))
-    gain[: _FEWEST_LATEST - 1] = gain[n - _FEWEST_LATEST :] = 0.0
+    gain = n / 2 * np.log((squares[-1] + n * TUNING.same.even**2) / (np.maximum(within, 0) + n * TUNING.same.even**2))
+    gain[: _REGULAR.latest - 1] = gain[n - _REGULAR.latest :] = 0.0
     at = int(gain.argmax())
-    if gain[at] < _CHANGED + math.log(n):
+    if gain[at] < _REGULAR.changed + math.log(n):
         return None
     slope, rest = line_through(level)
-    if abs(slope) < _STEEPEST and float(rest @ rest) < _AS_GOOD * float(within[at]) + n * _UNRESOLVED**2:
+    if (
+        abs(slope) < _REGULAR.steepest
+        and float(rest @ rest) < _REGULAR.as_good * float(within[at]) + n * TUNING.same.even**2
+    ):
         return None  # a drift
     ratio = math.exp(-float(sums[at]) * (1 / (n - 1 - at) + 1 / (at + 1)))
     times = max(round(ratio), 1)
-    if times > 1 and abs(ratio / times - 1) < _IRREGULAR and n - 1 - at <= _FEWEST_LATEST:
+    if times > 1 and abs(ratio / times - 1) < TUNING.same.irregular and n - 1 - at <= _REGULAR.latest:
         return None  # missed phases look the same so far
     return at + 1
 

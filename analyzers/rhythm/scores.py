@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import cmath
 import math
-from typing import Final
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from ...events.models import Scores
 from .line import component
 from .phases import Positions, merge, runs
 from .spectrum import Floats
-
-_GAP: Final = 0.25
+from .tuning import TUNING
 
 
 def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float | None = None) -> Scores | None:
@@ -55,7 +53,7 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float
     busy, moved_busy = _within(edges, first, stop, running)
     busy_bins = float((stop - first).sum())
     time_ratio = busy_bins / len(bandwidth)
-    left, right = merge(first, stop, _GAP * period)
+    left, right = merge(first, stop, TUNING.cutting.gap * period)
     burst = float((right - left).sum()) / len(left)
     if burst > period:
         burst = time_ratio * period

@@ -13,25 +13,16 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...events.models import Estimate, OtherRhythm, Relation
-from .beat import AGREEMENT, Beat, best_beat, find_beat
+from .beat import Beat, best_beat, find_beat
 from .intervals import interval_of
 from .line import strongest_line
 from .outburst import without_bursts
 from .phases import Floats, Phases, Segmenter
 from .regularity import Regularity, regularity, shortest_interval
+from .tuning import TUNING
 from .view import View
 
-_FEWEST_INTERVALS: Final = 3
-_LEAST_CONFIDENCE: Final = 0.5
-_SURE: Final = 0.9  # confidence at which a rhythm that has ended is told
-_FEWEST_BINS: Final = 12
-_EARLIER: Final = 4  # changes of rhythm told at most
-_LONGEST_PATTERN: Final = 32  # main phases
-_EXPLAINED: Final = 0.8  # of the variance of volumes, by the place in a pattern
-_UNEVEN: Final = 0.1  # spread of the places' volumes over their mean, at least
-_EVEN: Final = 0.25  # spread of intervals within a phase, at most
-_FASTER: Final = 1.6  # main period over another, at least
-_LEAST_SHARE: Final = 0.001  # of the volume, that is worth a rhythm
+_OTHERS: Final = TUNING.others
 
 
 def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
@@ -51,7 +42,7 @@ def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
     period = period_s / view.bin_s
     segmenter = Segmenter(view.bandwidth)
     main = find_beat(whole, segmenter, 0, period)
-    if main is None or abs(math.log(main.period / period)) > math.log(_FASTER):
+    if main is None or abs(math.log(main.period / period)) > math.log(_OTHERS.faster):
         return []
     inside, between = _inside(whole, segmenter, main), _between(whole, segmenter, main)
     if inside is not None and between is not None and _same(inside, between):
@@ -89,17 +80,17 @@ def _ended_rhythm(view: View) -> OtherRhythm | None:
 def _rhythm_of(view: View, first: int, stop: int) -> OtherRhythm | None:
     """Finds the rhythm of the bins first .. stop - 1, if it is sure."""
     values = view.bandwidth[first:stop]
-    if stop - first < _FEWEST_BINS:
+    if stop - first < TUNING.cutting.fewest_bins:
         return None
     part = replace(view, bandwidth=values, begin=0, start_s=view.start_s + first * view.bin_s)
     beat = best_beat(part, Segmenter(values), *strongest_line(values))
-    if beat is None or beat.confidence < _SURE or len(beat.phases) <= _FEWEST_INTERVALS:
+    if beat is None or beat.confidence < TUNING.same.sure or len(beat.phases) <= _OTHERS.intervals:
         return None
     return _rhythm(part, "earlier", beat.phases.start, confidence=beat.confidence, period=beat.period)
 
 
 def _same(one: OtherRhythm, other: OtherRhythm) -> bool:
-    return abs(math.log(one.period_s.value / other.period_s.value)) < AGREEMENT
+    return abs(math.log(one.period_s.value / other.period_s.value)) < TUNING.same.period
 
 
 def _around(view: View, main: Beat) -> OtherRhythm | None:
@@ -107,15 +98,15 @@ def _around(view: View, main: Beat) -> OtherRhythm | None:
     running = bool(main.phases.stop[-1] >= len(view.bandwidth))
     volume = main.phases.volume[: len(main.phases) - int(running)]
     n = len(volume)
-    for length in range(2, min(n // 3, _LONGEST_PATTERN) + 1):
+    for length in range(2, min(n // 3, _OTHERS.longest) + 1):
         place = np.arange(n) % length
         mean = np.bincount(place, volume) / np.bincount(place)
         total = volume - volume.sum() / n
         rest = volume - mean[place]
         # places explain some variance by chance: (length - 1) of n - 1 parts
         unexplained = float(rest @ rest) / (n - length) / max(float(total @ total) / (n - 1), 1e-300)
-        even = float(np.std(mean)) < _UNEVEN * float(mean.mean())
-        if unexplained > 1 - _EXPLAINED or even:
+        even = float(np.std(mean)) < _OTHERS.uneven * float(mean.mean())
+        if unexplained > 1 - _OTHERS.explained or even:
             continue
         at = main.phases.start[:n][place == int(mean.argmax())]
         if len(at) < 2:
@@ -130,11 +121,11 @@ def _between(whole: View, segmenter: Segmenter, main: Beat) -> OtherRhythm | Non
     rest[: main.phases.first[0]] = 0.0  # before, there may have been another main rhythm
     for first, stop in zip(main.phases.first.tolist(), main.phases.stop.tolist(), strict=True):
         rest[max(first - 1, 0) : stop + 1] = 0.0  # the bins beside a phase hold its edges
-    if float(rest.sum()) < _LEAST_SHARE * segmenter.total:
+    if float(rest.sum()) < _OTHERS.share * segmenter.total:
         return None
     line, peaks = strongest_line(rest)
     beat = best_beat(replace(whole, bandwidth=rest), Segmenter(rest), line, peaks)
-    if beat is None or beat.confidence < _LEAST_CONFIDENCE or beat.period * _FASTER > main.period:
+    if beat is None or beat.confidence < TUNING.same.trusted or beat.period * _OTHERS.faster > main.period:
         return None
     return _rhythm(whole, "within", beat.phases.start, confidence=beat.confidence, period=beat.period)
 
@@ -144,16 +135,17 @@ def _inside(whole: View, segmenter: Segmenter, main: Beat) -> OtherRhythm | None
     pauses = segmenter.pauses
     if not len(pauses):
         return None
-    fine = segmenter.refined(segmenter.segment(3.6 * float(np.sort(pauses)[len(pauses) // 10])))
+    hypothesis = TUNING.cutting.within / TUNING.cutting.gap * float(np.sort(pauses)[len(pauses) // 10])
+    fine = segmenter.refined(segmenter.segment(hypothesis))
     phase = np.searchsorted(main.phases.first, fine.first, side="right")
     inside = (phase > 0) & (fine.stop <= main.phases.stop[np.maximum(phase - 1, 0)])
     together = inside[1:] & inside[:-1] & (phase[1:] == phase[:-1])
     intervals = np.diff(fine.start)[together]
-    if len(intervals) < max(_FEWEST_INTERVALS, len(main.phases)):
+    if len(intervals) < max(_OTHERS.intervals, len(main.phases)):
         return None
     period = float(np.median(intervals))
-    near = np.abs(intervals / period - 1) < _EVEN
-    if near.mean() < _EXPLAINED or period * _FASTER > main.period:
+    near = np.abs(intervals / period - 1) < _OTHERS.even
+    if near.mean() < _OTHERS.explained or period * _OTHERS.faster > main.period:
         return None
     at = fine.start[inside]
     return _rhythm(whole, "within", at, confidence=float(near.mean()), period=period, intervals=intervals[near])
@@ -164,11 +156,11 @@ def _earlier(view: View, segmenter: Segmenter, main: Beat) -> list[OtherRhythm]:
     found: list[OtherRhythm] = []
     all_phases = segmenter.refined(segmenter.segment(main.period))
     before = _before(all_phases, float(main.phases.start[0]))
-    while len(before) > _FEWEST_INTERVALS and len(found) < _EARLIER:
+    while len(before) > _OTHERS.intervals and len(found) < _OTHERS.told:
         measured = _most_regular(before, shortest_interval(main.period))
         own = before.select(slice(measured.since, measured.since + len(measured.intervals) + 1))
-        if len(own) > _FEWEST_INTERVALS and measured.spread < 2 * _EVEN:
-            confidence = math.exp(-((measured.spread / (2 * _EVEN)) ** 2))
+        if len(own) > _OTHERS.intervals and measured.spread < 2 * _OTHERS.even:
+            confidence = math.exp(-((measured.spread / (2 * _OTHERS.even)) ** 2))
             found.append(_rhythm(view, "earlier", own.start, confidence=confidence, period=measured.period))
         before = _before(before, float(own.start[0]))
     return found
@@ -178,7 +170,7 @@ def _most_regular(phases: Phases, shortest: float) -> Regularity:
     """Measures phases before a change of rhythm; the last interval may be in between the two rhythms."""
     found = [regularity(some, shortest) for some in (phases, phases.select(slice(None, -1)))]
     all_of_them, rest = (each for each in found if each is not None)
-    return rest if rest.spread < 0.5 * all_of_them.spread else all_of_them
+    return rest if rest.spread < TUNING.same.far_less * all_of_them.spread else all_of_them
 
 
 def _before(phases: Phases, start: float) -> Phases:

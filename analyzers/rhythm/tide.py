@@ -8,7 +8,7 @@ from typing import Final
 
 from ...events.models import Drift, Estimate, Frequency
 from ..settings import DetectSettings
-from .beat import AGREEMENT, Beat, find_beat, known_beat, with_history
+from .beat import Beat, find_beat, known_beat, with_history
 from .certainty import calibrated, certain, chance_in_time, chance_of_mean
 from .clock import Clock, clock_of
 from .intervals import interval_of
@@ -17,12 +17,12 @@ from .next_phase import next_phase
 from .outlook import Outlook, outlook_of
 from .phases import Segmenter
 from .spectrum import Floats, describe, find_candidates, spectrum_of
+from .tuning import TUNING
 from .view import Rhythm, View
 
-_FEWEST_BINS: Final = 12
-_CAREFUL: Final = 1.5  # power of what is known of a finished job: those without a rhythm are just above a half
-_LEAST_CONFIDENCE: Final = 0.15
-_DEEP: Final = 0.4  # amplitude of a line over the mean from which on it is no mere ripple
+_SAME: Final = TUNING.same
+_LINES: Final = TUNING.lines
+_CHANCES: Final = TUNING.chances
 
 
 def estimate(view: View, settings: DetectSettings) -> Rhythm:
@@ -44,7 +44,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     spectrum = spectrum_of(window, 1 / view.bin_s)
     candidates = find_candidates(spectrum, settings)
     listed = describe(spectrum, candidates)
-    if len(window) < _FEWEST_BINS or not window.any():
+    if len(window) < TUNING.cutting.fewest_bins or not window.any():
         return Rhythm(harmonics_dropped=candidates.dropped)
     line, beat = _look(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, beat)
@@ -56,11 +56,11 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         foresight *= outlook.in_time
         known *= beat.rhythmic * patience
         if view.ended:
-            known **= _CAREFUL
+            known **= _CHANCES.careful
         else:
             known *= chance_of_mean(beat.regularity.spread, len(beat.regularity.intervals))
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
-    if max(known, confidence) < _LEAST_CONFIDENCE:
+    if max(known, confidence) < _SAME.told:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
     foresight = min(calibrated(foresight), 1.0)
     confidence = min(max(known, calibrated(confidence)), 1.0)
@@ -109,7 +109,8 @@ def _line_confidence(window: Floats, line: Line | None) -> float:
     if line is None:
         return 0.0
     depth = 2 * abs(component(window, line.period)) / float(window.sum())
-    return certain(line.chance) * min(max((line.support - 0.05) / 0.6, 0.0), 1.0) * min(depth / _DEEP, 1.0)
+    support = (line.support - _LINES.least_support) / (_LINES.full_support - _LINES.least_support)
+    return certain(line.chance) * min(max(support, 0.0), 1.0) * min(depth / _LINES.deep, 1.0)
 
 
 def _decide(by_line: float, line: Line | None, beat: Beat | None) -> tuple[float, float, bool]:
@@ -121,23 +122,23 @@ def _decide(by_line: float, line: Line | None, beat: Beat | None) -> tuple[float
         return (0.0, 0.0, False) if line is None else (line.period, by_line, False)
     ratio = beat.period / line.period
     multiple = max(round(ratio), 1)
-    if abs(math.log(ratio)) < AGREEMENT:
+    if abs(math.log(ratio)) < _SAME.period:
         joint = 1 - (1 - by_phases) * (1 - by_line)
-        if by_phases >= 0.3 * by_line:
+        if by_phases >= _LINES.believed * by_line:
             return beat.period, joint, True
         return line.period, joint, False
-    if multiple > 1 and abs(ratio / multiple - 1) < AGREEMENT / 2 and by_phases >= 0.3:
+    if multiple > 1 and abs(ratio / multiple - 1) < _SAME.right and by_phases >= _LINES.believed:
         return beat.period, by_phases, True  # the line is a harmonic of sharp bursts
-    if beat.sure and abs(ratio * round(1 / ratio) - 1) < AGREEMENT / 2:
+    if beat.sure and abs(ratio * round(1 / ratio) - 1) < _SAME.right:
         return beat.period, by_phases, True  # the line tells that phases differ in what they move
     if by_phases >= by_line:
-        return beat.period, by_phases - 0.5 * by_line, True
-    return line.period, by_line - 0.5 * by_phases, False
+        return beat.period, by_phases - _LINES.contradicts * by_line, True
+    return line.period, by_line - _LINES.contradicts * by_phases, False
 
 
 def _patience(silence: float, period: float) -> float:
     """Falls from 1 to 0 as the next phase stays out for one and a half to four periods."""
-    return min(max((4 - silence / period) / 2.5, 0.0), 1.0)
+    return min(max((_CHANCES.gone - silence / period) / (_CHANCES.gone - _CHANCES.silence), 0.0), 1.0)
 
 
 def _period(view: View, period: float, beat: Beat | None, by_phases: bool) -> Estimate:

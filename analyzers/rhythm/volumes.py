@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Final
 
 import numpy as np
 from msgspec import Struct
 
-from .phases import SILENT, Floats, Phases, Segmenter
-
-_FAR_LESS: Final = 0.5  # ratio of spreads that tells that stragglers belong to the phases
-_UNEVEN: Final = 0.05  # spread of volumes below which nothing is missing in them
+from .phases import Floats, Phases, Segmenter
+from .tuning import TUNING
 
 
 class Likeness(Struct, frozen=True):
@@ -35,7 +32,11 @@ def likeness_of(segmenter: Segmenter, phases: Phases) -> Likeness:
     whole = _spread(with_trickle(segmenter, phases)[:-1])
     if whole is None or (plain is not None and plain.spread <= whole.spread):
         return plain or Likeness(0.0, 1, False)
-    straggling = plain is not None and plain.spread > _UNEVEN and whole.spread < _FAR_LESS * plain.spread
+    straggling = (
+        plain is not None
+        and plain.spread > TUNING.quality.resolved
+        and whole.spread < TUNING.same.far_less * plain.spread
+    )
     return Likeness(whole.spread, whole.count, straggling)
 
 
@@ -51,7 +52,7 @@ def with_stragglers(segmenter: Segmenter, phases: Phases) -> Phases:
 
     The bin right before a phase may hold its beginning, and is none of the phase before.
     """
-    busy = np.flatnonzero(segmenter.values > SILENT * segmenter.threshold)
+    busy = np.flatnonzero(segmenter.values > TUNING.cutting.silent * segmenter.threshold)
     after = np.append(phases.first[1:] - 1, len(segmenter.values))
     last = busy[np.maximum(np.searchsorted(busy, after) - 1, 0)] + 1
     stop = np.maximum(last, phases.stop)
