@@ -130,7 +130,7 @@ def command(
     from .trace_reading import name_of, read_and_tell
 
     settings = DetectSettings(**detection)
-    trace = read_and_tell(files, format_name, settings.rule)
+    trace = read_and_tell(files, format_name, settings.rule, signal_only=True)
     span_ns = trace.span_ns
     trace = _window(trace, since, until)
     if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
@@ -139,13 +139,14 @@ def command(
     prediction, analysis = analyse(trace.batches(), settings, name_of(files), wanted, trace.apart)
     if by is not None:
         analysis = analysis.model_copy(update={"grouping": _grouped(trace, settings, by, top or _TOP)})
+    moved = trace.moved()
     report = DetectionReport(
         files=[str(path) for path in files],
         source=", ".join(sorted(set(trace.formats))),
         events=trace.events,
-        bytes_read=trace.bytes_of("read"),
-        bytes_written=trace.bytes_of("write"),
-        not_counted=trace.not_counted(),
+        bytes_read=moved.read,
+        bytes_written=moved.written,
+        not_counted=moved.not_counted,
         start_s=span_ns[0] / 1e9,
         end_s=span_ns[1] / 1e9,
         wall_clock=trace.wall_clock,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 if TYPE_CHECKING:
-    from ..analyzers.offline.panels import Batches
+    from ..analyzers.offline.requests import Batches
     from ..analyzers.settings import DetectSettings
     from ..events.analysis import DetectionReport
 

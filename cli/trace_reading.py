@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ..analyzers.again import Again
 from ..analyzers.file_groups import CHANNEL, SYSTEM, CountRule
 from ..analyzers.mapped_stores import mapped_stores
 from ..analyzers.offline.members import Apart
-from ..analyzers.signal.clipping import clip
 from ..analyzers.signal.selection import ALL_COUNTS, counted
 from ..collectors.source import Chunk, Omissions, Opened, Origin, Problems
 from ..collectors.sources.file import FileSource
@@ -24,10 +25,11 @@ from ..collectors.sources.whole import WholeSource
 from ..daemon.numbering import JobNames, StreamNames
 from ..events import Definitions, DefinitionTable, EventBatch, InputError, Kind, StreamInfo, make_batch
 from ..events.analysis import GroupKind
-from ..events.models import ModeName, NotCounted
+from ..events.models import NotCounted
 from ..events.schema import UNKNOWN_RANK
 from .progress import reading_progress
 from .telling import tell
+from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents
 
 MOST_CALLS = 65_536
 """Functions that are told apart in finished traces."""
@@ -47,102 +49,127 @@ class Stream:
         return np.array([value(file.path, int(file.type)) for file in files], np.uint8)
 
 
+class Moved(NamedTuple):
+    """Bytes that were read and written and count towards the signal, and those that do not count."""
+
+    read: int
+    written: int
+    not_counted: NotCounted
+
+
 @dataclass(slots=True)
 class Trace:
     """All events of some files, or those within a window of time.
 
     Attributes:
+        chunks: what was read.
+        cut: what of it lies within a window, if the events were cut to one.
         window_ns: start and end of the window if the events were cut to one.
         rule: says which bytes count.
     """
 
     formats: list[str] = field(default_factory=list)
     streams: dict[str, Stream] = field(default_factory=dict)
-    chunks: list[tuple[str, EventBatch]] = field(default_factory=list)
+    chunks: TraceEvents = field(default_factory=TraceEvents)
+    cut: EventsWithin | None = None
     problems: Problems = field(default_factory=Problems)
     omissions: Omissions = field(default_factory=Omissions)
     window_ns: tuple[int, int] | None = None
     rule: CountRule = CountRule()  # noqa: RUF009  (it is immutable)
 
     @property
+    def seen(self) -> TraceEvents | EventsWithin:
+        """The events that count."""
+        return self.chunks if self.cut is None else self.cut
+
+    @property
     def events(self) -> int:
         """Number of events."""
-        return sum(len(batch) for _, batch in self.chunks)
+        return self.seen.events
 
     @property
     def span_ns(self) -> tuple[int, int]:
         """Start of the first event and end of the last one; (0, 0) without events."""
-        firsts = [int(batch.start.min()) for _, batch in self.chunks]
-        lasts = [int(batch.end.max()) for _, batch in self.chunks]
-        return min(firsts, default=0), max(lasts, default=0)
+        return self.seen.span_ns
 
     @property
     def wall_clock(self) -> bool:
         """Whether times are Unix time."""
         return all(stream.info.clock_offset_ns is not None for stream in self.streams.values())
 
-    def bytes_of(self, mode: ModeName) -> int:
-        """Returns the bytes that count towards the signal."""
-        return sum(int(batch.bytes[counted(batch, left_out, mode)].sum()) for batch, left_out in self.batches())
-
-    def not_counted(self) -> NotCounted:
-        """Returns the bytes that do not count, though the program itself moved them."""
-        group = cache(self.rule.group)
+    def moved(self) -> Moved:
+        """Returns the bytes that count towards the signal, and those that do not, though the program moved them."""
+        group, left_out = cache(self.rule.group), self._left_out()
         groups = {name: stream.of_files(group) for name, stream in self.streams.items()}
+        counting = Counter[Kind]()
         sums = Counter[tuple[int, int]]()
-        for (name, batch), (_, left_out) in zip(self.chunks, self.batches(), strict=False):
+        mapped = flushed = 0
+        for name, batch in self.seen:
             every = np.flatnonzero(counted(batch, ALL_COUNTS, "both"))
-            rows = every[~counted(batch, left_out, "both")[every]]
-            if not len(rows):
-                continue
-            of_file = groups[name][batch.file[rows]]
-            for key in ((SYSTEM, Kind.READ), (SYSTEM, Kind.WRITE), (CHANNEL, Kind.READ), (CHANNEL, Kind.WRITE)):
-                chosen = rows[(of_file == key[0]) & (batch.kind[rows] == key[1])]
-                sums[key] += int(batch.bytes[chosen].sum())
-        stores = [mapped_stores(batch, left_out) for batch, left_out in self.batches()]
-        return NotCounted(
+            counts = counted(batch, left_out[name], "both")[every]
+            for kind in (Kind.READ, Kind.WRITE):
+                counting[kind] += int(batch.bytes[every[counts & (batch.kind[every] == kind)]].sum())
+            rows = every[~counts]
+            if len(rows):
+                of_file = groups[name][batch.file[rows]]
+                for key in ((SYSTEM, Kind.READ), (SYSTEM, Kind.WRITE), (CHANNEL, Kind.READ), (CHANNEL, Kind.WRITE)):
+                    chosen = rows[(of_file == key[0]) & (batch.kind[rows] == key[1])]
+                    sums[key] += int(batch.bytes[chosen].sum())
+            stores = mapped_stores(batch, left_out[name])
+            mapped, flushed = mapped + stores[0], flushed + stores[1]
+        not_counted = NotCounted(
             system_read=sums[SYSTEM, Kind.READ],
             system_written=sums[SYSTEM, Kind.WRITE],
             channel_read=sums[CHANNEL, Kind.READ],
             channel_written=sums[CHANNEL, Kind.WRITE],
-            mapped_for_writing=sum(mapped for mapped, _ in stores),
-            flushed_at_most=sum(flushed for _, flushed in stores),
+            mapped_for_writing=mapped,
+            flushed_at_most=flushed,
         )
+        return Moved(counting[Kind.READ], counting[Kind.WRITE], not_counted)
 
-    def batches(self) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
-        """Pairs each batch with what does not count of its stream's files.
+    def batches(self) -> Iterable[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+        """Pairs each batch with what does not count of its stream's files; may be gone through several times.
 
         After a cut the last batch has an event without bytes at each edge of the window, which is observed up to there.
         """
+        left_out = self._left_out()
+
+        def pairs() -> Iterator[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+            for name, batch in self.seen:
+                yield batch, left_out[name]
+            if self.window_ns is not None:
+                yield make_batch(2, {"start": np.array(self.window_ns)}), np.zeros(0, np.uint8)
+
+        return Again(pairs)
+
+    def _left_out(self) -> dict[str, npt.NDArray[np.uint8]]:
         of_file = cache(self.rule.left_out)  # streams name the same files
-        left_out = {name: stream.of_files(of_file) for name, stream in self.streams.items()}
-        batches = [(batch, left_out[name]) for name, batch in self.chunks]
-        if self.window_ns is not None:
-            batches.append((make_batch(2, {"start": np.array(self.window_ns)}), np.zeros(0, np.uint8)))
-        return batches
+        return {name: stream.of_files(of_file) for name, stream in self.streams.items()}
 
     def apart(self) -> Apart:
         """Returns the events in one numbering of files, with whose they are."""
         names = JobNames(MOST_CALLS, MOST_FILES, self.rule)
         translators = {name: translator_of(names, stream) for name, stream in self.streams.items()}
-        batches = [(translators[name].translate(batch), self.streams[name].info) for name, batch in self.chunks]
+        batches = Again(
+            lambda: ((translators[name].translate(batch), self.streams[name].info) for name, batch in self.seen)
+        )
         return Apart(batches, names.files, names.left_out)
 
     def within(self, from_ns: int, to_ns: int) -> Trace:
         """Returns what happened within a window of time; requests at its edges with their share of the bytes."""
         first, last = self.span_ns
-        clipped = [(name, clip(batch, from_ns, to_ns)) for name, batch in self.chunks]
         return Trace(
             formats=self.formats,
             streams=self.streams,
-            chunks=[(name, batch) for name, batch in clipped if len(batch)],
+            chunks=self.chunks,
+            cut=EventsWithin(self.seen, from_ns, to_ns),
             problems=self.problems,
             omissions=self.omissions,
             window_ns=(max(from_ns, first), min(to_ns, last)),
             rule=self.rule,
         )
 
-    def keys(self, by: GroupKind) -> tuple[list[npt.NDArray[np.int64]], list[str]]:
+    def keys(self, by: GroupKind) -> tuple[Iterable[npt.NDArray[np.int64]], list[str]]:
         """Numbers the groups that events belong to.
 
         Returns:
@@ -150,14 +177,18 @@ class Trace:
             does not say where it belongs has the name "".
         """
         numbers: dict[str, int] = {}
-        keys = []
-        for name, batch in self.chunks:
-            local, names = _local_keys(self.streams[name], batch, by)
-            table = np.array([numbers.setdefault(text, len(numbers)) for text in names], np.int64)
-            keys.append(table[local])
-        if self.window_ns is not None:
-            keys.append(np.full(2, numbers.setdefault("", len(numbers)), np.int64))
-        return keys, list(numbers)
+
+        def keys() -> Iterator[npt.NDArray[np.int64]]:
+            for name, batch in self.seen:
+                local, names = _local_keys(self.streams[name], batch, by)
+                table = np.array([numbers.setdefault(text, len(numbers)) for text in names], np.int64)
+                yield table[local]
+            if self.window_ns is not None:
+                yield np.full(2, numbers.setdefault("", len(numbers)), np.int64)
+
+        for _ in keys():
+            pass
+        return Again(keys), list(numbers)
 
 
 def _local_keys(stream: Stream, batch: EventBatch, by: GroupKind) -> tuple[npt.NDArray[np.intp], list[str]]:
@@ -177,19 +208,28 @@ def name_of(paths: Sequence[Path]) -> str:
     return paths[0].stem if len(paths) == 1 else f"{paths[0].stem} and {len(paths) - 1} more"
 
 
-def read_and_tell(paths: Sequence[Path], format_name: str | None, rule: CountRule = CountRule()) -> Trace:  # noqa: B008
+def read_and_tell(
+    paths: Sequence[Path],
+    format_name: str | None,
+    rule: CountRule = CountRule(),  # noqa: B008
+    *,
+    signal_only: bool = False,
+) -> Trace:
     """Reads files to their ends, as one job, and says on standard error how far it is and what is wrong with them.
 
     Args:
         paths: the files, and folders of a format that is one.
         format_name: their format; None to tell it from each file's content.
         rule: says which bytes count.
+        signal_only: of events only what they moved, when and for whom need be known.
 
     Raises:
         InputError: there is nothing that can be read.
     """
     with reading_progress(paths) as progress:
-        trace = read_traces(paths, format_name=format_name, job=name_of(paths), progress=progress)
+        trace = read_traces(
+            paths, format_name=format_name, job=name_of(paths), progress=progress, signal_only=signal_only
+        )
     trace.rule = rule
     if not trace.events and len(paths) == trace.problems.total == 1:
         raise trace.problems.first[0]
@@ -213,7 +253,13 @@ def translator_of(names: JobNames, stream: Stream) -> StreamNames:
 
 
 def read_traces(
-    paths: Sequence[Path], *, format_name: str | None, job: str, progress: Callable[[Path, int], None]
+    paths: Sequence[Path],
+    *,
+    format_name: str | None,
+    job: str,
+    progress: Callable[[Path, int], None],
+    signal_only: bool = False,
+    most_bytes: int = MOST_HELD_BYTES,
 ) -> Trace:
     """Reads files to their ends, as one job.
 
@@ -222,15 +268,18 @@ def read_traces(
         format_name: their format; None to tell it from each file's content.
         job: job id where the trace has none.
         progress: called with a path and the bytes read of it so far.
+        signal_only: of events only what they moved, when and for whom need be known.
+        most_bytes: of events that are kept in memory.
 
     Raises:
         InputError: a file cannot be read or recognised, or files with and without a common clock are mixed.
     """
-    trace = Trace()
+    events = TraceEvents(signal_only=signal_only, most_bytes=most_bytes)
+    trace = Trace(chunks=events)
     for path in paths:
         source = open_file(path, Origin(job=job), format=format_name)
         try:
-            _read(source, path, trace, progress)
+            _read(source, path, trace, events, progress)
         finally:
             source.close()
     clocks = {stream.info.clock_offset_ns is None for stream in trace.streams.values()}
@@ -239,7 +288,14 @@ def read_traces(
     return trace
 
 
-def _read(source: FileSource | WholeSource, path: Path, trace: Trace, progress: Callable[[Path, int], None]) -> None:
+def _read(
+    source: FileSource | WholeSource,
+    path: Path,
+    trace: Trace,
+    events: TraceEvents,
+    progress: Callable[[Path, int], None],
+) -> None:
+    events.begin(path)
     while not source.finished:
         for item in source.poll():
             if isinstance(item, Opened):
@@ -249,7 +305,7 @@ def _read(source: FileSource | WholeSource, path: Path, trace: Trace, progress: 
             elif isinstance(item, Chunk):
                 trace.streams[item.stream].definitions.apply(item.definitions)
                 if len(item.batch):
-                    trace.chunks.append((item.stream, item.batch))
+                    events.add(item.stream, item.batch)
         progress(path, source.counters["bytes_read"])
     miss(source, path)
     trace.omissions.merge(source.omissions)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-from ...events import EventBatch
 from ...events.analysis import Analysis
 from ...events.models import ModeName, Prediction
 from ..settings import DetectSettings
 from . import autocorrelation
 from .members import Apart, groups_wanted, with_groups
 from .reconstruction import reconstruct
+from .requests import Batches
 from .trace import examine, examine_mode
 from .wavelet import validity_of, wavelet_view
-
-Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]
 
 _MODES: Final[tuple[ModeName, ...]] = ("read", "write", "both")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind, make_batch
 from ...events.analysis import Group, Grouping, GroupKind
+from ..again import Again
 from ..settings import DetectSettings
 from ..signal.selection import counted
+from .requests import Batches
 from .trace import detect
 
-Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]
-Keys = Sequence[npt.NDArray[np.int64]]
+Keys = Iterable[npt.NDArray[np.int64]]
 
 FEWEST_REQUESTS: Final = 4
 
@@ -42,8 +44,8 @@ def analyse_groups(
     """
     requests, moved = np.zeros(len(names), np.int64), np.zeros(len(names))
     read, written = np.zeros(len(names)), np.zeros(len(names))
-    counting = [counted(batch, left_out, settings.mode) for batch, left_out in batches]
-    for (batch, left_out), key, rows in zip(batches, keys, counting, strict=True):
+    for (batch, left_out), key in zip(batches, keys, strict=True):
+        rows = counted(batch, left_out, settings.mode)
         requests += np.bincount(key[rows], minlength=len(names))
         moved += np.bincount(key[rows], batch.bytes[rows], len(names))
         every = counted(batch, left_out, "both")
@@ -52,17 +54,19 @@ def analyse_groups(
         written += np.bincount(key[every & ~is_read], batch.bytes[every & ~is_read], len(names))
     order = [number for number in np.argsort(-moved, kind="stable").tolist() if requests[number]]
     edges = edges_of(batches)
+
+    def own(number: int) -> Iterator[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+        for (batch, left_out), key in zip(batches, keys, strict=True):
+            yield batch.select(counted(batch, left_out, settings.mode) & (key == number)), left_out
+        yield from edges
+
     groups: list[Group] = []
     for number in order[:top]:
         prediction, note = None, ""
         if requests[number] < FEWEST_REQUESTS:
             note = f"too small: {requests[number]} of at least {FEWEST_REQUESTS} requests"
         else:
-            own = [
-                (batch.select(rows & (key == number)), left_out)
-                for (batch, left_out), key, rows in zip(batches, keys, counting, strict=True)
-            ]
-            prediction = detect([*own, *edges], settings, names[number])
+            prediction = detect(Again(partial(own, number)), settings, names[number])
         groups.append(
             Group(
                 name=names[number],
@@ -82,10 +86,13 @@ def analyse_groups(
     )
 
 
-def edges_of(batches: Batches) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+def edges_of(batches: Iterable[tuple[EventBatch, object]]) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
     """Makes events without bytes at the start and the end of the trace, which groups are observed over."""
-    full = [batch for batch, _ in batches if len(batch)]
-    if not full:
+    first = last = None
+    for batch, _ in batches:
+        if len(batch):
+            low, high = int(batch.start.min()), int(batch.end.max())
+            first, last = low if first is None else min(first, low), high if last is None else max(last, high)
+    if first is None or last is None:
         return []
-    first, last = min(int(batch.start.min()) for batch in full), max(int(batch.end.max()) for batch in full)
     return [(make_batch(2, {"start": np.array([first, last])}), np.zeros(0, np.uint8))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, FileInfo, StreamInfo, make_batch
 from ...events.models import Prediction
+from ..again import Again
 from ..groups.answer import Found, answer_with
 from ..groups.update import FEWEST_MEMBERS, MOST_GROUPS, GroupAnalyzer
 from ..rhythm.tuning import TUNING
@@ -28,7 +31,7 @@ class Apart(NamedTuple):
         left_out: what does not count, by file number.
     """
 
-    batches: Sequence[tuple[EventBatch, StreamInfo]]
+    batches: Iterable[tuple[EventBatch, StreamInfo]]
     files: Sequence[FileInfo]
     left_out: npt.NDArray[np.uint8]
 
@@ -57,29 +60,38 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
     group_of = np.full(len(analyzer.members), -1, np.int64)
     for number, group in enumerate(groups):
         group_of[group] = number
-    own: list[list[tuple[EventBatch, npt.NDArray[np.uint8]]]] = [[] for _ in groups]
-    for batch, info in batches:
-        numbered = analyzer.numbered(batch, info, files, left_out) if len(batch) else None
-        if numbered is None:
-            continue
-        member, rows = numbered
-        number_of = group_of.take(member)
-        for number in range(len(groups)):
+    volume = np.zeros(len(groups))
+    counts = np.zeros(len(groups), np.int64)
+
+    def numbered() -> Iterator[tuple[EventBatch, npt.NDArray[np.int64], npt.NDArray[np.intp] | None]]:
+        for batch, info in batches:
+            told = analyzer.numbered(batch, info, files, left_out) if len(batch) else None
+            if told is not None:
+                yield batch, group_of.take(told[0]), told[1]
+
+    def own(number: int) -> Iterator[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+        for batch, number_of, rows in numbered():
             chosen = np.flatnonzero(number_of == number)
             if len(chosen):
-                own[number].append((batch.select(chosen if rows is None else rows[chosen]), left_out))
-    edges = edges_of([(batch, left_out) for batch, _ in batches])
-    first = [make_batch(1, {"start": batch.start[:1]}) for batch, _ in edges]
+                yield batch.select(chosen if rows is None else rows[chosen]), left_out
+
+    for batch, number_of, rows in numbered():
+        of_group = np.where(number_of < 0, len(groups), number_of)
+        moved = np.broadcast_to(batch.bytes if rows is None else batch.bytes.take(rows), of_group.shape)
+        counts += np.bincount(of_group, minlength=len(groups) + 1)[:-1]
+        volume += np.bincount(of_group, moved, len(groups) + 1)[:-1]
+    edges = edges_of(batches)
+    first = [(make_batch(1, {"start": batch.start[:1]}), left_out) for batch, left_out in edges]
     found, views = [], {}
-    for group, events in zip(groups, own, strict=True):
-        if sum(len(batch) for batch, _ in events) >= FEWEST_REQUESTS:
-            theirs, seen = examine([*events, *edges], settings, prediction.job)
+    for number, group in enumerate(groups):
+        if counts[number] >= FEWEST_REQUESTS:
+            mine = partial(own, number)
+            theirs, seen = examine(Again(lambda: chain(mine(), edges)), settings, prediction.job)  # noqa: B023
             if theirs.confidence < TUNING.same.sure:  # what ended earlier than the trace is silent since
-                until, then = examine([*events, *((batch, left_out) for batch in first)], settings, prediction.job)
+                until, then = examine(Again(lambda: chain(mine(), first)), settings, prediction.job)  # noqa: B023
                 if until.confidence > theirs.confidence:
                     theirs, seen = until.without_next(), then
             views[id(theirs.period_s)] = seen
-            volume = float(sum(int(batch.bytes.sum()) for batch, _ in events))
-            found.append(Found([analyzer.members.all[member] for member in group], volume, theirs))
+            found.append(Found([analyzer.members.all[member] for member in group], float(volume[number]), theirs))
     told = answer_with(prediction, found)
     return told, views.get(id(told.period_s), view)

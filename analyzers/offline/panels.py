@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -19,9 +17,8 @@ from ..signal.selection import counted
 from .autocorrelation import autocorrelation
 from .phase_list import list_phases, no_phases
 from .replay import replay
+from .requests import Batches
 from .wavelet import validity_of, wavelet_view
-
-Batches = Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]
 
 
 def panels_of(

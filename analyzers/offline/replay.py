@@ -15,6 +15,7 @@ from ...events.replay import Replay, ReplayStep
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
 from ..signal.selection import ALL_COUNTS, counted
+from .requests import Batches
 
 Times = npt.NDArray[np.int64]
 
@@ -26,7 +27,7 @@ _COLUMNS: Final = ("start", "duration", "bytes", "kind", "flags")
 
 
 def replay(
-    batches: Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]],
+    batches: Batches,
     settings: DetectSettings,
     job: str,
     *,
@@ -54,7 +55,7 @@ def replay(
     return judge(job, predictions_at(events, settings, job, moments), phases, period_s)
 
 
-def in_order(batches: Sequence[tuple[EventBatch, npt.NDArray[np.uint8]]]) -> EventBatch:
+def in_order(batches: Batches) -> EventBatch:
     """Joins the events that tell a predictor anything, in the order in which they ended.
 
     These are the ones that count towards the signal, and of the others those that start earlier than all before them,

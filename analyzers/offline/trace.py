@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-import numpy as np
 from msgspec.structs import replace
 
-from ...events import EventBatch
 from ...events.errors import ConfigError
 from ...events.models import PERIODIC_FROM, ModeName, Prediction
 from ..rhythm import reference
-from ..rhythm.aliasing import is_alias
+from ..rhythm.aliasing import is_alias_of
 from ..rhythm.answer import ESTIMATORS, prediction_of
 from ..rhythm.outburst import without_bursts
 from ..rhythm.several import ended_rhythm, other_rhythms
@@ -23,7 +21,8 @@ from ..rhythm.view import Rhythm, View
 from ..settings import FINEST_NS, USUAL_HZ, DetectSettings
 from ..signal.bandwidth import FACTOR, BandwidthSignal
 from ..signal.ring import Ring
-from ..signal.selection import LeftOut, Times, counted_columns
+from ..signal.selection import Times
+from .requests import Batches, Requests
 
 _WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
 _OVERVIEW: Final = 2048  # bins; the first look at a trace
@@ -31,17 +30,14 @@ _ESTIMATED: Final = 2**20  # most bins that an estimate is made of, the newest
 _SEARCHED: Final = 2**18  # most bins that are searched for further rhythms
 _FEWEST: Final = 1024  # bins of a short trace, if they are not shorter than the shortest
 _SHORTEST_NS: Final = FINEST_NS // FACTOR**3
-_LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # what comes after it, or before, is off the clock
 
 
-def detect(batches: Sequence[tuple[EventBatch, LeftOut]], settings: DetectSettings, job: str) -> Prediction:
+def detect(batches: Batches, settings: DetectSettings, job: str) -> Prediction:
     """Finds the rhythm of a finished trace, as ``examine`` does, and returns the prediction alone."""
     return examine(batches, settings, job)[0]
 
 
-def examine(
-    batches: Sequence[tuple[EventBatch, LeftOut]], settings: DetectSettings, job: str
-) -> tuple[Prediction, View]:
+def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, View]:
     """Finds the rhythm of a finished trace, or where reads and writes together have none to trust, of one of the two.
 
     The mode of the prediction says which. Else this is ``examine_mode``.
@@ -53,9 +49,7 @@ def examine(
     return max((way for way in ways if way[0].periodic), key=lambda way: way[0].confidence, default=found)
 
 
-def examine_mode(
-    batches: Sequence[tuple[EventBatch, LeftOut]], settings: DetectSettings, job: str
-) -> tuple[Prediction, View]:
+def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, View]:
     """Finds the rhythm of a finished trace: the window is the trace, and the prediction is made at its end.
 
     The window reaches from the first event of any kind to the end of the last one. The reference's, and any with
@@ -69,37 +63,33 @@ def examine_mode(
     Returns:
         The prediction, without a period for an empty trace; and the signal that it was made from.
     """
-    events = [batch for batch, _ in batches if len(batch)]
-    columns = [counted_columns(batch, left_out, settings.mode) for batch, left_out in batches if len(batch)]
-    start, end, volume = (
-        np.concatenate([np.zeros(0, np.int64), *(column[which] for column in columns)]) for which in range(3)
+    requests = Requests(
+        batches, settings.mode, on_clock=settings.method != "reference" and settings.sampling == "volume"
     )
-    first_ns = min((int(batch.start.min()) for batch in events), default=0)
-    last_ns = max((int(batch.end.max()) for batch in events), default=0)
-    if settings.method != "reference" and settings.sampling == "volume":
-        start, end, volume = _on_clock(start, end, volume)
+    first_ns, last_ns = min(requests.firsts, default=0), max(requests.lasts, default=0)
     error = 0.0
     finest: View | None = None
     if settings.sampling == "point":
-        view, error = _point_view(start, end, volume, settings, first_ns)
+        view, error = _point_view(*requests.together(), settings, first_ns)
         rhythm = ESTIMATORS[settings.method](view, settings)
     elif settings.fixed_hz is not None:
-        view = _trace_view(_signal(start, end, volume, settings.bin_ns, settings), events, settings)
-        view, rhythm = _estimated(view, settings, (start, end, volume))
+        view = _trace_view(_signal(requests, settings.bin_ns, settings), requests, settings)
+        view, rhythm = _estimated(view, settings, requests)
     else:
-        bin_ns = _finest((int(end.max()) - int(start.min())) if len(start) else last_ns - first_ns, settings)
-        finest = _trace_view(_signal(start, end, volume, bin_ns, settings), events, settings)
-        view, rhythm = _best(finest, partial(_estimated, settings=settings, requests=(start, end, volume)))
+        span_ns = last_ns - first_ns if requests.first_ns is None else requests.last_ns - requests.first_ns
+        bin_ns = _finest(span_ns, settings)
+        finest = _trace_view(_signal(requests, bin_ns, settings), requests, settings)
+        view, rhythm = _best(finest, partial(_estimated, settings=settings, requests=requests))
     if settings.method == "tide":
         fine = finest if finest is not None and len(finest.bandwidth) <= _SEARCHED else view
         if rhythm.period_s is not None:
             rhythm = replace(rhythm, others=other_rhythms(fine, rhythm.period_s.value))
-        elif (ended := ended_rhythm(fine)) is not None and not is_alias(start, end, volume, fine, ended.period_s.value):
+        elif (ended := ended_rhythm(fine)) is not None and not is_alias_of(requests, fine, ended.period_s.value):
             rhythm = replace(rhythm, others=[ended])
     return prediction_of(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error), view
 
 
-def _estimated(view: View, settings: DetectSettings, requests: tuple[Times, Times, Times]) -> tuple[View, Rhythm]:
+def _estimated(view: View, settings: DetectSettings, requests: Requests) -> tuple[View, Rhythm]:
     """Returns the rhythm, and the view that has it: without bursts that happened once where these hide it."""
     rhythm = _rhythm(view, settings, requests)
     if settings.method == "tide" and rhythm.confidence < PERIODIC_FROM:
@@ -110,32 +100,23 @@ def _estimated(view: View, settings: DetectSettings, requests: tuple[Times, Time
     return view, rhythm
 
 
-def _rhythm(view: View, settings: DetectSettings, requests: tuple[Times, Times, Times]) -> Rhythm:
+def _rhythm(view: View, settings: DetectSettings, requests: Requests) -> Rhythm:
     """Asks the estimator; an answer of ours that only the bins gave rise to is none."""
     rhythm = ESTIMATORS[settings.method](view, settings)
     if settings.method == "reference" or rhythm.period_s is None:
         return rhythm
-    if is_alias(*requests, view, rhythm.period_s.value):
+    if is_alias_of(requests, view, rhythm.period_s.value):
         return Rhythm(dominant=rhythm.dominant[1:], harmonics_dropped=rhythm.harmonics_dropped)
     return rhythm
 
 
-def _signal(start: Times, end: Times, volume: Times, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
+def _signal(requests: Requests, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
+    """Bins requests; those of more time than bins hold all at once, as which of them count depends on all."""
     signal = BandwidthSignal(bin_ns, settings.trace_bins)
-    signal.add(start, end, volume)
+    span_ns = 0 if requests.first_ns is None else requests.last_ns - requests.first_ns
+    for piece in requests if span_ns // bin_ns < settings.trace_bins - 1 else [requests.together()]:
+        signal.add(*piece)
     return signal
-
-
-def _on_clock(start: Times, end: Times, volume: Times) -> tuple[Times, Times, Times]:
-    """Leaves out requests that lie more than four days off the others, as those of a clock that was wrong do."""
-    order = np.sort(end)
-    breaks = np.flatnonzero(np.diff(order) > _LONGEST_PAUSE_NS) + 1
-    if not len(breaks):
-        return start, end, volume
-    edges = np.concatenate([[0], breaks, [len(order)]])
-    longest = int(np.argmax(np.diff(edges)))
-    kept = (end >= order[edges[longest]]) & (end <= order[edges[longest + 1] - 1])
-    return start[kept], end[kept], volume[kept]
 
 
 def _finest(span_ns: int, settings: DetectSettings) -> int:
@@ -205,9 +186,8 @@ def _newest(view: View) -> View:
     )
 
 
-def _trace_view(signal: BandwidthSignal, batches: Sequence[EventBatch], settings: DetectSettings) -> View:
-    firsts = [int(batch.start.min()) for batch in batches]
-    lasts = [int(batch.end.max()) for batch in batches]
+def _trace_view(signal: BandwidthSignal, requests: Requests, settings: DetectSettings) -> View:
+    firsts, lasts = requests.firsts, requests.lasts
     if not len(signal):
         from_ns = min(firsts, default=0)
         to_ns = from_ns if settings.method == "reference" else max(lasts, default=0)

@@ -7,6 +7,7 @@ requests' own transform, which knows no bins, tells the two apart.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -36,19 +37,25 @@ def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: fl
         view: the signal.
         period_s: the period that was found in its window.
     """
+    return is_alias_of([(start, end, volume)], view, period_s)
+
+
+def is_alias_of(requests: Iterable[tuple[Times, Times, Numbers]], view: View, period_s: float) -> bool:
+    """Tells the same of requests that come in pieces."""
     window, bin_s, begin_s = view.window, view.bin_s, view.window_start_s
     length_s = len(window) * bin_s
     begin_ns = round(begin_s * 1e9)
-    middle_s = np.asarray(((start - begin_ns) + (end - begin_ns)) * 0.5e-9, np.float64)
-    inside = (middle_s >= 0) & (middle_s <= length_s)
-    at, moved = middle_s[inside], volume[inside].astype(np.float64)
-    lasted = np.asarray(np.maximum(end - start, 0)[inside] * 1e-9, np.float64)
     lowest = 1 / period_s + _OFFSETS[0] / length_s
+    true = _Transform(lowest, length_s)
+    for start, end, volume in requests:
+        middle_s = np.asarray(((start - begin_ns) + (end - begin_ns)) * 0.5e-9, np.float64)
+        inside = (middle_s >= 0) & (middle_s <= length_s)
+        at, moved = middle_s[inside], volume[inside].astype(np.float64)
+        true.add(at, moved, np.asarray(np.maximum(end - start, 0)[inside] * 1e-9, np.float64))
     middles = np.asarray(bin_s * (np.arange(len(window)) + 0.5), np.float64)
-    width = np.full(1, bin_s)
-    true = _powers(at, moved, lasted, lowest, length_s)
-    binned = _powers(middles, np.asarray(window * bin_s, np.float64), width, lowest, length_s)
-    return float(true.sum()) < _OTHERS.true * float(binned.sum())
+    binned = _Transform(lowest, length_s)
+    binned.add(middles, np.asarray(window * bin_s, np.float64), np.full(1, bin_s))
+    return float(true.powers().sum()) < _OTHERS.true * float(binned.powers().sum())
 
 
 def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
@@ -74,18 +81,31 @@ def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
     )
 
 
-def _powers(at_s: Floats, volume: Floats, width_s: Floats, lowest_hz: float, length_s: float) -> Floats:
-    """Returns |X(f)|^2 of rectangles around given moments under Hann's window, their mean taken off, at each offset."""
-    step = np.exp((-2j * math.pi / length_s) * at_s)
-    # the offsets are so near to one another that the middle one's damping serves all
-    damped = volume * np.sinc((lowest_hz - _OFFSETS[0] / length_s) * width_s)
-    turn = damped * (0.5 - 0.5 * step.real) * np.exp((-2j * math.pi * lowest_hz) * at_s)
-    total = float(volume.sum())
-    powers = np.empty(len(_OFFSETS))
-    for number in range(len(_OFFSETS)):
-        cycles = lowest_hz * length_s + number
-        flat = 0.5 * np.sinc(cycles) + 0.25 * (np.sinc(cycles - 1) + np.sinc(cycles + 1))
-        mean = total * float(flat) * np.exp(-1j * math.pi * cycles)
-        powers[number] = abs(complex(turn.sum() - mean)) ** 2
-        turn *= step
-    return powers
+class _Transform:
+    """|X(f)|^2 of rectangles around given moments under Hann's window, their mean taken off, at each offset."""
+
+    def __init__(self, lowest_hz: float, length_s: float) -> None:
+        self._lowest_hz, self._length_s = lowest_hz, length_s
+        self._total = 0.0
+        self._sums = [0j] * len(_OFFSETS)
+
+    def add(self, at_s: Floats, volume: Floats, width_s: Floats) -> None:
+        """Adds rectangles."""
+        step = np.exp((-2j * math.pi / self._length_s) * at_s)
+        # the offsets are so near to one another that the middle one's damping serves all
+        damped = volume * np.sinc((self._lowest_hz - _OFFSETS[0] / self._length_s) * width_s)
+        turn = damped * (0.5 - 0.5 * step.real) * np.exp((-2j * math.pi * self._lowest_hz) * at_s)
+        self._total += float(volume.sum())
+        for number in range(len(_OFFSETS)):
+            self._sums[number] += complex(turn.sum())
+            turn *= step
+
+    def powers(self) -> Floats:
+        """Returns them, float64[offsets]."""
+        powers = np.empty(len(_OFFSETS))
+        for number, found in enumerate(self._sums):
+            cycles = self._lowest_hz * self._length_s + number
+            flat = 0.5 * np.sinc(cycles) + 0.25 * (np.sinc(cycles - 1) + np.sinc(cycles + 1))
+            mean = self._total * float(flat) * np.exp(-1j * math.pi * cycles)
+            powers[number] = abs(found - complex(mean)) ** 2
+        return powers

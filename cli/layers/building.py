@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from ...analyzers.layers.report import Cut, make_report
 from ...analyzers.layers.settings import LayersSettings
 from ...analyzers.layers.update import LayerAnalyzer
 from ...daemon.numbering import JobNames
-from ...events import EventBatch, concatenate
+from ...events import EventBatch, StreamInfo, concatenate
 from ...events.layers import LayersReport, Nesting
 from ..progress import step_progress
+from ..sorted_spool import SortedSpool
 from ..telling import listed
 from ..trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
 
+_MOST_HELD: Final = 262_144
 _SETTINGS = LayersSettings(
     max_file_rows=2**22,
     max_files=MOST_FILES,
@@ -45,24 +48,20 @@ def report_of(
     names = JobNames(MOST_CALLS, MOST_FILES)
     analyzer = LayerAnalyzer(_SETTINGS.model_copy(update={"data_paths": data_paths}))
     selector = Selector(chosen, trace.span_ns[0])
-    chunks: dict[str, list[EventBatch]] = {}
-    for name, chunk in trace.chunks:
-        chunks.setdefault(name, []).append(chunk)
     by_time = lacks_depth(chunk for _, chunk in trace.chunks)
     left_out = 0
     with step_progress("taking layers apart") as show:
-        for at, (name, parts) in enumerate(chunks.items()):
+        for at, (name, pieces) in enumerate(trace.chunks.of_streams()):
             info = trace.streams[name].info
-            batch = translator_of(names, trace.streams[name]).translate(concatenate(parts))
-            mask = selector.of(batch, names, info)
-            if mask is not None:
-                left_out += len(mask) - int(np.count_nonzero(mask))
-                batch = batch.select(mask)
-            if by_time:
-                batch = nested_by_time(batch)
-            analyzer.update(_by_end(batch), name, info, names.files)
-            show(at + 1, len(chunks))
-    for name in chunks:
+            translator = translator_of(names, trace.streams[name])
+            picked = _Picked(map(translator.translate, pieces), selector, names, info)
+            for batch in (
+                [nested_by_time(concatenate(picked))] if by_time else _by_end(picked, ordered=trace.chunks.by_end(name))
+            ):
+                analyzer.update(batch, name, info, names.files)
+            left_out += picked.left_out
+            show(at + 1, len(trace.streams))
+    for name in trace.chunks.names:
         analyzer.close_stream(name)
     nesting: Nesting | None = "time" if by_time else None
     return LayersReport(
@@ -76,8 +75,49 @@ def report_of(
     )
 
 
-def _by_end(batch: EventBatch) -> EventBatch:
-    end = batch.end
-    if not (end[1:] < end[:-1]).any():
-        return batch
-    return batch.select(np.lexsort((255 - batch.depth, end)))
+class _Picked:
+    """The events of a stream that a filter lets through."""
+
+    def __init__(self, batches: Iterator[EventBatch], selector: Selector, names: JobNames, info: StreamInfo) -> None:
+        self._batches, self._selector, self._names, self._info = batches, selector, names, info
+        self.left_out = 0
+
+    def __iter__(self) -> Iterator[EventBatch]:
+        for batch in self._batches:
+            mask = self._selector.of(batch, self._names, self._info)
+            if mask is not None:
+                self.left_out += len(mask) - int(np.count_nonzero(mask))
+            yield batch if mask is None else batch.select(mask)
+
+
+def _by_end(batches: Iterable[EventBatch], *, ordered: bool) -> Iterator[EventBatch]:
+    """Yields the events of a stream as they are if they come by end, else sorted so, inner calls first.
+
+    Args:
+        batches: the events.
+        ordered: whether it is known that they come by end.
+    """
+    if ordered:
+        yield from batches
+        return
+    spool = SortedSpool()
+    held: list[EventBatch] = []
+    last, sort, count = -(2**63), False, 0
+    for batch in batches:
+        if not len(batch):
+            continue
+        end = batch.end
+        sort = sort or int(end[0]) < last or bool((end[1:] < end[:-1]).any())
+        last = int(end[-1])
+        count += len(batch)
+        held.append(batch)
+        if count > _MOST_HELD:
+            for each in held:
+                spool.put(len(each), each.columns(), each.end, 255 - each.depth.astype(np.int64))
+            held = []
+    if len(spool):
+        for columns in spool.in_order() if sort else spool.as_they_came():
+            yield EventBatch(**columns)
+        return
+    whole = concatenate(held)
+    yield whole.select(np.lexsort((255 - whole.depth, whole.end))) if sort else whole

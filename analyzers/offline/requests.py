@@ -1,0 +1,151 @@
+"""The requests of a finished trace that count: in memory while they are few, else gone through again each time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from ...events import EventBatch
+from ...events.models import ModeName
+from ..signal.selection import LeftOut, Times, counted_columns
+
+Batches: TypeAlias = Iterable[tuple[EventBatch, LeftOut]]
+"""Events, each batch with what does not count of its stream's files; can be gone through several times."""
+Columns: TypeAlias = tuple[Times, Times, Times]
+"""Start, end and bytes of requests."""
+
+MOST_HELD: Final = 2**19
+_PIECE: Final = 2**18
+_LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # what comes after it, or before, is off the clock
+
+
+class Requests:
+    """Start, end and bytes of the requests that count, in pieces; in one piece while they are few.
+
+    Attributes:
+        count: how many.
+        firsts: earliest start of each batch of events, counted or not.
+        lasts: latest end of each, likewise.
+        first_ns: earliest start of a request; None without requests.
+        last_ns: latest end of one.
+    """
+
+    def __init__(self, batches: Batches, mode: ModeName, *, on_clock: bool, most_held: int = MOST_HELD) -> None:
+        self._batches, self._mode = batches, mode
+        self._limits: tuple[int, int] | None = None
+        self._held: list[Columns] | None = []
+        self.firsts: list[int] = []
+        self.lasts: list[int] = []
+        count, spells = 0, _Spells()
+        for batch, left_out in batches:
+            if not len(batch):
+                continue
+            self.firsts.append(int(batch.start.min()))
+            self.lasts.append(int(batch.end.max()))
+            piece = counted_columns(batch, left_out, mode)[:3]
+            count += len(piece[0])
+            if on_clock:
+                spells.add(piece[1])
+            self._hold(piece, most_held - count)
+        self._limits = spells.longest()
+        if self._held is not None:
+            self._held = [self._kept(_joined(self._held))]
+        self.count = 0
+        self.first_ns: int | None = None
+        self.last_ns = 0
+        for start, end, _ in self:
+            if len(start):
+                first, last = int(start.min()), int(end.max())
+                self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
+                self.last_ns = max(last, self.last_ns) if self.count else last
+                self.count += len(start)
+
+    def __iter__(self) -> Iterator[Columns]:
+        if self._held is not None:
+            yield from self._held
+            return
+        pieces: list[Columns] = []
+        waiting = 0
+        for batch, left_out in self._batches:
+            if len(batch):
+                pieces.append(self._kept(counted_columns(batch, left_out, self._mode)[:3]))
+                waiting += len(pieces[-1][0])
+                if waiting >= _PIECE:
+                    yield _joined(pieces)
+                    pieces, waiting = [], 0
+        yield _joined(pieces)
+
+    def together(self) -> Columns:
+        """Returns all of them, in memory."""
+        return _joined(list(self))
+
+    @property
+    def whole(self) -> bool:
+        """Whether they are one piece."""
+        return self._held is not None
+
+    def _hold(self, piece: Columns, most: int) -> None:
+        if self._held is not None:
+            self._held.append(piece)
+            if most < 0:
+                self._held = None
+
+    def _kept(self, piece: Columns) -> Columns:
+        if self._limits is None:
+            return piece
+        start, end, volume = piece
+        kept = (end >= self._limits[0]) & (end <= self._limits[1])
+        return (start, end, volume) if kept.all() else (start[kept], end[kept], volume[kept])
+
+
+class _Spells:
+    """Stretches of time without a pause of more than four days, exactly and in bounded memory.
+
+    Times that lie in one box of four days have no such pause between them: of each box three numbers tell all.
+    """
+
+    def __init__(self) -> None:
+        self._boxes: dict[int, tuple[int, int]] = {}
+        self._counts: Counter[int] = Counter()
+
+    def add(self, times: Times) -> None:
+        if not len(times):
+            return
+        low, high = int(times.min()), int(times.max())
+        if low // _LONGEST_PAUSE_NS == high // _LONGEST_PAUSE_NS:
+            self._put(low // _LONGEST_PAUSE_NS, low, high, len(times))
+            return
+        boxes, number = np.unique(times // _LONGEST_PAUSE_NS, return_inverse=True)
+        for at, box in enumerate(boxes.tolist()):
+            mine = times[number == at]
+            self._put(box, int(mine.min()), int(mine.max()), len(mine))
+
+    def longest(self) -> tuple[int, int] | None:
+        """Returns the first and last time of the stretch with the most times; None where there is one stretch."""
+        spells: list[list[int]] = []
+        for box in sorted(self._boxes):
+            low, high = self._boxes[box]
+            if spells and low - spells[-1][1] <= _LONGEST_PAUSE_NS:
+                spells[-1][1] = high
+                spells[-1][2] += self._counts[box]
+            else:
+                spells.append([low, high, self._counts[box]])
+        if len(spells) < 2:
+            return None
+        low, high, _ = max(spells, key=lambda each: each[2])
+        return low, high
+
+    def _put(self, box: int, low: int, high: int, count: int) -> None:
+        known = self._boxes.get(box, (low, high))
+        self._boxes[box] = min(known[0], low), max(known[1], high)
+        self._counts[box] += count
+
+
+def _joined(pieces: list[Columns]) -> Columns:
+    start, end, volume = (
+        np.concatenate([np.zeros(0, np.int64), *(piece[which] for piece in pieces)]) for which in range(3)
+    )
+    return start, end, volume
