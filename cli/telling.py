@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -10,15 +13,30 @@ if TYPE_CHECKING:
     from ..collectors.source import Omissions, Problems
     from ..events.analysis import InputProblem, NotCarried
 
+_MOST_ALIKE: Final = 3  # lines of one file with the same problem; the others are a count
+
 
 def tell(problems: Problems, omissions: Omissions) -> None:
     """Names the malformed pieces that were skipped, and what events have no place for."""
-    for problem in problems.first:
-        click.echo(f"iotide: {problem}", err=True)
+    for line in _in_kinds(problems):
+        click.echo(f"iotide: {line}", err=True)
     if problems.total > len(problems.first):
         click.echo(f"iotide: {problems.total - len(problems.first)} further problems", err=True)
     for what, count in omissions.counts.most_common():
         click.echo(f"iotide: could not carry over: {count:,} {what}", err=True)
+
+
+def _in_kinds(problems: Problems) -> Iterator[str]:
+    """Yields the first lines with each problem, and how many more of a file have it."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for problem in problems.first:
+        kind = problem.where, re.sub(r"\d+", "N", problem.problem)
+        seen[kind] += 1
+        if seen[kind] <= _MOST_ALIKE:
+            yield str(problem)
+    for (where, what), count in seen.items():
+        if count > _MOST_ALIKE:
+            yield f"{where}: {count - _MOST_ALIKE:,} more: {what}"
 
 
 def listed(problems: Problems) -> list[InputProblem]:

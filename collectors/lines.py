@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 _NEWLINE = ord("\n")
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+"""What editors of Windows put before UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +24,18 @@ class Block:
 class LineBuffer:
     """Holds back the unfinished last line of what it was fed.
 
+    Where the first line ends in CR and LF, as terminals write them (``ssh -t``), all lines get the end that parsers
+    know.
+
     Args:
         limit: a line longer than this many bytes is thrown away, so that a file without line ends cannot take
             all memory; ``take_cut`` tells its number.
+        as_is: leave the ends of lines as they are.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, as_is: bool = False) -> None:
+        self._as_is = as_is
+        self._returns = False
         self._cut: list[int] = []
         self._limit = limit
         self._pieces: list[bytes] = []
@@ -44,7 +53,7 @@ class LineBuffer:
             return Block(b"", self._line)
         whole = b"".join((*self._pieces, data[:end])) if self._pieces else data[:end]
         self._pieces, self._held = [], 0
-        block = Block(whole, self._line)
+        block = Block(self._with_one_end(whole), self._line)
         self._line += int(np.count_nonzero(np.frombuffer(whole, np.uint8) == _NEWLINE))  # 6x faster than bytes.count
         self._hold(data[end:])
         return block
@@ -53,7 +62,7 @@ class LineBuffer:
         """Returns the last line if it had no end, with one added."""
         rest = b"".join(self._pieces)
         self._pieces, self._held, self._skipping = [], 0, False
-        block = Block(rest + b"\n" if rest else b"", self._line)
+        block = Block(self._with_one_end(rest + b"\n" if rest else b""), self._line)
         self._line += bool(rest)
         return block
 
@@ -61,6 +70,12 @@ class LineBuffer:
         """Returns the numbers of the lines that were too long since the last call."""
         cut, self._cut = self._cut, []
         return cut
+
+    def _with_one_end(self, lines: bytes) -> bytes:
+        if self._line == 1 and not self._as_is:
+            end = lines.find(b"\n")
+            self._returns = end > 0 and lines[end - 1 : end] == b"\r"
+        return lines.replace(b"\r\n", b"\n") if self._returns else lines
 
     def _hold(self, data: bytes) -> None:
         if not data:

@@ -118,7 +118,7 @@ def _format(path: Path) -> str:
 
 def _masked(path: Path, threads: Threads) -> Iterator[tuple[Block, Mask]]:
     select = _selector(path, threads)
-    buffer = LineBuffer(_MAX_LINE_BYTES)
+    buffer = LineBuffer(_MAX_LINE_BYTES, as_is=True)
     with path.open("rb") as file:
         while data := file.read(_CHUNK):
             block = buffer.feed(data)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...events import InputError
 from ..inflating import InflatingTail
+from ..lines import BYTE_ORDER_MARK
 from ..parser import Input, Parser, ParserFactory
 from ..source import Omissions, Origin, Problems, SourceItem
 from ..tail import CHUNK_BYTES, Restart
@@ -87,7 +88,9 @@ class FileSource:
     def _parse(self, data: bytes) -> list[SourceItem]:
         if self._parser is not None:
             return self._parser.feed(data)
-        self._head += data
+        self._head = (self._head + data).removeprefix(BYTE_ORDER_MARK)
+        if BYTE_ORDER_MARK.startswith(self._head):
+            return []
         binary = self._head[:1] >= b"\x80"
         if not binary and b"\n" not in self._head.lstrip() and len(self._head) < HEAD_BYTES:
             return []

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ...events import ConfigError, InputError
 from ..inflating import inflated_head
+from ..lines import BYTE_ORDER_MARK
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
 from .file import HEAD_BYTES, FileSource
@@ -190,7 +191,7 @@ def _format_of(path: Path, given: str | None) -> str:
             head = file.read(HEAD_BYTES)
     except OSError as error:
         raise InputError(str(path), None, f"cannot be read ({error.strerror})", expected) from None
-    return given or sniff(inflated_head(head), str(path))
+    return given or sniff(inflated_head(head).removeprefix(BYTE_ORDER_MARK), str(path))
 
 
 def _folder_format(path: Path, given: str | None) -> str:
