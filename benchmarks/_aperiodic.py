@@ -67,6 +67,41 @@ def random_phases(rng: np.random.Generator) -> Trace:
     return _trace(edges[::2], edges[1::2], 1e8 * np.diff(edges)[::2])
 
 
+def wandering_distances(rng: np.random.Generator) -> Trace:
+    """Equal bursts whose distance is a random walk: each differs from the one before by a third to two thirds."""
+    steps = rng.normal(0, rng.uniform(0.3, 0.6), 400)
+    level = np.log(rng.uniform(3, 12)) + np.cumsum(steps)
+    low, high = np.log(2.5), np.log(40.0)
+    # a walk between two walls, which throw it back
+    folded = np.abs((level - low) % (2 * (high - low)) - (high - low))
+    return _bursts(rng, np.cumsum(np.exp(high - folded)), rng.uniform(0.5, 1))
+
+
+def power_law_distances(rng: np.random.Generator) -> Trace:
+    """Equal bursts at distances with a heavy tail, of an exponent between one and two."""
+    return _bursts(rng, np.cumsum(rng.uniform(2, 6) * (1 + rng.pareto(rng.uniform(1, 2), 400))), 1.0)
+
+
+def two_rates(rng: np.random.Generator) -> Trace:
+    """Bursts at random moments, at a rate that jumps between two at random moments."""
+    rates = 1 / rng.uniform(3, 8), 1 / rng.uniform(25, 80)
+    at = []
+    now, rate = 0.0, int(rng.integers(2))
+    while now < LENGTH_S:
+        until = now + rng.exponential(rng.uniform(40, 120))
+        at.append(rng.uniform(now, until, rng.poisson(rates[rate] * (until - now))))
+        now, rate = until, 1 - rate
+    return _bursts(rng, np.sort(np.concatenate(at)), rng.uniform(0.3, 1.5))
+
+
+def bursts_of_bursts(rng: np.random.Generator) -> Trace:
+    """Clusters at random moments, each of a random number of bursts at random distances."""
+    centres = np.cumsum(rng.exponential(rng.uniform(30, 90), 60))
+    counts = 1 + rng.poisson(rng.uniform(2, 8), len(centres))
+    within = np.concatenate([np.cumsum(rng.exponential(rng.uniform(2, 5), count)) for count in counts])
+    return _bursts(rng, np.sort(np.repeat(centres, counts) + within), rng.uniform(0.3, 1.5))
+
+
 SIGNALS: Final[dict[str, Callable[[np.random.Generator], Trace]]] = {
     "bursts at random": poisson_bursts,
     "equal bursts at random": equal_poisson_bursts,
@@ -77,7 +112,18 @@ SIGNALS: Final[dict[str, Callable[[np.random.Generator], Trace]]] = {
     "1/f noise": pink_noise,
     "1/f^2 noise": brown_noise,
     "phases of random length": random_phases,
+    "distances that walk at random": wandering_distances,
+    "distances of a power law": power_law_distances,
+    "two rates by turns": two_rates,
+    "bursts of bursts": bursts_of_bursts,
 }
+
+
+def _bursts(rng: np.random.Generator, at: Times, length_s: float) -> Trace:
+    """Makes bursts of one length and nearly one volume; one that the burst before it covers is left out."""
+    at = at[at < LENGTH_S - length_s]
+    at = at[np.append(True, np.diff(at) > length_s)] if len(at) else np.array([LENGTH_S / 2])
+    return _trace(at, at + length_s, 1e8 * rng.normal(1, 0.05, len(at)))
 
 
 def _coloured(rng: np.random.Generator, exponent: float) -> Trace:

@@ -13,7 +13,7 @@ from .certainty import certain, chance_in_time, chance_of
 from .line import Line
 from .merged import split_merged
 from .phases import Phases, Segmenter
-from .regularity import Regularity, regularity, shortest_interval, without_extras
+from .regularity import Regularity, chance_to_wander, regularity, shortest_interval, without_extras
 from .tuning import TUNING
 from .view import View
 from .volumes import likeness_of, with_stragglers
@@ -67,7 +67,10 @@ class Beat(Struct, frozen=True, eq=False):
         """
         spread, count = self.regularity.spread, len(self.regularity.intervals)
         steady = 1 - (1 - self.regular * chance_in_time(spread, count) ** 2) * (1 - self.alike)
-        return certain(chance_of(spread, count)) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
+        rhythmic = certain(chance_of(spread, count)) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
+        if spread > _SAME.near:  # intervals that vary less come near the mean, however they follow one another
+            rhythmic *= certain(_QUALITY.accident**2 / max(chance_to_wander(self.regularity.intervals), _NOTHING))
+        return rhythmic
 
     @property
     def confidence(self) -> float:

@@ -73,7 +73,9 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         if best.chance < _REGULAR.far_likelier * found.chance and best.spread < TUNING.same.far_less * found.spread:
             found = best
     if (change := last_change(found.intervals)) > 0:
-        found = _since(len(phases), found.intervals[change:], shortest)
+        since = _since(len(phases), found.intervals[change:], shortest)
+        # where intervals wander, the latest are always another group
+        found = since if since.spread < TUNING.same.near else found
     found = _without_pauses(found, shortest)
     return _with_drift(_over_missed(found, phases, shortest))
 
@@ -138,6 +140,21 @@ def _with_drift(found: Regularity) -> Regularity:
     return replace(found, spread=min(found.spread, math.sqrt(left / (n - 2)) / found.period), drift=float(drift))
 
 
+def chance_to_wander(intervals: Floats) -> float:
+    """Probability that independent intervals are as like the ones before them as these are.
+
+    Those of a rhythm vary about its period. Where each is near the one before, but far from the mean, there is no
+    period. The correlation of the logarithms of neighbours is nearly normal, about -1/n and with a variance of 1/n.
+    """
+    n = len(intervals)
+    level = np.log(np.maximum(intervals, 1e-9))
+    level -= float(level.sum()) / n
+    square = float(level @ level)
+    if not square > 0:
+        return 1.0
+    return 0.5 * math.erfc((float(level[1:] @ level[:-1]) / square + 1 / n) * math.sqrt(n / 2))
+
+
 def drawn_on(intervals: Floats) -> tuple[float, Floats]:
     """Returns what follows on intervals that grow by the same length, or the same share, and how far off each is.
 
@@ -177,7 +194,7 @@ def _without_pauses(found: Regularity, shortest: float) -> Regularity:
     if paused > _REGULAR.paused * whole:
         return found
     rest = _measure(found.intervals[~pauses], shortest)
-    if rest.spread >= TUNING.same.far_less * found.spread:
+    if rest.spread >= min(TUNING.same.far_less * found.spread, TUNING.quality.even):
         return found
     return replace(rest, since=found.since, astray=int(pauses.sum()))
 

@@ -36,9 +36,10 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
 
     What is sure of the phases is 1 - (1 - q_phases)(1 - q_line) where they agree, the larger quality less half the
     smaller where not. Confidence is the probability that the period is their mean distance to 5 %: that, times the
-    share with which they keep a period at all (``Beat.rhythmic``). Foresight is the probability that the next phase
-    starts within a fifth of a period of when it is expected: that, times the chance that an interval as irregular as
-    the past ones is in time. Where both are below 0.15 there is no rhythm.
+    share with which they keep a period at all (``Beat.rhythmic``). Of a finished job it is taken to a power that is the
+    larger the fewer intervals there are, since among few random ones are alike now and then. Foresight is the
+    probability that the next phase starts within a fifth of a period of when it is expected: that, times the chance
+    that an interval as irregular as the past ones is in time. Where both are below 0.15 there is no rhythm.
     """
     window = view.window
     spectrum = spectrum_of(window, 1 / view.bin_s)
@@ -55,15 +56,16 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         patience = _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
         foresight *= outlook.in_time
         known *= beat.rhythmic * patience
-        if view.ended:
-            known **= _CHANCES.careful
-        else:
-            known *= chance_of_mean(beat.regularity.spread, len(beat.regularity.intervals))
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
+        if not view.ended:
+            known *= chance_of_mean(beat.regularity.spread, len(beat.regularity.intervals))
     if max(known, confidence) < _SAME.told:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
     foresight = min(calibrated(foresight), 1.0)
-    confidence = min(max(known, calibrated(confidence)), 1.0)
+    if beat is not None and by_phases and view.ended:
+        confidence = known ** (1 + min(_CHANCES.careful / len(beat.regularity.intervals), 2))
+    else:
+        confidence = min(max(known, calibrated(confidence)), 1.0)
     if not by_phases:
         period = refined(window, period)
         beat = None if beat is None else find_beat(view, Segmenter(window), view.begin, period)

@@ -128,7 +128,7 @@ class Quality(Struct, frozen=True):
 class Chances(Struct, frozen=True):
     """How likely the next phase is foreseen, and when it comes."""
 
-    careful: float = 1.5  # power of what is known of a finished job [f]
+    careful: float = 12.0  # intervals, with which what is known of a finished job is taken to the second power [f]
     usual: float = 0.15  # spread of the intervals of a job that nothing is known of [c]
     believed: int = 1  # intervals that this belief weighs as much as [c]
     measured: tuple[tuple[float, float], ...] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from iotide.analyzers.rhythm.phases import Floats, Phases
-from iotide.analyzers.rhythm.regularity import Regularity, last_change, regularity, without_extras
+from iotide.analyzers.rhythm.regularity import Regularity, chance_to_wander, last_change, regularity, without_extras
 
 
 def phases_of(start: Floats, length: Floats | float = 5.0) -> Phases:
@@ -76,3 +76,45 @@ def test_phases_right_behind_others_are_left_out_where_the_rest_is_regular() -> 
 def test_of_random_phases_none_is_an_extra_one(seed: int) -> None:
     start = np.sort(np.random.default_rng(seed).uniform(0, 2000, 30))
     assert without_extras(phases_of(start, 1.0)) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_heavy_tail_of_distances_is_no_pauses_of_a_rhythm(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = measured(30 * (1 + rng.pareto(1.3, 50)))
+    assert found.astray == 0 or found.spread < 0.35
+
+
+def test_pauses_of_an_even_program_are_none_of_its_intervals() -> None:
+    intervals = np.random.default_rng(2).normal(100, 5, 30)
+    intervals[[8, 20]] = 900
+    found = measured(intervals)
+    assert found.astray == 2
+    assert found.period == pytest.approx(100, rel=0.03)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_uneven_intervals_of_another_length_are_no_new_rhythm(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    intervals = np.concatenate([rng.normal(100, 3, 20), 300 * rng.gamma(4, 1 / 4, 20)])
+    found = measured(np.maximum(intervals, 10.0))
+    assert found.since == 0 or found.spread < 0.2
+
+
+def test_independent_intervals_wander_by_chance_alone() -> None:
+    rng = np.random.default_rng(4)
+    drawn = (
+        lambda n: rng.normal(100, 25, n).clip(20),
+        lambda n: rng.gamma(6, 20, n),
+        lambda n: rng.uniform(50, 150, n),
+    )
+    chances = np.array([chance_to_wander(drawn[k % 3](8 + k % 40)) for k in range(1200)])
+    for level in (0.01, 0.05, 0.5):
+        assert (chances < level).mean() == pytest.approx(level, abs=0.01 + 0.15 * level)
+
+
+def test_distances_that_walk_at_random_wander() -> None:
+    rng = np.random.default_rng(5)
+    walks = [np.exp(np.cumsum(rng.normal(0, 0.4, 40))) for _ in range(50)]
+    assert np.median([chance_to_wander(100 * walk) for walk in walks]) < 1e-4
+    assert chance_to_wander(np.full(12, 50.0)) == 1
