@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ...analyzers.again import Again
 from ...analyzers.dfg.cases import Cases
 from ...analyzers.dfg.filters import Filter, Selector
 from ...analyzers.dfg.naming import Mapper
@@ -19,13 +22,16 @@ from ...daemon.numbering import JobNames
 from ...events import EventBatch
 from ...events.dfg import Graph, Occurrence, Timeline
 from ...events.spread import busy_ns
+from ..sorted_spool import SortedSpool
 from ..trace_reading import MOST_CALLS, MOST_FILES, Stream, Trace, translator_of
 
 MOST_OCCURRENCES = 100_000
-_PIECE = 65_536
+_MOST_HELD: Final = 524_288
+_PIECE: Final = 65_536
 _SETTINGS = DfgSettings(max_activities=4095, max_edges=30_000, max_cases=1_000_000, lateness_s=0)
 
 Ints = npt.NDArray[np.int64]
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,8 @@ class Selection:
 
     Attributes:
         mapper: numbers the activities; knows which files of the whole selection are shared.
+        parts: the events, which can be gone through any number of times.
+        events: number of events.
         start_ns: start of the trace, which times in filters count from.
         left_out: events that are not let through.
     """
@@ -50,27 +58,24 @@ class Selection:
     names: JobNames
     cases: Cases
     mapper: Mapper
-    parts: list[Part]
+    parts: Iterable[Part]
+    events: int
     start_ns: int
     left_out: int
 
-    @property
-    def events(self) -> int:
-        """Number of events."""
-        return sum(len(part.batch) for part in self.parts)
-
     def narrowed(self, to: Sequence[Filter]) -> Selection:
         """Returns the events that any of some filters lets through."""
-        selectors = [Selector(each, self.start_ns) for each in to]
-        parts = []
+        parts = Again(partial(self._narrowed, [Selector(each, self.start_ns) for each in to]))
+        kept = sum(len(part.batch) for part in parts)
+        return replace(self, parts=parts, events=kept, left_out=self.left_out + self.events - kept)
+
+    def _narrowed(self, selectors: Sequence[Selector]) -> Iterator[Part]:
         for part in self.parts:
             masks = [selector.of(part.batch, self.names, part.stream.info) for selector in selectors]
             chosen = [np.ones(len(part.batch), np.bool_) if mask is None else mask for mask in masks]
             rows: npt.NDArray[np.bool_] = np.logical_or.reduce(chosen)
             if rows.any():
-                parts.append(Part(part.stream, part.batch.select(rows), part.case[rows]))
-        kept = sum(len(part.batch) for part in parts)
-        return replace(self, parts=parts, left_out=self.left_out + self.events - kept)
+                yield Part(part.stream, part.batch.select(rows), part.case[rows])
 
 
 def select(trace: Trace, view: View) -> Selection:
@@ -80,64 +85,113 @@ def select(trace: Trace, view: View) -> Selection:
     start_ns = trace.span_ns[0]
     selector = Selector(view.filter, start_ns)
     translators = {name: translator_of(names, stream) for name, stream in trace.streams.items()}
-    parts: list[Part] = []
-    left_out = 0
-    for name, chunk in trace.chunks:
-        stream = trace.streams[name]
-        batch = translators[name].translate(chunk)
-        mask = selector.of(batch, names, stream.info)
-        if mask is not None and not mask.all():
-            left_out += len(mask) - int(np.count_nonzero(mask))
-            batch = batch.select(mask)
-        if len(batch):
-            parts.append(Part(stream, batch, cases.of(batch, name, stream.info)))
-            mapper.observe(batch, parts[-1].case)
-    return Selection(names, cases, mapper, parts, start_ns, left_out)
+
+    def parts() -> Iterator[Part]:
+        for name, chunk in trace.seen:
+            stream = trace.streams[name]
+            batch = translators[name].translate(chunk)
+            mask = selector.of(batch, names, stream.info)
+            if mask is not None and not mask.all():
+                batch = batch.select(mask)
+            if len(batch):
+                yield Part(stream, batch, cases.of(batch, name, stream.info))
+
+    kept = trace.events
+    if view.filter.terms or view.mapping.looks_at_role:
+        kept = 0
+        for part in parts():
+            kept += len(part.batch)
+            mapper.observe(part.batch, part.case)
+    return Selection(names, cases, mapper, Again(parts), kept, start_ns, trace.events - kept)
 
 
-def graph_of(selection: Selection, view: View, job: str) -> Graph:
-    """Makes the graph of some events, all cases ended."""
+def graph_of(selection: Selection, view: View, job: str, most_held: int = _MOST_HELD) -> Graph:
+    """Makes the graph of some events, all cases ended; of more than ``most_held`` they are sorted on disk."""
     analyzer = DfgAnalyzer(
         _SETTINGS.model_copy(update={"mapping": view.mapping.text, "case": view.case, "filter": view.filter.text})
     )
-    if selection.parts:
-        batches = [part.batch for part in selection.parts]
-        case = np.concatenate([part.case for part in selection.parts])
-        activity = np.concatenate(activities_of(selection))
-        start = np.concatenate([batch.start for batch in batches])
-        duration = np.concatenate([busy_ns(batch) for batch in batches])
-        size = np.concatenate([sizes_of(batch) for batch in batches])
-        order = np.argsort(start, kind="stable")
-        for begin in range(0, len(order), _PIECE):
-            rows = order[begin : begin + _PIECE]
-            analyzer.update(case[rows], activity[rows], start[rows], duration[rows], size[rows])
+    cases: dict[int, None] = {}
+    for columns in _by_start(selection, most_held):
+        analyzer.update(**columns)
+        cases.update(dict.fromkeys(np.unique(columns["case"][columns["activity"] >= 0]).tolist()))
+    if selection.events:
         analyzer.settle()
-        for each in np.unique(case[activity >= 0]).tolist():
-            analyzer.close_case(each)
+    for each in sorted(cases):
+        analyzer.close_case(each)
     return analyzer.graph(selection.mapper.names, job)
+
+
+def _by_start(selection: Selection, most_held: int) -> Iterator[Columns]:
+    """Yields case, activity, start, duration and size of events by start; many wait in a temporary file."""
+    spool = SortedSpool() if selection.events > most_held else None
+    held: list[Columns] = []
+    for part, activity in activities_of(selection):
+        columns: Columns = {
+            "case": part.case,
+            "activity": activity,
+            "start": part.batch.start,
+            "duration": busy_ns(part.batch),
+            "size": sizes_of(part.batch),
+        }
+        if spool is None:
+            held.append(columns)
+        else:
+            spool.put(len(activity), columns, columns["start"])
+    if spool is not None:
+        yield from _in_pieces(spool.in_order())
+    elif held:
+        joined = _joined(held)
+        order = np.argsort(joined["start"], kind="stable")
+        yield from _in_pieces(iter([{name: column[order] for name, column in joined.items()}]))
+
+
+def _in_pieces(parts: Iterator[Columns]) -> Iterator[Columns]:
+    """Cuts rows anew, so that sums are rounded alike wherever they come from."""
+    held: list[Columns] = []
+    rows = 0
+    for part in parts:
+        held.append(part)
+        rows += len(part["start"])
+        if rows >= _PIECE:
+            joined = _joined(held)
+            whole = rows - rows % _PIECE
+            for at in range(0, whole, _PIECE):
+                yield {name: column[at : at + _PIECE] for name, column in joined.items()}
+            held, rows = [{name: column[whole:] for name, column in joined.items()}], rows - whole
+    if rows:
+        yield _joined(held)
+
+
+def _joined(parts: Sequence[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def timeline_of(selection: Selection, activity: str) -> Timeline | None:
     """Returns the events of one activity, or None where there is none of that name."""
-    activities = activities_of(selection)
-    if activity not in selection.mapper.names:
-        return None
-    number = selection.mapper.names.index(activity)
     rows: list[tuple[int, int, int, int]] = []
-    for part, numbers in zip(selection.parts, activities, strict=True):
-        mine = numbers == number
+    count = 0
+    for part, numbers in activities_of(selection):
+        if activity not in selection.mapper.names:
+            continue
+        mine = numbers == selection.mapper.names.index(activity)
         batch = part.batch.select(mine)
         columns = batch.start, batch.end, part.case[mine], sizes_of(batch)
         rows += zip(*(column.tolist() for column in columns), strict=True)
+        count += len(batch)
+        if len(rows) > 2 * MOST_OCCURRENCES:
+            rows = sorted(rows)[:MOST_OCCURRENCES]
+    if activity not in selection.mapper.names:
+        return None
     rows.sort()
     labels = {case: selection.cases.label(case, selection.names) for case in {row[2] for row in rows}}
     occurrences = [
         Occurrence(case=labels[case], start_s=start / 1e9, end_s=end / 1e9, bytes=None if size < 0 else size)
         for start, end, case, size in rows[:MOST_OCCURRENCES]
     ]
-    return Timeline(activity=activity, occurrences=occurrences, left_out=len(rows) - len(occurrences))
+    return Timeline(activity=activity, occurrences=occurrences, left_out=count - len(occurrences))
 
 
-def activities_of(selection: Selection) -> list[npt.NDArray[np.int32]]:
-    """Returns the number of each event's activity, an array for each part."""
-    return [selection.mapper.apply(part.batch, selection.names, part.case)[0] for part in selection.parts]
+def activities_of(selection: Selection) -> Iterator[tuple[Part, npt.NDArray[np.int32]]]:
+    """Yields the parts with the number of each event's activity."""
+    for part in selection.parts:
+        yield part, selection.mapper.apply(part.batch, selection.names, part.case)[0]

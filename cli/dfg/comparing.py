@@ -74,6 +74,7 @@ def comparison_of(
     Raises:
         click.UsageError: a side has no event, or an event is on both.
     """
+    from ...analyzers.again import Again
     from ...analyzers.dfg.compare import compare
     from .building import graph_of
 
@@ -88,11 +89,13 @@ def comparison_of(
     green, red = (graph_of(part, view, side.text) for part, side in zip(parts, sides, strict=True))
     union = replace(
         both,
-        parts=[
-            replace(part, case=part.case * 2 + number)
-            for number, selection in enumerate(parts)
-            for part in selection.parts
-        ],
+        parts=Again(
+            lambda: (
+                replace(part, case=part.case * 2 + number)
+                for number, selection in enumerate(parts)
+                for part in selection.parts
+            )
+        ),
     )
     return both, graph_of(union, view, job), compare(green, red, sides[0].text, sides[1].text)
 

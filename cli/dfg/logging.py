@@ -17,7 +17,7 @@ from .building import Part, Selection, activities_of
 def log_of(selection: Selection) -> EventLog:
     """Gathers the events of each case, in order of time; cases in order of their first event."""
     gathered: dict[int, list[tuple[Part, npt.NDArray[np.intp], npt.NDArray[np.int32]]]] = {}
-    for part, activity in zip(selection.parts, activities_of(selection), strict=True):
+    for part, activity in activities_of(selection):
         order = np.argsort(part.case, kind="stable")
         found, begins = np.unique(part.case[order], return_index=True)
         for case, rows in zip(found.tolist(), np.split(order, begins[1:]), strict=True):

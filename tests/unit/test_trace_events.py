@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iotide.analyzers.dfg.filters import Filter
+from iotide.analyzers.dfg.view import View
 from iotide.analyzers.layers.report import Cut
 from iotide.analyzers.offline.analyses import Wanted, analyse
 from iotide.analyzers.offline.groups import analyse_groups
 from iotide.analyzers.offline.requests import Requests
 from iotide.analyzers.rhythm.aliasing import is_alias, is_alias_of
-from iotide.analyzers.rhythm.view import View
+from iotide.analyzers.rhythm.view import View as SignalView
 from iotide.analyzers.settings import DetectSettings
+from iotide.cli.dfg.building import graph_of, select, timeline_of
 from iotide.cli.layers.building import report_of
 from iotide.cli.trace_reading import Trace, read_traces
 from iotide.events import Definitions, EventBatch, Kind, Layer, StreamInfo, concatenate, make_batch
@@ -146,6 +148,20 @@ def test_layers_of_many_events_are_those_of_few(path: Path) -> None:
     assert reports[0].layers.events == 7200
 
 
+@pytest.mark.parametrize("text", ["", "call+role by rank", "layer+name by file where call=*write*", "kind by host"])
+def test_graphs_of_many_events_are_those_of_few(path: Path, text: str) -> None:
+    view = View.parse(text)
+    found = []
+    for size in (2**30, 0):
+        selection = select(read(path, most_bytes=size), view)
+        sides = [selection.narrowed([Filter.parse(side)]) for side in ("rank=0", "rank=1-")]
+        graphs = [graph_of(each, view, "job", size) for each in (selection, *sides)]
+        shown = timeline_of(selection, selection.mapper.names[0])
+        found.append((graphs, [(each.events, each.left_out) for each in (selection, *sides)], shown))
+    assert found[0] == found[1]
+    assert found[0][0][0].events == found[0][1][0][0] > found[0][1][1][0] > 0
+
+
 @pytest.mark.parametrize("on_clock", [True, False])
 def test_requests_in_pieces_are_those_together(on_clock: bool) -> None:
     """Some lie more than four days off the others, before and after."""
@@ -172,7 +188,7 @@ def test_an_alias_is_one_in_pieces_too() -> None:
     start = np.arange(20_000, dtype=np.int64) * 10**9
     end, volume = start + 10**6, np.full(len(start), 100, np.int64)
     values = np.histogram(start / 1e9, np.arange(0, 20_001, 163.84))[0].astype(np.float64)
-    view = View(values, bin_s=163.84, start_s=0.0, now_s=len(values) * 163.84)
+    view = SignalView(values, bin_s=163.84, start_s=0.0, now_s=len(values) * 163.84)
     pieces = [(start[at : at + 999], end[at : at + 999], volume[at : at + 999]) for at in range(0, len(start), 999)]
     for period_s in (400.0, 4096.0, 1000.0):
         assert is_alias_of(pieces, view, period_s) == is_alias(start, end, volume, view, period_s)
