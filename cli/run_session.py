@@ -212,7 +212,11 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
         _say(f"report: {report}")
     if summary.archive is not None and job.events:
         size = Path(summary.archive).stat().st_size
-        _say(f"every call: {summary.archive} ({byte_text(size)}, {size / job.events:.1f} bytes a call)")
+        left = sum(count for reason, count in job.losses.items() if reason.startswith("events_not_archived:"))
+        kept = max(job.events - left, 0)
+        calls = f"{kept:,} of {job.events:,} calls" if left else "every call"
+        each = f", {size / kept:.1f} bytes a call" if kept else ""
+        _say(f"{calls}: {summary.archive} ({byte_text(size)}{each})")
 
 
 def _tell_ports(plan: RunPlan, server: Server) -> None:
