@@ -104,7 +104,7 @@ class Windows:
 
 
 def onsets(bandwidth: Floats, period: float) -> Floats:
-    """Finds where phases start: where the signal rises above its mean after a pause of a fifth of the period.
+    """Finds where phases start: where the signal rises above its mean after a pause of a quarter of the period.
 
     Args:
         bandwidth: the signal.
@@ -113,7 +113,7 @@ def onsets(bandwidth: Floats, period: float) -> Floats:
     Returns:
         Starts in bins, float64; without those of small phases, and of one that runs from the first bin on.
     """
-    first, stop = merge(*runs(bandwidth > bandwidth.mean() * (1 + 1e-9)), max(period * _FOLLOWING.gap, 1.0))
+    first, stop = merge(*runs(bandwidth > bandwidth.mean() * (1 + 1e-9)), max(period * TUNING.cutting.gap, 1.0))
     if not len(first):
         return np.zeros(0)
     running = np.concatenate([[0.0], np.cumsum(bandwidth)])

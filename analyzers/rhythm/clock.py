@@ -47,7 +47,7 @@ def clock_of(phases: Phases, regularity: Regularity, period: float) -> Clock:
         period: in bins.
     """
     starts = Clock(regularity.intervals, False, regularity.spread)
-    if len(phases) <= _CHANCES.clock_from or regularity.missed:
+    if len(phases) <= TUNING.regular.fewest or regularity.missed:
         return starts
     if regularity.drift:
         return _drifting(regularity)

@@ -201,7 +201,7 @@ def refined(window: Floats, period: float) -> float:
 
 def _local_maximum(correlation: Floats, lag: float) -> float | None:
     """Returns the highest value within 10 % of a lag if the autocorrelation falls off on both sides of it."""
-    reach = max(_LINES.around * lag, 0.6)
+    reach = max(TUNING.same.period * lag, 0.6)
     low, high = max(math.ceil(lag - reach), 1), math.floor(lag + reach) + 1
     if high >= len(correlation):
         return None

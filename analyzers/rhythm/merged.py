@@ -50,18 +50,18 @@ def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
 
     Either nearly all volumes are close to whole multiples of one of them, or most are about the same.
     """
-    if len(volume) < _MULTIPLES.fewest:
+    if len(volume) < TUNING.regular.fewest:
         return None
     unit = np.unique(volume)
     if len(unit) > _TRIED:
         unit = unit[np.linspace(0, len(unit) - 1, _TRIED).astype(np.intp)]
-    for tolerance, of_several, least_single in (
-        (_MULTIPLES.alike, _MULTIPLES.alike, _MULTIPLES.single),
-        (_MULTIPLES.similar, _MULTIPLES.several, _MULTIPLES.mostly),
+    for tolerance, least_single in (
+        (_MULTIPLES.alike, _MULTIPLES.single),
+        (_MULTIPLES.similar, _MULTIPLES.mostly),
     ):
         ratio = volume[None, :] / unit[:, None]
         whole = np.clip(np.rint(ratio), 1, _MULTIPLES.most)
-        fits = np.abs(ratio / whole - 1) <= np.where(whole == 1, tolerance, of_several)
+        fits = np.abs(ratio / whole - 1) <= np.where(whole == 1, tolerance, _MULTIPLES.alike)
         single = (fits & (whole == 1)).mean(axis=1)
         # of the volumes that as many phases have, the middle one stands for them best
         best = np.flatnonzero(single >= single.max() - 1e-9)

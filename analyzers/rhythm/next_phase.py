@@ -27,7 +27,7 @@ def next_phase(view: View, phases: Phases, period: float, outlook: Outlook, conf
         confidence: probability that it starts within a fifth of a period of when it is expected.
     """
     now = (view.now_s - view.start_s) / view.bin_s
-    running = bool(now - phases.stop[-1] < _CHANCES.runs_on * period) and len(phases) > 1
+    running = bool(now - phases.stop[-1] < TUNING.cutting.gap * period) and len(phases) > 1
     complete = phases.select(slice(None, -1)) if running else phases
     # a start in the past is known not to have happened
     value, low, high = (

@@ -162,7 +162,7 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
     missed = (regularity.missed + _CHANCES.rate * _CHANCES.weight) / seen_so_far
     astray = (regularity.astray + _CHANCES.rate * _CHANCES.weight) / seen_so_far
     lengths = (phases.end - phases.start)[:-1][-_CHANCES.recent :]
-    seen = now - 1 - _CHANCES.seen * float(np.sort(lengths)[len(lengths) // 2])
+    seen = now - 1 - TUNING.cutting.small * float(np.sort(lengths)[len(lengths) // 2])
     usual = interval_of(clock.intervals[-_CHANCES.recent :], least=0.5) / _REACH
     courses = []
     for origin, mean in (times := _times(phases, clock, period, now, lengths)):
@@ -184,7 +184,7 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
     if not clock.from_end:
         return [(last, clock.next if clock.drifts else period)]
     pause, length = float(clock.intervals[-_CHANCES.recent :].mean()), float(phases.end[-1]) - last
-    if now - last - length >= _CHANCES.runs_on * pause:
+    if now - last - length >= TUNING.cutting.gap * pause:
         return [(last + length, pause)]
     longer = [each for each in lengths[-_CHANCES.lengths :].tolist() if each > length]
     return [(last + each, pause) for each in longer or [max(length, now - last)]]

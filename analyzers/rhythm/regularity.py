@@ -90,7 +90,7 @@ def without_extras(phases: Phases, shortest: float = 0.0) -> tuple[Phases, Regul
         shortest: the shortest interval that their segmentation lets through, bins.
     """
     intervals = phases.start[1:] - phases.start[:-1]
-    if len(intervals) < _REGULAR.fewest_extras:
+    if len(intervals) < _REGULAR.fewest:
         return None
     usual = float(np.sort(intervals)[len(intervals) // 2])
     extra = np.append(False, intervals < _REGULAR.close * usual)
@@ -129,7 +129,7 @@ def _with_drift(found: Regularity) -> Regularity:
     """Measures the spread about a line, where the latest intervals far more likely lie about one than a mean."""
     recent = found.intervals[-_REGULAR.drift_over :]
     n = len(recent)
-    if n < _REGULAR.fewest_drifts or found.missed or found.spread < _REGULAR.steady:
+    if n < _REGULAR.fewest or found.missed or found.spread < TUNING.same.even:
         return found
     following, rest = drawn_on(recent)
     off = recent - float(recent.sum()) / n

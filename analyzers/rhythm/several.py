@@ -105,7 +105,7 @@ def _around(view: View, main: Beat) -> OtherRhythm | None:
         rest = volume - mean[place]
         # places explain some variance by chance: (length - 1) of n - 1 parts
         unexplained = float(rest @ rest) / (n - length) / max(float(total @ total) / (n - 1), 1e-300)
-        even = float(np.std(mean)) < _OTHERS.uneven * float(mean.mean())
+        even = float(np.std(mean)) < TUNING.same.irregular * float(mean.mean())
         if unexplained > 1 - _OTHERS.explained or even:
             continue
         at = main.phases.start[:n][place == int(mean.argmax())]

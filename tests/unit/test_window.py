@@ -88,7 +88,7 @@ def naive_onsets(values: list[float], period: float) -> list[int]:
     for at, value in enumerate(values):
         if value <= level * (1 + 1e-9):
             continue
-        if found and at - found[-1][1] < max(period / 5, 1.0):
+        if found and at - found[-1][1] < max(period / 4, 1.0):
             found[-1][1] = at + 1
         else:
             found.append([at, at + 1])
