@@ -16,13 +16,13 @@ import numpy as np
 from _figures import Figure, report
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer
+from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.cli.rank.building import ranked
 from iotide.cli.rank.filtering import write_filtered
 from iotide.collectors.parser import Input, ParserFactory
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.kernel_traces.lttng import LttngParser
 from iotide.collectors.sources.kernel_traces.perf_sched import PerfParser
-from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, Layer, make_batch
 from iotide.events.kernel import KernelEvent
 

@@ -17,12 +17,12 @@ from ..analyzers.again import Again
 from ..analyzers.file_groups import CHANNEL, SYSTEM, CountRule
 from ..analyzers.mapped_stores import mapped_stores
 from ..analyzers.offline.members import Apart
+from ..analyzers.pipeline.numbering import JobNames, StreamNames
 from ..analyzers.signal.selection import ALL_COUNTS, counted
 from ..collectors.source import Chunk, Omissions, Opened, Origin, Problems
 from ..collectors.sources.file import FileSource
 from ..collectors.sources.registry import open_file
 from ..collectors.sources.whole import WholeSource
-from ..daemon.numbering import JobNames, StreamNames
 from ..events import Definitions, DefinitionTable, EventBatch, InputError, Kind, StreamInfo, make_batch
 from ..events.analysis import GroupKind
 from ..events.models import NotCounted

@@ -8,6 +8,7 @@ from typing import Final, Protocol, TypeVar
 from msgspec import Struct, field
 
 from ..analyzers.online.predictor import Predictor
+from ..analyzers.pipeline.numbering import JobNames
 from ..analyzers.totals import Totals
 from ..events import EventBatch, StreamInfo
 from ..events.models import Prediction
@@ -17,7 +18,6 @@ from .job_graph import JobGraph
 from .job_groups import JobGroups, groups_wanted
 from .job_interactions import JobInteractions
 from .job_layers import JobLayers
-from .numbering import JobNames
 from .settings import AggregatorSettings
 
 _FEWEST_AT_ONCE: Final = 768

@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
+from ..analyzers.pipeline.numbering import JobNames
 from ..analyzers.signal.selection import FEW, counted, counted_of_few
 from ..events import EventBatch
 from ..events.batch import occurring
 from ..events.models import FileSystem
-from .numbering import JobNames
 
 _MOST: Final = 16
 

@@ -16,12 +16,11 @@ from ..analyzers.dfg.graph import OTHER_NAME
 from ..analyzers.dfg.mapping import Mapping
 from ..analyzers.dfg.naming import Mapper
 from ..analyzers.dfg.settings import DfgSettings
-from ..analyzers.dfg.sizes import sizes_of
 from ..analyzers.dfg.update import ActivityRow, DfgAnalyzer
+from ..analyzers.pipeline.graph_steps import graph_columns, let_through
+from ..analyzers.pipeline.numbering import JobNames
 from ..events import ConfigError, EventBatch, concatenate
-from ..events.spread import busy_ns
 from .held import Taken
-from .numbering import JobNames
 
 if TYPE_CHECKING:
     from ..events.dfg import Graph
@@ -63,8 +62,7 @@ class JobGraph:
         batches: list[EventBatch] = []
         cases: list[npt.NDArray[np.int64]] = []
         for batch, stream, info in taken.parts():
-            mask = self._selector.of(batch, self._names, info)
-            chosen = batch if mask is None else batch.select(mask)
+            chosen = let_through(batch, self._selector, self._names, info)
             batches.append(chosen)
             cases.append(self._case(stream, len(chosen)) if self._by_stream else self._cases.of(chosen, stream, info))
         batch = batches[0] if len(batches) == 1 else concatenate(batches)
@@ -72,10 +70,8 @@ class JobGraph:
         self._add(batch, case)
 
     def _add(self, batch: EventBatch, case: npt.NDArray[np.int64]) -> None:
-        if not len(batch):
-            return
-        activity, _ = self._mapper.apply(batch, self._names, case)
-        self._analyzer.update(case, activity, batch.start, busy_ns(batch), sizes_of(batch))
+        if len(batch):
+            self._analyzer.update(**graph_columns(batch, case, self._mapper, self._names))
 
     def close_stream(self, stream: str) -> None:
         """Takes in that a stream has ended, and with it its case where the streams are the cases."""

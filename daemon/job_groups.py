@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..analyzers.groups.update import FEWEST_MEMBERS, GroupAnalyzer
 from ..analyzers.online.predictor import Predictor
+from ..analyzers.pipeline.numbering import JobNames
 from ..analyzers.settings import DetectSettings
 from ..events.models import Prediction
 from .held import Taken
-from .numbering import JobNames
 
 
 class JobGroups:

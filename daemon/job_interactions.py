@@ -11,13 +11,12 @@ import numpy.typing as npt
 from ..analyzers.interaction.settings import InteractionSettings
 from ..analyzers.interaction.tables import Tables
 from ..analyzers.interaction.update import InteractionAnalyzer, Introduction
+from ..analyzers.pipeline.introductions import introduction
+from ..analyzers.pipeline.numbering import JobNames
 from ..events import EventBatch, StreamInfo, concatenate, is_constant
 from ..events.batch import IntArray
-from ..events.kernel import COMM, text_about
-from ..events.programs import program_name
 from ..events.schema import UNKNOWN_RANK
 from .held import Taken
-from .numbering import JobNames
 
 if TYPE_CHECKING:
     from ..events.interaction import Ranking
@@ -135,13 +134,6 @@ class JobInteractions:
     def _introduce(self) -> None:
         introductions, self._introductions = self._introductions, []
         self._analyzer.introduce_all(introductions)
-
-
-def introduction(names: JobNames, info: StreamInfo, *, space: int, stream: int) -> Introduction:
-    """Returns what tells an analyzer who a stream is: its process, who made that, and what it is called."""
-    program = program_name(info.command)
-    name = names.file(text_about(COMM, program)[1]) if program else 0
-    return Introduction(space, stream, info.pid, info.rank, info.parent_pid, name)
 
 
 def _is_told(who: EventBatch) -> bool:

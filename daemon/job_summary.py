@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..analyzers.file_groups import CHANNEL, SYSTEM
+from ..analyzers.pipeline.numbering import JobNames
 from ..analyzers.totals import Totals
 from ..events.losses import bytes_of, events_of
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted, Prediction
 from .failures import AnalysisFailedError
 from .life import State
-from .numbering import JobNames
 
 if TYPE_CHECKING:
     from .session import JobSession

@@ -9,6 +9,7 @@ from typing import Final
 
 from ..analyzers.completeness import Completeness
 from ..analyzers.online.predictor import Predictor
+from ..analyzers.pipeline.numbering import JobNames, StreamNames
 from ..analyzers.totals import Totals
 from ..events import Definitions, EventBatch, Flag, StreamInfo
 from ..events.batch import occurring
@@ -25,7 +26,6 @@ from .job_layers import JobLayers
 from .job_losses import JobLosses
 from .job_summary import detail_of, news_of, not_counted_of, summary_of
 from .life import State
-from .numbering import JobNames, StreamNames
 from .settings import AggregatorSettings
 
 _BANDWIDTH_S: Final = 10

@@ -27,7 +27,7 @@ _KNOWN: Final = "call, kind, layer, dirs:N, site, site:N, path, name, ext, patte
 
 
 class Names(Protocol):
-    """What the numbers in a batch mean; lists that only grow, such as ``daemon.numbering.JobNames``."""
+    """What the numbers in a batch mean; lists that only grow, such as ``pipeline.numbering.JobNames``."""
 
     calls: list[str]
     files: list[FileInfo]

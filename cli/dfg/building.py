@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,10 @@ from ...analyzers.dfg.settings import DfgSettings
 from ...analyzers.dfg.sizes import sizes_of
 from ...analyzers.dfg.update import DfgAnalyzer
 from ...analyzers.dfg.view import View
-from ...daemon.numbering import JobNames
+from ...analyzers.pipeline.graph_steps import GraphColumns, graph_columns, let_through
+from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch
 from ...events.dfg import Graph, Occurrence, Timeline
-from ...events.spread import busy_ns
 from ..sorted_spool import SortedSpool
 from ..trace_reading import MOST_CALLS, MOST_FILES, Stream, Trace, translator_of
 
@@ -31,7 +31,6 @@ _PIECE: Final = 65_536
 _SETTINGS = DfgSettings(max_activities=4095, max_edges=30_000, max_cases=1_000_000, lateness_s=0)
 
 Ints = npt.NDArray[np.int64]
-Columns: TypeAlias = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +88,7 @@ def select(trace: Trace, view: View) -> Selection:
     def parts() -> Iterator[Part]:
         for name, chunk in trace.seen:
             stream = trace.streams[name]
-            batch = translators[name].translate(chunk)
-            mask = selector.of(batch, names, stream.info)
-            if mask is not None and not mask.all():
-                batch = batch.select(mask)
+            batch = let_through(translators[name].translate(chunk), selector, names, stream.info)
             if len(batch):
                 yield Part(stream, batch, cases.of(batch, name, stream.info))
 
@@ -121,22 +117,16 @@ def graph_of(selection: Selection, view: View, job: str, most_held: int = _MOST_
     return analyzer.graph(selection.mapper.names, job)
 
 
-def _by_start(selection: Selection, most_held: int) -> Iterator[Columns]:
+def _by_start(selection: Selection, most_held: int) -> Iterator[GraphColumns]:
     """Yields case, activity, start, duration and size of events by start; many wait in a temporary file."""
     spool = SortedSpool() if selection.events > most_held else None
-    held: list[Columns] = []
-    for part, activity in activities_of(selection):
-        columns: Columns = {
-            "case": part.case,
-            "activity": activity,
-            "start": part.batch.start,
-            "duration": busy_ns(part.batch),
-            "size": sizes_of(part.batch),
-        }
+    held: list[GraphColumns] = []
+    for part in selection.parts:
+        columns = graph_columns(part.batch, part.case, selection.mapper, selection.names)
         if spool is None:
             held.append(columns)
         else:
-            spool.put(len(activity), columns, columns["start"])
+            spool.put(len(part.batch), columns, columns["start"])
     if spool is not None:
         yield from _in_pieces(spool.in_order())
     elif held:
@@ -145,9 +135,9 @@ def _by_start(selection: Selection, most_held: int) -> Iterator[Columns]:
         yield from _in_pieces(iter([{name: column[order] for name, column in joined.items()}]))
 
 
-def _in_pieces(parts: Iterator[Columns]) -> Iterator[Columns]:
+def _in_pieces(parts: Iterator[GraphColumns]) -> Iterator[GraphColumns]:
     """Cuts rows anew, so that sums are rounded alike wherever they come from."""
-    held: list[Columns] = []
+    held: list[GraphColumns] = []
     rows = 0
     for part in parts:
         held.append(part)
@@ -162,7 +152,7 @@ def _in_pieces(parts: Iterator[Columns]) -> Iterator[Columns]:
         yield _joined(held)
 
 
-def _joined(parts: Sequence[Columns]) -> Columns:
+def _joined(parts: Sequence[GraphColumns]) -> GraphColumns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 

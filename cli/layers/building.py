@@ -13,7 +13,8 @@ from ...analyzers.layers.by_time import lacks_depth, nested_by_time
 from ...analyzers.layers.report import Cut, make_report
 from ...analyzers.layers.settings import LayersSettings
 from ...analyzers.layers.update import LayerAnalyzer
-from ...daemon.numbering import JobNames
+from ...analyzers.pipeline.graph_steps import let_through
+from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch, StreamInfo, concatenate
 from ...events.layers import LayersReport, Nesting
 from ..progress import step_progress
@@ -84,10 +85,9 @@ class _Picked:
 
     def __iter__(self) -> Iterator[EventBatch]:
         for batch in self._batches:
-            mask = self._selector.of(batch, self._names, self._info)
-            if mask is not None:
-                self.left_out += len(mask) - int(np.count_nonzero(mask))
-            yield batch if mask is None else batch.select(mask)
+            chosen = let_through(batch, self._selector, self._names, self._info)
+            self.left_out += len(batch) - len(chosen)
+            yield chosen
 
 
 def _by_end(batches: Iterable[EventBatch], *, ordered: bool) -> Iterator[EventBatch]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from ...analyzers.interaction.settings import InteractionSettings
 from ...analyzers.interaction.store import NEVER
 from ...analyzers.interaction.update import InteractionAnalyzer
+from ...analyzers.pipeline.introductions import introduction
+from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Problems
 from ...collectors.sources.registry import open_file
-from ...daemon.job_interactions import introduction
-from ...daemon.numbering import JobNames, StreamNames
 from ...events import StreamInfo
 from ...events.interaction import RankReport
 from ..progress import reading_progress

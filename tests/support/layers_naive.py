@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.layers.settings import LayersSettings
 from iotide.analyzers.layers.tables import DOWN, PROCESS, WAYS, split
 from iotide.analyzers.layers.update import LayerAnalyzer
-from iotide.daemon.numbering import JobNames
+from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, make_batch
 
 INFO = StreamInfo(job="job", source="test", host="node", pid=1)

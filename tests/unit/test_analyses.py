@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.layers.report import Cut
+from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.totals import Totals
 from iotide.daemon.analyses import PARTS, Analyses, Part
 from iotide.daemon.failures import AnalysisFailedError, Failures
 from iotide.daemon.job_graph import JobGraph
 from iotide.daemon.job_groups import JobGroups
 from iotide.daemon.job_layers import JobLayers
-from iotide.daemon.numbering import JobNames
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
 

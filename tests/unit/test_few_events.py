@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.file_groups import READS, WRITES
 from iotide.analyzers.online import observed
+from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.selection import counted, counted_of_few
 from iotide.daemon import file_systems
 from iotide.daemon.file_systems import FileSystems
-from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Kind, make_batch
 from iotide.events.models import FileSystem
 

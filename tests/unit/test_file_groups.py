@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.analyzers.file_groups import CHANNEL, DATA, READS, SYSTEM, WRITES, CountRule
 from iotide.analyzers.layers.settings import LayersSettings
+from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.totals import Totals
-from iotide.daemon.numbering import JobNames
 from iotide.events import FileInfo, FileType, Kind, make_batch
 from iotide.events.schema import file_type_of
 

@@ -74,6 +74,14 @@ def test_analyzers_are_pure() -> None:
         assert not tops & IMPURE, f"{path} imports {tops & IMPURE}"
 
 
+def test_commands_on_finished_traces_do_without_the_daemon() -> None:
+    """Its commands that run one are the others."""
+    running = {"run_feed.py", "run_session.py", "run_start.py", "serve.py"}
+    for path in files_of("cli"):
+        uses = {name for name in imported_modules(path) if name.startswith("iotide.daemon")}
+        assert not uses or path.name in running, f"{path} imports {uses}"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "unwanted"),

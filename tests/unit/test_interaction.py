@@ -12,7 +12,7 @@ from iotide.analyzers.interaction import channels
 from iotide.analyzers.interaction.channels import connection
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer, Introduction
-from iotide.daemon.numbering import JobNames
+from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Flag, Kind, Layer, file_type_of, make_batch
 from iotide.events.kernel import LOCK, KernelEvent
 from support.interactions import Trace, actor_of, batch_of, groups, leaders

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.settings import DfgSettings
+from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.daemon.held import Held, Taken
 from iotide.daemon.job_graph import JobGraph
-from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 
 CALLS = ("open", "write", "close")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.interaction.settings import InteractionSettings
+from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.daemon.held import Held, Taken
 from iotide.daemon.job_interactions import JobInteractions, rank_jobs
-from iotide.daemon.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
 from iotide.events.interaction import Ranking
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..analyzers.file_groups import CountRule
-from ..events import Definitions, DefinitionTable, EventBatch, FileInfo, Layer, is_constant
-from ..events.batch import IntArray
-from ..events.schema import UNKNOWN_ID, UNKNOWN_OFFSET
-from ..events.spread import spread
+from ...events import Definitions, DefinitionTable, EventBatch, FileInfo, Layer, is_constant
+from ...events.batch import IntArray
+from ...events.schema import UNKNOWN_ID, UNKNOWN_OFFSET
+from ...events.spread import spread
+from ..file_groups import CountRule
 
 
 class JobNames:
