@@ -30,8 +30,8 @@ def start_weights(use: Floats, part: Rows) -> Floats:
     label = np.where(inside, part, 0)
     used = np.bincount(label, weights=np.where(inside, use, 0.0), minlength=max(parts, 1))
     size = np.bincount(label, weights=inside.astype(np.float64), minlength=max(parts, 1))
-    weight = np.where(used[label] > 0, use / np.maximum(used[label], 1e-300), 1.0 / np.maximum(size[label], 1.0))
-    return np.where(inside, weight, 0.0)
+    weight = np.divide(1.0, size[label], out=np.zeros(len(part)), where=inside)
+    return np.divide(use, used[label], out=weight, where=inside & (used[label] > 0))
 
 
 def once(network: Network, start: Floats, part: Rows) -> Floats:

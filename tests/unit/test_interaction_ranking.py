@@ -132,3 +132,10 @@ def test_communities_are_the_cliques_that_one_edge_joins() -> None:
     assert found.counts == {0: 2}
     assert found.of_node.tolist() == [2, 2, 2, 1, 1, 1, 1]
     assert found.modularity[0] > 0.3
+
+
+def test_what_outsiders_use_costs_no_warning() -> None:
+    """The first component has used nothing; a vertex that is in none has."""
+    with np.errstate(all="raise"):
+        weights = start_weights(np.array([0.0, 0.0, 6e9, 3.0, 1.0]), np.array([0, 0, -1, 1, 1]))
+    assert weights.tolist() == [0.5, 0.5, 0.0, 0.75, 0.25]
