@@ -36,9 +36,7 @@ class Cutting(Struct, frozen=True):
     gap: float = 1 / 4  # of the period: shorter pauses do not end a phase [a]
     within: float = 0.9  # of a pause: the gap that a hypothesis closes when the pause is to stay open [a]
     silent: float = 0.01  # of the noise threshold: a bin that moves less is empty [a]
-    small: float = (
-        0.2  # of the volume of the phase with the median byte: smaller ones are other I/O, or unseen [a, s]
-    )
+    small: float = 0.2  # of the volume of the phase with the median byte: smaller ones are other I/O, or unseen [a, s]
     faint: float = 0.05  # the same, where phases are of unlike volume [s]
     busy: float = 0.5  # share of bins above the threshold from which on pauses are sought, too [a, s]
     edges: int = 2  # bins between two phases that the edges of both fill [a]
