@@ -212,9 +212,9 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
         _say(f"report: {report}")
     if summary.archive is not None and job.events:
         size = Path(summary.archive).stat().st_size
-        left = sum(count for reason, count in job.losses.items() if reason.startswith("events_not_archived:"))
-        kept = max(job.events - left, 0)
-        calls = f"{kept:,} of {job.events:,} calls" if left else "every call"
+        missing = sum(count for reason, count in job.losses.items() if reason.startswith("events_not_archived:"))
+        kept = max(job.events - missing, 0)
+        calls = f"{kept:,} of {job.events:,} calls" if missing else "every call"
         each = f", {size / kept:.1f} bytes a call" if kept else ""
         _say(f"{calls}: {summary.archive} ({byte_text(size)}{each})")
 
