@@ -56,10 +56,17 @@ def report_of(
             info = trace.streams[name].info
             translator = translator_of(names, trace.streams[name])
             picked = _Picked(map(translator.translate, pieces), selector, names, info)
-            for batch in (
-                [nested_by_time(concatenate(picked))] if by_time else _by_end(picked, ordered=trace.chunks.by_end(name))
-            ):
-                analyzer.update(batch, name, info, names.files)
+            ordered = trace.chunks.by_end(name)
+            held: list[EventBatch] = []
+            events = 0
+            for batch in [nested_by_time(concatenate(picked))] if by_time else _by_end(picked, ordered=ordered):
+                held.append(batch)
+                events += len(batch)
+                while events >= analyzer.room:  # so that pieces give what all at once would
+                    whole, room = concatenate(held), analyzer.room
+                    analyzer.update(whole.select(slice(0, room)), name, info, names.files)
+                    held, events = [whole.select(slice(room, None))], events - room
+            analyzer.update(concatenate(held), name, info, names.files)
             left_out += picked.left_out
             show(at + 1, len(trace.streams))
     for name in trace.chunks.names:

@@ -18,6 +18,7 @@ from iotide.analyzers.rhythm.view import View as SignalView
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.dfg.building import graph_of, select, timeline_of
 from iotide.cli.layers.building import report_of
+from iotide.cli.trace_events import TraceEvents
 from iotide.cli.trace_reading import Trace, read_traces
 from iotide.events import Definitions, EventBatch, Kind, Layer, StreamInfo, concatenate, make_batch
 from iotide.events.archive.writer import ArchiveWriter
@@ -146,6 +147,19 @@ def test_layers_of_many_events_are_those_of_few(path: Path) -> None:
         ]
     assert reports[:3] == reports[3:]
     assert reports[0].layers.events == 7200
+
+
+def test_layers_do_not_depend_on_the_pieces_in_which_a_file_is_read() -> None:
+    """Nodes have numbers in the order in which calls are looked at, and lists are cut."""
+    path = Path(__file__).parents[1] / "data" / "lttng.txt.gz"
+    pieces, whole = read(path), read(path)
+    whole.chunks = TraceEvents()
+    whole.chunks.begin(path)
+    for name, batches in pieces.chunks.of_streams():
+        whole.chunks.add(name, concatenate(batches))
+    cut = Cut(handles=200, files=200)
+    reports = [report_of(each, [path], Filter.parse(""), "job", cut) for each in (pieces, whole)]
+    assert reports[0] == reports[1]
 
 
 @pytest.mark.parametrize("text", ["", "call+role by rank", "layer+name by file where call=*write*", "kind by host"])
