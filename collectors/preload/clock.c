@@ -1,11 +1,10 @@
 /* CLOCK_MONOTONIC by the processor's ticks. Two readings of the kernel's clock were half of what a call costs: each waits
  * for all that is under way in the processor. So one is trusted for a while, and ticks tell how long ago it was. */
-#include "core.h"
+#include "clock.h"
+#include "raw_syscall.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static int64_t kernel_now(void) {
     struct timespec now;

@@ -2,7 +2,7 @@
  * Python wheel brings its own), so what is behind a wrapper depends on who calls: the dynamic loader is asked, once for
  * each caller and function. */
 #include "copies.h"
-#include "core.h"
+#include "lookup.h"
 
 #include <link.h>
 #include <string.h>

@@ -111,4 +111,6 @@ static inline void *iotide_asked(const struct iotide_library *library, struct io
     return found == IOTIDE_NONE ? NULL : found;
 }
 
+void iotide_forget_callers(void); /* when an object goes */
+
 #endif

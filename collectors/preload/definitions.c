@@ -1,6 +1,11 @@
 /* The definitions log: what the numbers in records mean. Written by all threads, read and freed by the collector. */
-#include "core.h"
+#include "definitions.h"
+#include "hash.h"
+#include "region.h"
+#include "state.h"
+#include "switches.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define KNOWN_TEXTS 4096

@@ -1,12 +1,14 @@
 /* What is behind each descriptor: its handle and its file, and those of the stream on it. */
-#include "core.h"
+#include "descriptors.h"
+#include "definitions.h"
+#include "hash.h"
+#include "raw_syscall.h"
+#include "scratch.h"
 #include "sockets.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define TABLE 65536
 #define OPENED_LATELY 1024

@@ -1,6 +1,9 @@
 /* Looks at a program that is about to be started: one that the tracer does not get into is said to be unseen. What is wrong
  * with the look itself (no such file, no memory) is left to the call to say. */
-#include "core.h"
+#include "definitions.h"
+#include "environment.h"
+#include "raw_syscall.h"
+#include "scratch.h"
 
 #include <elf.h>
 #include <fcntl.h>

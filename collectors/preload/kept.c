@@ -1,6 +1,7 @@
 /* Paths of the files that handles of higher layers are on. A forked child, and the next collector, have heard no definition
  * of them: so each is defined again where its number would be of another region. */
-#include "core.h"
+#include "kept.h"
+#include "definitions.h"
 
 #include <string.h>
 

@@ -1,6 +1,9 @@
 /* What programs ask of the kernel by syscall(2), past libc's functions for it: where it is about files it is recorded as
  * those functions are, and so the descriptors that are made and closed this way are known, too. */
-#include "core.h"
+#include "definitions.h"
+#include "raw_syscall.h"
+#include "seccomp.h"
+#include "state.h"
 #include "libc.h"
 #include "hooks/posix.h"
 #include "linux_aio.h"

@@ -2,8 +2,8 @@
  * on whichever thread. Both carry the operation's number in their signatures; the bytes are with the end. A block may be
  * freed as soon as it was submitted, so that what its end needs is kept here. */
 #include "linux_aio.h"
-
-#include "core.h"
+#include "lookup.h"
+#include "raw_syscall.h"
 #include "hooks/posix.h"
 #include "libc.h"
 #include "number_pool.h"

@@ -1,5 +1,5 @@
 /* Files mapped into memory. Most calls here are for memory without a file, which is no I/O: those pass straight on. */
-#include "core.h"
+#include "kept.h"
 #include "libc.h"
 #include "sites_posix.h"
 

@@ -1,6 +1,8 @@
 /* Handles of the libraries above libc, by the library's own value. A bounded table in stripes; a stripe's lock is held
  * for some tens of instructions, and who does not get it soon does without. */
-#include "core.h"
+#include "objects.h"
+#include "kept.h"
+#include "tracer.h"
 
 #include <string.h>
 

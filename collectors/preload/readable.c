@@ -1,5 +1,5 @@
 /* Whether a text of the program's can be read, without a fault: the kernel is asked to read it. */
-#include "core.h"
+#include "raw_syscall.h"
 
 #include <fcntl.h>
 

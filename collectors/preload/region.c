@@ -1,5 +1,8 @@
 /* A region of shared memory: made, described, and handed over to the collector. */
-#include "core.h"
+#include "region.h"
+#include "environment.h"
+#include "raw_syscall.h"
+#include "state.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -10,9 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #define DEFAULT_LINES (1u << 16)
 

@@ -2,10 +2,7 @@
 #ifndef IOTIDE_REGION_H
 #define IOTIDE_REGION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "ring.h"
+#include "tracer.h"
 
 #define IOTIDE_SLOTS 64
 #define IOTIDE_LOG_BYTES (1u << 22)
@@ -28,5 +25,11 @@ void iotide_wake(struct iotide_header *region);
 /* Tells the collector that this process goes untraced, past what hides its socket or forbids to use it; false: it does not
  * hear that either. */
 bool iotide_leave_word(int failure);
+
+/* That a call moved; those of a call within another are the other's. */
+static inline uint64_t iotide_bytes_of(const struct iotide_record *record) {
+    bool moves = (record->kind == KIND_READ || record->kind == KIND_WRITE) && record->depth == 0 && record->bytes > 0;
+    return moves ? (uint64_t)record->bytes : 0;
+}
 
 #endif

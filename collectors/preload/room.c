@@ -1,9 +1,7 @@
-#include "core.h"
 #include "room.h"
+#include "raw_syscall.h"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define BYTES 16384 /* of all libraries together */
 

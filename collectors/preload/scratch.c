@@ -1,5 +1,6 @@
 /* Buffers for paths, shared by all threads: borrowed without waiting, from signal handlers too. */
-#include "core.h"
+#include "scratch.h"
+#include "state.h"
 
 #define COUNT 32
 #define FRAME_BITS 47

@@ -1,7 +1,7 @@
 /* What connected sockets are called: the same at both ends, so that one sees who talks to whom. The kernel's own name,
  * socket:[inode], says nothing of the other end. */
 #include "sockets.h"
-#include "core.h"
+#include "raw_syscall.h"
 
 #include <netinet/in.h>
 #include <stddef.h>

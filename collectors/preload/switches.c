@@ -1,5 +1,7 @@
 /* What the user turned on and off, from the environment of the program's start. */
-#include "core.h"
+#include "switches.h"
+#include "environment.h"
+#include "scratch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +22,6 @@ static struct prefixes only, skip;
 static uint32_t layers = ~0u;
 static uint32_t classes = ~(1u << CLASS_CHAR | 1u << CLASS_MEMORY);
 uint32_t iotide_sample = 1;
-
-const char *iotide_setting(char **environment, const char *name) {
-    size_t length = strlen(name);
-    for (; environment && *environment; environment++)
-        if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
-            return *environment + length + 1;
-    return NULL;
-}
 
 static bool is_word(const char *text, size_t length, const char *word) {
     return strlen(word) == length && memcmp(text, word, length) == 0;

@@ -107,7 +107,6 @@ EXPORT struct iotide_target iotide_duplicated(int from, int to);
 EXPORT struct iotide_target iotide_forget(int fd); /* before it is closed; returns what it was */
 EXPORT void iotide_forget_range(unsigned int first, unsigned int last);
 EXPORT uint32_t iotide_file_at(int directory, const char *path); /* made absolute; AT_FDCWD: the working directory */
-void iotide_reset_descriptors(void);
 /* Whether text can be read up to its end, as nothing says so of what a call that failed was given. Asks the kernel. */
 EXPORT bool iotide_is_text(const char *text);
 /* The same of the (first) path of a call that failed so: mostly the call has read it before. */

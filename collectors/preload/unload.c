@@ -1,5 +1,5 @@
 /* Objects that go: another may come to lie where their code was, of which then nothing is known. */
-#include "core.h"
+#include "copies.h"
 
 static struct iotide_site SITE(dlclose) = {SITE_TEXT("dlclose", "")};
 

@@ -26,7 +26,7 @@ def seconds(name: str) -> float:
     return int(nanoseconds) / 1e9
 
 
-TRACER = Path(__file__).parents[2] / "collectors/preload/tracer.c"
+TRACER = Path(__file__).parents[2] / "collectors/preload/session.c"
 GONE_S = seconds("GONE_NS")
 """A collector that is not seen for so long is taken for gone."""
 GONE_CALLS = round(1.1 * 1000 * (GONE_S + seconds("LOOK_NS")))

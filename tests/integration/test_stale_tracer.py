@@ -54,7 +54,7 @@ def touch(checkout: Path, name: str) -> None:
 
 @pytest.mark.slow
 def test_stale_library_is_built_again_and_this_is_said_once(checkout: Path) -> None:
-    touch(checkout, "tracer.c")
+    touch(checkout, "session.c")
     touch(checkout, "hooks/mpiio.c")
     done = traced(checkout)
     assert done.returncode == 0, done.stderr
@@ -72,7 +72,7 @@ def test_stale_library_is_built_again_and_this_is_said_once(checkout: Path) -> N
 
 @pytest.mark.slow
 def test_stale_library_without_a_compiler_is_told_and_not_preloaded(checkout: Path) -> None:
-    touch(checkout, "tracer.c")
+    touch(checkout, "session.c")
     done = traced(checkout, CC="absent-cc")
     assert done.returncode == 0
     assert "cannot be built: the C compiler that CC names is not there: absent-cc" in done.stderr

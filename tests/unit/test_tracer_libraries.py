@@ -46,7 +46,7 @@ def test_iotides_own_libraries_are_those_of_their_sources(name: str) -> None:
     ("changed", "stale"),
     [
         ("ring.h", NAMES),
-        ("tracer.c", ("preload",)),
+        ("session.c", ("preload",)),
         ("signatures/stdio.sig", ("preload",)),
         ("signatures/netcdf.sig", ("netcdf", "layers")),
         ("hooks/mpiio_wait.h", NAMES),

@@ -2,14 +2,13 @@
 #ifndef IOTIDE_HOOKS_POSIX_H
 #define IOTIDE_HOOKS_POSIX_H
 
-#include "core.h"
+#include "raw_syscall.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 /* Programs may use what is out of favour. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -69,5 +68,13 @@ static inline uint32_t iotide_link_at(bool failed, int directory, const char *pa
     bool is_no_link = failed && errno == EINVAL && (int)size > 0;
     return !failed || is_no_link || iotide_is_path(path, errno) ? iotide_file_at(directory, path) : 0;
 }
+
+#include "raw_syscall.h"
+#include "scratch.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 
 #endif

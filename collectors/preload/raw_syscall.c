@@ -1,6 +1,5 @@
-/* Programs that restrict themselves: one call of ours of the kernel that they have not allowed may be their end. So from
- * then on we make none: what is only known by asking (names of descriptors, ids of threads) stays unknown. */
-#include "core.h"
+/* Our own calls of the kernel, none once the program has restricted itself. */
+#include "raw_syscall.h"
 
 #include <string.h>
 
@@ -37,15 +36,11 @@ void iotide_leave_directory(void) {
     atomic_store(&directory_size, 0);
 }
 
-void iotide_restrict(bool on) {
-    if (on && !iotide_restricted()) {
-        int error = errno;
-        iotide_take_slot();
-        for (int fd = 0; fd < 3; fd++)
-            iotide_target_of(fd);
-        long size = iotide_kernel()(SYS_getcwd, directory, sizeof directory); /* with the terminating zero */
-        atomic_store(&directory_size, size > 1 && *directory == '/' ? (size_t)size - 1 : 0);
-        errno = error;
-    }
+void iotide_note_directory(void) {
+    long size = iotide_kernel()(SYS_getcwd, directory, sizeof directory); /* with the terminating zero */
+    atomic_store(&directory_size, size > 1 && *directory == '/' ? (size_t)size - 1 : 0);
+}
+
+void iotide_refuse_kernel(bool on) {
     atomic_store(&restricted, on);
 }

@@ -1,0 +1,35 @@
+/* The start and the end of the traced process. */
+#include "clock.h"
+#include "lookup.h"
+#include "raw_syscall.h"
+#include "record.h"
+#include "region.h"
+#include "session.h"
+#include "switches.h"
+
+#include <sys/mman.h>
+
+/* glibc hands the program's arguments to constructors; environ may not be set yet, as ours is the first to run. */
+__attribute__((constructor(101))) static void load(int count, char **arguments, char **environment) {
+    int error = errno;
+    iotide_find_objects();
+    if (iotide_read_environment(count, arguments, environment)) {
+        iotide_read_switches(environment);
+        iotide_choose_clock();
+        void *page = (void *)syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (page != MAP_FAILED && madvise(page, 4096, MADV_WIPEONFORK) == 0) {
+            iotide_watch_threads();
+            iotide_alive = page;
+            iotide_start();
+        }
+    }
+    errno = error;
+}
+
+__attribute__((destructor(101))) static void unload(void) {
+    if (iotide_alive && *iotide_alive && atomic_load(&iotide_pending_fd) >= 0) {
+        int error = errno;
+        iotide_retry_hand_over(INT64_MAX);
+        errno = error;
+    }
+}

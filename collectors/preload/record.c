@@ -1,0 +1,239 @@
+/* The records of the traced calls: each goes into its thread's ring. */
+#include "record.h"
+#include "raw_syscall.h"
+#include "region.h"
+#include "room.h"
+#include "session.h"
+#include "state.h"
+#include "switches.h"
+
+#include <pthread.h>
+
+#define AHEAD 16 /* lines */
+
+static pthread_key_t exit_key;
+static bool has_exit_key;
+
+static void release_slot(void *slot) {
+    if (iotide_self.slot == slot && iotide_self.generation == atomic_load(&iotide_generation))
+        atomic_store_explicit(&iotide_self.slot->state, SLOT_RELEASED, memory_order_release);
+    iotide_self.slot = NULL;
+    iotide_self.generation = 0;
+    iotide_leave_room();
+}
+
+void iotide_watch_threads(void) {
+    has_exit_key = pthread_key_create(&exit_key, release_slot) == 0;
+}
+
+/* Where on the stack the thread's record is in the making. */
+static __thread uintptr_t making __attribute__((tls_model("initial-exec")));
+
+/* Whether a handler's siglongjmp has left the record in the making for good. Else we are in the handler, which stands
+ * below on the stack by more than a kilobyte: the registers that the kernel has saved. */
+static bool was_left(uintptr_t frame) {
+    return frame + 1024 > making && !iotide_on_signal_stack();
+}
+
+void iotide_unwind(const void *frame) {
+    /* The stack grows downward: a call that encloses this one stands above it. */
+    while (iotide_self.depth && iotide_self.enclosing[iotide_self.depth - 1].frame <= frame)
+        iotide_self.depth--;
+}
+
+/* Returns the slot's number, or -1 when none is free. */
+static int claim_in(struct iotide_header *region) {
+    struct iotide_slot *slots = (struct iotide_slot *)((char *)region + region->slots_offset);
+    long asked = syscall(SYS_gettid);
+    int32_t tid = asked < 0 ? 0 : (int32_t)asked;
+    for (uint32_t i = 0; i < IOTIDE_SLOTS; i++) {
+        struct iotide_slot *slot = &slots[i];
+        uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+        /* A released ring is used again only when it is drained, so that the tid stays right for what it holds; or by
+         * its own thread, whose destructors do I/O after ours. */
+        if (state == SLOT_CLAIMED ||
+            (state == SLOT_RELEASED && atomic_load(&slot->tid) != tid &&
+             atomic_load(&slot->head) != atomic_load_explicit(&slot->tail, memory_order_acquire)))
+            continue;
+        if (!atomic_compare_exchange_strong(&slot->state, &state, SLOT_CLAIMED))
+            continue;
+        atomic_store(&slot->tid, tid);
+        iotide_self.lines =
+            (struct iotide_record *)((char *)region + region->rings_offset) + (size_t)i * iotide_ring_lines;
+        iotide_self.head = atomic_load(&slot->head);
+        iotide_self.look_at = iotide_self.head;
+        iotide_self.made = atomic_load(&slot->made);
+        iotide_self.slot = slot;
+        iotide_self.generation = atomic_load(&iotide_generation);
+        if (has_exit_key)
+            pthread_setspecific(exit_key, slot);
+        return (int)i;
+    }
+    return -1;
+}
+
+static bool claim_slot(int64_t now) {
+    uint32_t count = iotide_region_count();
+    for (uint32_t i = 0; i < count; i++) {
+        int slot = claim_in(iotide_region_at(i));
+        if (slot < 0)
+            continue;
+        /* The next region is made while there is still room: a thread that comes meanwhile must not wait for it. */
+        if (i == count - 1 && slot >= IOTIDE_SLOTS / 4)
+            iotide_extend(count, now);
+        return true;
+    }
+    return iotide_extend(count, now) && claim_in(iotide_region_at(count)) >= 0;
+}
+
+void iotide_take_slot(void) {
+    if (!iotide_self.slot && !iotide_self.storing)
+        claim_slot(iotide_now());
+}
+
+/* The thread's own words of its slot: nobody else writes them. */
+static void count_up(_Atomic uint64_t *counter, uint64_t by) {
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_relaxed);
+}
+
+/* The collector has had these lines on its core: getting them back, for writing, takes longer than a call. */
+static inline void fetch_ahead(const struct iotide_record *line) {
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*line)); /* the compiler's own only reads, unless told of the processor */
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
+/* By fields, each as wide as it has just been written: a wider load of it waits for the stores to reach the cache. */
+static inline void copy_record(struct iotide_record *to, const volatile struct iotide_record *from) {
+    to->start_ns = from->start_ns;
+    to->duration_ns = from->duration_ns;
+    to->offset = from->offset;
+    to->requested = from->requested;
+    to->bytes = from->bytes;
+    to->handle = from->handle;
+    to->parent = from->parent;
+    to->file = from->file;
+    to->descriptor = from->descriptor;
+    to->call = from->call;
+    to->flags = from->flags;
+    to->words = from->words;
+    to->kind = from->kind;
+    to->error = from->error;
+    to->depth = from->depth;
+}
+
+/* Looks how far the collector is, and has it woken where much waits for it: so it may sleep while nothing does. */
+__attribute__((noinline)) static bool has_room(struct iotide_thread *thread, uint32_t lines) {
+    uint64_t tail = atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
+    uint64_t much = tail + iotide_ring_lines / IOTIDE_WAKE_AT, end = tail + iotide_ring_lines;
+    uint64_t wanted = thread->head + lines;
+    if (wanted > much) {
+        iotide_wake(iotide_region_at(0));
+        much = wanted + iotide_ring_lines / (4 * IOTIDE_WAKE_AT);
+    }
+    thread->look_at = much < end ? much : end;
+    return wanted <= end;
+}
+
+static void store(struct iotide_thread *thread, const struct iotide_record *record, const uint64_t *words) {
+    struct iotide_slot *slot = thread->slot;
+    uint32_t lines = 1 + (record->words + WORDS_A_LINE - 1u) / WORDS_A_LINE;
+    uint64_t mask = iotide_ring_lines - 1;
+    if (unlikely(thread->head + lines > thread->look_at) && !has_room(thread, lines)) {
+        count_up(&slot->dropped_full, 1);
+        count_up(&slot->dropped_bytes, iotide_bytes_of(record));
+        return;
+    }
+    fetch_ahead(&thread->lines[(thread->head + AHEAD) & mask]);
+    copy_record(&thread->lines[thread->head & mask], record);
+    for (uint32_t line = 1; line < lines; line++) {
+        uint64_t *to = (uint64_t *)&thread->lines[(thread->head + line) & mask];
+        uint32_t first = (line - 1) * WORDS_A_LINE;
+        for (uint32_t i = 0; i < WORDS_A_LINE; i++)
+            to[i] = first + i < record->words ? words[first + i] : 0;
+        to[WORDS_A_LINE] = (uint64_t)MARK_WORDS << 56;
+    }
+    thread->head += lines;
+    atomic_store_explicit(&slot->made, ++thread->made, memory_order_relaxed);
+    atomic_store_explicit(&slot->head, thread->head, memory_order_release);
+}
+
+static bool is_sampled_out(struct iotide_thread *thread, const struct iotide_record *record) {
+    if (record->kind != KIND_READ && record->kind != KIND_WRITE && record->kind != KIND_SEEK)
+        return false;
+    if (++thread->skipped >= iotide_sample) {
+        thread->skipped = 0;
+        return false;
+    }
+    count_up(&thread->slot->sampled_out, 1);
+    count_up(&thread->slot->sampled_out_bytes, (uint64_t)record->bytes);
+    return true;
+}
+
+static void count_drop(_Atomic uint64_t *counter) {
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static void drop_without_slot(struct iotide_header *region, const struct iotide_record *record) {
+    count_drop(&region->dropped_no_slot);
+    atomic_fetch_add_explicit(&region->dropped_no_slot_bytes, iotide_bytes_of(record), memory_order_relaxed);
+}
+
+/* All that a record needs now and then. */
+__attribute__((noinline)) static void put_with_care(struct iotide_thread *thread, const struct iotide_record *record,
+                                                    const uint64_t *words, uintptr_t frame) {
+    struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
+    if (record->file == IOTIDE_LEFT_OUT) {
+        count_drop(&region->left_out);
+        return;
+    }
+    if (thread->storing && !was_left(frame)) { /* a signal handler inside the few instructions of a record */
+        count_drop(&region->dropped_reentrant);
+        atomic_fetch_add_explicit(&region->dropped_reentrant_bytes, iotide_bytes_of(record), memory_order_relaxed);
+        return;
+    }
+    making = frame;
+    thread->storing = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    uint32_t before = thread->generation;
+    if (record->start_ns > thread->look_ns)
+        iotide_look_for_collector(record->start_ns + record->duration_ns);
+    if (atomic_load_explicit(&iotide_pending_fd, memory_order_relaxed) >= 0)
+        iotide_retry_hand_over(record->start_ns);
+    uint32_t now = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    if (before && before != now) {
+        /* Another region has taken over since this call looked up its numbers, which mean nothing there. */
+        thread->generation = 0;
+        thread->slot = NULL;
+        drop_without_slot(atomic_load(&iotide_region), record);
+    } else if ((before != now || !thread->slot) && !claim_slot(record->start_ns)) {
+        drop_without_slot(region, record);
+    } else if (iotide_sample == 1 || !is_sampled_out(thread, record)) {
+        store(thread, record, words);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->storing = false;
+}
+
+void iotide_put(const struct iotide_record *record, const uint64_t *words) {
+    struct iotide_thread *thread = &iotide_self;
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    if (unlikely(thread->storing || record->file == IOTIDE_LEFT_OUT || record->start_ns > thread->look_ns ||
+                 atomic_load_explicit(&iotide_pending_fd, memory_order_relaxed) >= 0 || !thread->slot ||
+                 thread->generation != atomic_load_explicit(&iotide_generation, memory_order_relaxed) ||
+                 iotide_sample != 1)) {
+        int error = errno;
+        put_with_care(thread, record, words, frame);
+        errno = error;
+        return;
+    }
+    making = frame;
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->storing = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    store(thread, record, words);
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->storing = false;
+}

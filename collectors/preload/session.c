@@ -1,0 +1,259 @@
+/* The regions of a process: made and handed over at its start, after a fork, when threads need more, and when the collector
+ * is gone. */
+#include "session.h"
+#include "definitions.h"
+#include "descriptors.h"
+#include "objects.h"
+#include "raw_syscall.h"
+#include "region.h"
+#include "scratch.h"
+#include "state.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define MAX_EXTENTS 128
+#define RETRY_NS 10000000
+#define LOOK_NS INT64_C(1000000000)  /* how often a thread looks whether the collector lives */
+#define GONE_NS INT64_C(3000000000)  /* not seen for so long, it is taken for gone */
+#define MOST_LEFT_BEHIND 8           /* regions of collectors that are gone, kept as other threads may be writing */
+
+/* Process-wide; written by iotide_start while no other thread of this process traces. */
+static struct iotide_header *_Atomic regions[MAX_EXTENTS];
+static _Atomic uint32_t region_count;
+static _Atomic bool extending;
+static _Atomic int64_t no_region_until;
+static _Atomic bool attaching;
+static uint32_t left_behind;
+
+/* A region whose hand-over found the collector's queue full: tried again later, as the memory fills meanwhile. */
+_Atomic int iotide_pending_fd = -1;
+static _Atomic int64_t pending_since;
+static struct stat pending_identity;
+static _Atomic bool handing_over;
+
+/* ---- handing over later ---- */
+
+/* Keeps a region's descriptor for later, out of the way of the program's own numbers. */
+static bool keep_pending(int fd) {
+    struct rlimit limit;
+    int high = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 256 && limit.rlim_cur < 1u << 20
+                   ? (int)limit.rlim_cur - 128
+                   : 1024;
+    int kept = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, high);
+    if (kept < 0 || syscall(SYS_fstat, kept, &pending_identity) != 0)
+        return false;
+    atomic_store(&pending_since, iotide_now());
+    atomic_store(&iotide_pending_fd, kept);
+    return true;
+}
+
+/* The program may have closed it, or even have given the number to a file of its own. */
+static bool is_pending(int fd) {
+    struct stat identity;
+    return syscall(SYS_fstat, fd, &identity) == 0 && identity.st_ino == pending_identity.st_ino &&
+           identity.st_dev == pending_identity.st_dev;
+}
+
+void iotide_retry_hand_over(int64_t now) {
+    if (now - atomic_load(&pending_since) < RETRY_NS || atomic_exchange(&handing_over, true))
+        return;
+    int fd = atomic_load(&iotide_pending_fd);
+    if (fd >= 0) {
+        int failure = ENOENT;
+        if (is_pending(fd)) {
+            failure = iotide_hand_over(atomic_load(&regions[0]), fd);
+            if (failure != EAGAIN)
+                syscall(SYS_close, fd);
+        }
+        if (failure != EAGAIN)
+            atomic_store(&iotide_pending_fd, -1);
+        else
+            atomic_store(&pending_since, now);
+    }
+    atomic_store(&handing_over, false);
+}
+
+/* ---- the process ---- */
+
+/* Of the records that a ring still holds. Other threads may be writing beyond its head. */
+static uint64_t bytes_in(const struct iotide_header *region, uint32_t number, const struct iotide_slot *slot) {
+    const struct iotide_record *lines =
+        (const struct iotide_record *)((const char *)region + region->rings_offset) + (size_t)number * region->ring_lines;
+    uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire), bytes = 0;
+    for (uint64_t at = atomic_load(&slot->tail); at < head; at++) {
+        const struct iotide_record *line = &lines[at & (region->ring_lines - 1)];
+        bytes += line->depth == MARK_WORDS ? 0 : iotide_bytes_of(line);
+    }
+    return bytes;
+}
+
+/* Tells a new region what becomes of the calls before it. */
+static void follow(struct iotide_header *fresh) {
+    for (uint32_t i = 0; i < atomic_load(&region_count); i++) {
+        const struct iotide_header *region = atomic_load(&regions[i]);
+        const struct iotide_slot *slots = (const struct iotide_slot *)((const char *)region + region->slots_offset);
+        fresh->before_token = region->token;
+        fresh->lost_before += atomic_load(&region->dropped_no_slot) + atomic_load(&region->dropped_reentrant);
+        fresh->lost_before_bytes +=
+            atomic_load(&region->dropped_no_slot_bytes) + atomic_load(&region->dropped_reentrant_bytes);
+        for (uint32_t j = 0; j < IOTIDE_SLOTS; j++) {
+            uint64_t taken = atomic_load(&slots[j].taken);
+            fresh->taken_before += taken;
+            fresh->lost_before += atomic_load(&slots[j].made) - taken + atomic_load(&slots[j].dropped_full);
+            fresh->lost_before_bytes += atomic_load(&slots[j].dropped_bytes) + bytes_in(region, j, &slots[j]);
+        }
+    }
+}
+
+/* Makes the process's first region and hands it over. */
+static struct iotide_header *handed_over(bool follows, int *failure) {
+    *failure = 0;
+    if (iotide_restricted())
+        return NULL;
+    uint64_t token = (uint64_t)iotide_now() ^ ((uint64_t)iotide_own_pid << 32) ^ (uint64_t)(uintptr_t)&token;
+    int fd;
+    struct iotide_header *region = iotide_make_region(0, token, &fd);
+    if (!region)
+        return NULL;
+    if (follows)
+        follow(region);
+    *failure = iotide_hand_over(region, fd);
+    bool kept = *failure == 0 || (!follows && *failure == EAGAIN && keep_pending(fd));
+    syscall(SYS_close, fd);
+    if (!kept) {
+        syscall(SYS_munmap, region, region->region_bytes);
+        return NULL;
+    }
+    return region;
+}
+
+/* All numbers begin anew with a region: its collector has heard none of the definitions. */
+static void adopt(struct iotide_header *region) {
+    atomic_store(&iotide_region, region);
+    atomic_store(&regions[0], region);
+    iotide_reset_definitions();
+    iotide_reset_descriptors();
+    atomic_fetch_add(&iotide_generation, 1);
+    iotide_self.generation = 0;
+    iotide_self.slot = NULL;
+    atomic_store(&region_count, 1);
+}
+
+/* In a forked child the parent's regions are let go first. */
+static bool begin(void) {
+    uint32_t inherited = atomic_exchange(&region_count, 0);
+    struct iotide_header *parents = NULL; /* the page with the parent's counters */
+    for (uint32_t i = 0; i < inherited && i < MAX_EXTENTS; i++) {
+        struct iotide_header *old = atomic_exchange(&regions[i], NULL);
+        if (!old || iotide_self.storing) /* a fork in a signal handler may go on in the middle of a record */
+            continue;
+        uint64_t bytes = old->region_bytes;
+        if (i == 0 && syscall(SYS_munmap, (char *)old + IOTIDE_HEADER_BYTES, bytes - IOTIDE_HEADER_BYTES) == 0)
+            parents = old;
+        else
+            syscall(SYS_munmap, old, bytes);
+    }
+    int left = atomic_exchange(&iotide_pending_fd, -1);
+    if (left >= 0 && is_pending(left))
+        syscall(SYS_close, left);
+    /* The threads that were at these stayed in the parent. */
+    atomic_store(&handing_over, false);
+    atomic_store(&extending, false);
+    atomic_store(&attaching, false);
+    atomic_store(&no_region_until, 0);
+    if (atomic_load(&iotide_generation)) { /* else nobody has touched their pages yet */
+        iotide_reset_scratch();
+        iotide_reset_objects();
+    }
+    left_behind = 0;
+    iotide_own_pid = getpid();
+    int failure;
+    struct iotide_header *region = handed_over(false, &failure);
+    if (region)
+        adopt(region);
+    else if (!iotide_leave_word(failure) && parents)
+        atomic_fetch_add(&parents->children_unheard, 1);
+    if (parents)
+        syscall(SYS_munmap, parents, IOTIDE_HEADER_BYTES);
+    return region != NULL;
+}
+
+bool iotide_start(void) {
+    volatile uint32_t *alive = iotide_alive;
+    if (!alive) /* another thread has just given up */
+        return false;
+    /* alive[0]: traced; alive[1]: somebody is at it. Both read 0 in a forked child. */
+    if (__atomic_exchange_n((uint32_t *)&alive[1], 1, __ATOMIC_ACQ_REL))
+        return alive[0] != 0;
+    int error = errno;
+    if (iotide_restricted())
+        iotide_define_unseen(UNSEEN_CHILD, NULL);
+    if (!iotide_restricted() && begin())
+        alive[0] = 1;
+    else
+        iotide_give_up(); /* for good: a child of ours has no better chance */
+    errno = error;
+    return alive[0] != 0;
+}
+
+/* ---- more regions ---- */
+
+uint32_t iotide_region_count(void) {
+    return atomic_load(&region_count);
+}
+
+struct iotide_header *iotide_region_at(uint32_t number) {
+    return atomic_load(&regions[number]);
+}
+
+bool iotide_extend(uint32_t count, int64_t now) {
+    /* Making a region in vain costs tens of microseconds: not again at each call. */
+    if (now < atomic_load_explicit(&no_region_until, memory_order_relaxed))
+        return false;
+    /* The collector knows extents only of processes whose first region it has. */
+    if (count >= MAX_EXTENTS || iotide_restricted() || atomic_load(&iotide_pending_fd) >= 0 || atomic_exchange(&extending, true))
+        return false;
+    bool made = false;
+    if (atomic_load(&region_count) == count) {
+        int fd;
+        struct iotide_header *region = iotide_make_region(count, atomic_load(&regions[0])->token, &fd);
+        if (region) {
+            made = iotide_hand_over(region, fd) == 0;
+            syscall(SYS_close, fd);
+            if (made) {
+                atomic_store(&regions[count], region);
+                atomic_store(&region_count, count + 1);
+            } else {
+                syscall(SYS_munmap, region, region->region_bytes);
+            }
+        }
+    }
+    if (!made && atomic_load(&region_count) == count)
+        atomic_store(&no_region_until, now + RETRY_NS);
+    atomic_store(&extending, false);
+    return made;
+}
+
+/* ---- a collector that is gone ---- */
+
+/* Hands a new region to whoever listens now. What the old one holds counts as lost, though a collector that had only
+ * been stopped will still read it. Other threads may be writing into the old one: it stays mapped. */
+void iotide_look_for_collector(int64_t now) {
+    iotide_self.look_ns = now + LOOK_NS;
+    struct iotide_header *region = atomic_load(&iotide_region);
+    if (now - atomic_load_explicit(&region->collector_seen_ns, memory_order_relaxed) < GONE_NS ||
+        atomic_load(&iotide_pending_fd) >= 0 || left_behind >= MOST_LEFT_BEHIND || atomic_exchange(&attaching, true))
+        return;
+    if (region == atomic_load(&iotide_region)) { /* else another thread has just done it */
+        int failure;
+        struct iotide_header *fresh = handed_over(true, &failure);
+        if (fresh) {
+            left_behind++;
+            adopt(fresh);
+        }
+    }
+    atomic_store(&attaching, false);
+}

@@ -1,0 +1,16 @@
+/* The regions of the process, and the collector that has them. */
+#ifndef IOTIDE_SESSION_H
+#define IOTIDE_SESSION_H
+
+#include "region.h"
+#include "tracer.h"
+
+/* At least 0: a region whose hand-over found the collector's queue full. */
+extern __attribute__((visibility("hidden"))) _Atomic int iotide_pending_fd;
+void iotide_retry_hand_over(int64_t now); /* of that region */
+void iotide_look_for_collector(int64_t now); /* of the calling thread's: is it gone, another gets a new region */
+uint32_t iotide_region_count(void);
+struct iotide_header *iotide_region_at(uint32_t number); /* below the count */
+bool iotide_extend(uint32_t count, int64_t now); /* makes a region more, unless there are other than count by now */
+
+#endif

@@ -1,0 +1,27 @@
+/* Whether and as what the process is traced. */
+#include "state.h"
+#include "raw_syscall.h"
+
+#include <signal.h>
+
+volatile uint32_t *iotide_alive;
+struct iotide_header *_Atomic iotide_region;
+_Atomic uint32_t iotide_generation;
+pid_t iotide_own_pid;
+__thread struct iotide_thread iotide_self __attribute__((tls_model("initial-exec")));
+
+bool iotide_same_process(void) {
+    return iotide_restricted() || getpid() == iotide_own_pid;
+}
+
+void iotide_give_up(void) {
+    iotide_alive = NULL;
+}
+
+bool iotide_on_signal_stack(void) {
+    int error = errno;
+    stack_t stack;
+    bool on = syscall(SYS_sigaltstack, NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
+    errno = error;
+    return on;
+}

@@ -1,0 +1,128 @@
+"""The layers of the tracer's C core: includes are its graph, and go down the written order only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "collectors/preload"
+
+LAYERS = (
+    ("ring", "tracer"),
+    ("hash", "number_pool", "raw_syscall", "environment", "words"),
+    ("state", "region", "lookup", "sockets"),
+    ("scratch", "switches", "clock", "readable", "room", "copies"),
+    ("layer",),
+    ("definitions",),
+    ("kept", "objects"),
+    ("descriptors",),
+    ("session",),
+    ("record",),
+    ("process", "seccomp"),
+)
+"""From the lowest on; a file may include those of its own layer (but not in a circle) and of layers below."""
+WRAPPERS = {
+    *("aio", "close", "directory", "exec", "formatted", "kernel", "libc", "linux_aio", "mapping", "open"),
+    *("standard", "stream", "transfer", "unload", "posix", "stdio"),
+}
+"""Above all layers: they export libc's names."""
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names} | dict.fromkeys(WRAPPERS, len(LAYERS))
+LONGEST = 400
+"""Lines of a file."""
+
+
+def code_of(text: str) -> str:
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+
+
+def sources() -> dict[str, str]:
+    """The core's files by name, without comments."""
+    paths = [*FOLDER.glob("*.[ch]"), FOLDER / "hooks/posix.h", FOLDER / "hooks/stdio.h"]
+    return {path.name: code_of(path.read_text()) for path in paths}
+
+
+def included(code: str) -> set[str]:
+    names = {Path(name).stem for name in re.findall(r'#include "([^"]+)"', code)}
+    return {name for name in names if not name.startswith("sites_")}
+
+
+def upward(files: dict[str, str]) -> list[str]:
+    """Includes of a layer above, of a wrapper by a layer, or in a circle."""
+    graph: dict[str, set[str]] = {}
+    for name, code in files.items():
+        graph.setdefault(Path(name).stem, set()).update(included(code) - {Path(name).stem})
+    found = [f"{name} -> {other}" for name in graph for other in graph[name] if RANK[other] > RANK[name]]
+    done: set[str] = set()
+    while ready := {name for name in graph if name not in done and graph[name] <= done}:
+        done |= ready
+    return sorted(found + [f"circle with {name}" for name in graph if name not in done])
+
+
+def externals(files: dict[str, str]) -> list[str]:
+    return [name for name, code in files.items() if name.endswith(".c") and re.search(r"^\s*extern\b", code, re.M)]
+
+
+def declared(code: str) -> set[str]:
+    return set(re.findall(r"^[^\n#]*?\b(iotide_\w+)(?:\([^{}]*?\))?;", code, re.M))
+
+
+def unused(files: dict[str, str]) -> list[str]:
+    """What a private header declares and no other file of the core uses."""
+    found = []
+    for name, code in files.items():
+        stem = Path(name).stem
+        if name.endswith(".h") and f"{stem}.c" in files and "EXPORT" not in code:
+            others = "\n".join(text for other, text in files.items() if Path(other).stem != stem)
+            words = {word for word in declared(code) if len(re.findall(rf"\b{word}\b", code)) == 1}  # no macro has it
+            found += [f"{name}: {word}" for word in words if not re.search(rf"\b{word}\b", others)]
+    return found
+
+
+def test_each_file_has_a_layer() -> None:
+    assert {Path(name).stem for name in sources()} == set(RANK)
+
+
+def test_includes_go_down() -> None:
+    assert upward(sources()) == []
+
+
+def test_no_file_is_long() -> None:
+    lines = {path.name: path.read_text().count("\n") for path in FOLDER.glob("*.[ch]")}
+    assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+
+
+def test_what_others_have_is_declared_in_headers() -> None:
+    assert externals(sources()) == []
+
+
+def test_nothing_is_declared_that_nobody_uses() -> None:
+    assert unused(sources()) == []
+
+
+def test_a_file_includes_its_own_header() -> None:
+    files = sources()
+    own = [name for name in files if name.endswith(".c") and f"{name[:-2]}.h" in files]
+    assert [name for name in own if f'#include "{name[:-2]}.h"' not in files[name]] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "added", "found"),
+    [
+        ("clock.c", '#include "session.h"', upward),
+        ("room.c", '#include "libc.h"', upward),
+        ("room.h", '#include "copies.h"\n', None),
+        ("clock.c", "extern int iotide_anything;", externals),
+        ("record.h", "void iotide_nobody_calls(void);", unused),
+    ],
+)
+def test_a_fault_is_found(name: str, added: str, found: Callable[[dict[str, str]], list[str]] | None) -> None:
+    files = sources()
+    files[name] = f"{added}\n{files[name]}"
+    if found:
+        assert found(files)
+    else:
+        files["copies.h"] = f'#include "room.h"\n{files["copies.h"]}'
+        assert upward(files)
