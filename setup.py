@@ -83,10 +83,10 @@ def tracers():
     yield tracer(ALL_LAYERS, [])
 
 
-def kernel(folder, name):
-    """A part that Python is too slow for; without it a twin in Python does the same."""
+def native(folder, name):
+    """A part that Python is too slow for; without it a fallback in Python does the same."""
     sources, headers = (sorted(map(str, Path(folder).glob(f"*.{kind}"))) for kind in "ch")
-    headers += sorted(map(str, Path("collectors/kernel").glob("*.h")))
+    headers += sorted(map(str, Path("collectors/native").glob("*.h")))
     options = ["-std=gnu11", "-O2", "-fvisibility=hidden", *WARNINGS]
     place = f"iotide.{folder.replace('/', '.')}.{name}"
     digest = Path("build", "digests", f"{name}.c")
@@ -98,18 +98,18 @@ def kernel(folder, name):
     )
 
 
-def kernels():
+def natives():
     """The sequential part of the archive's compressor, and what takes records and lines of traces apart."""
-    yield kernel("analyzers/kernel", "iotide_grouping")
-    yield kernel("events/archive/kernel", "iotide_kernel")
-    yield kernel("collectors/sources/preload/kernel", "iotide_records")
-    yield kernel("collectors/sources/strace/kernel", "iotide_strace")
-    yield kernel("collectors/sources/kernel_traces/kernel", "iotide_traces")
+    yield native("analyzers/native", "iotide_grouping")
+    yield native("events/archive/native", "iotide_archive")
+    yield native("collectors/sources/preload/native", "iotide_records")
+    yield native("collectors/sources/strace/native", "iotide_strace")
+    yield native("collectors/sources/kernel_traces/native", "iotide_traces")
 
 
 subpackages = find_packages(include=[*PARTS, *(f"{part}.*" for part in PARTS)])
 setup(
     packages=["iotide", *(f"iotide.{name}" for name in subpackages)],
-    ext_modules=[*tracers(), *kernels()],
+    ext_modules=[*tracers(), *natives()],
     cmdclass={"build_py": BuildModules, "build_ext": BuildTracer},
 )

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..events.compiled import load
-from . import grouping_twin as twin
+from . import grouping_fallback as fallback
 
 Ints = npt.NDArray[np.int64]
 
-_PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_grouping.so"
+_PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_grouping.so"
 _WORD: Final = 8
 _SEED: Final = randbits(64)
 """So that nobody can choose values that meet in the table; what comes out does not depend on it."""
@@ -46,8 +46,8 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 
 @lru_cache(maxsize=1)
-def kernel() -> ctypes.CDLL | None:
-    """Returns the compiled kernel, or None where it was not built: the twin then does the same."""
+def native() -> ctypes.CDLL | None:
+    """Returns the compiled helper, or None where it was not built: the fallback then does the same."""
     return load(_PATH, _FUNCTIONS)
 
 
@@ -66,13 +66,13 @@ class Grouping:
     def __init__(self, columns: Sequence[npt.NDArray[Any]]) -> None:
         length = len(columns[0])
         varying = [column for column in columns if column.strides != (0,)]
-        self._kernel = kernel()
+        self._native = native()
         if not varying:
-            self.number, self.first, self.last = twin.one_group(length)
-        elif self._kernel is None:
-            self.number, self.first, self.last = twin.number(varying)
+            self.number, self.first, self.last = fallback.one_group(length)
+        elif self._native is None:
+            self.number, self.first, self.last = fallback.number(varying)
         else:
-            self._number(self._kernel, varying, length)
+            self._number(self._native, varying, length)
 
     def __len__(self) -> int:
         """How many groups there are."""
@@ -82,10 +82,10 @@ class Grouping:
         """Returns how many rows each group has, int64[groups]."""
         if len(self) == 1:
             return np.array([len(self.number)], np.int64)
-        if self._kernel is None:
-            return twin.counts(self.number, len(self))
+        if self._native is None:
+            return fallback.counts(self.number, len(self))
         made = np.zeros(len(self), np.int64)
-        self._kernel.grouping_count(self.number.ctypes.data, len(self.number), made.ctypes.data)
+        self._native.grouping_count(self.number.ctypes.data, len(self.number), made.ctypes.data)
         return made
 
     def sum(self, column: npt.NDArray[Any]) -> Ints:
@@ -102,12 +102,12 @@ class Grouping:
         made = np.zeros((len(self), len(wide)), np.int64)
         if len(self) == 1:
             made[0] = [column.sum() for column in wide]
-        elif self._kernel is None:
+        elif self._native is None:
             for at, column in enumerate(wide):
-                made[:, at] = twin.reduced("sum", self.number, len(self), column)
+                made[:, at] = fallback.reduced("sum", self.number, len(self), column)
         else:
             told = np.array([[column.ctypes.data for column in wide], [column.strides[0] for column in wide]], np.int64)
-            self._kernel.grouping_sum(
+            self._native.grouping_sum(
                 self.number.ctypes.data, len(self.number), told[0].ctypes.data, told[1].ctypes.data, len(wide),
                 made.ctypes.data,
             )  # fmt: skip
@@ -139,15 +139,15 @@ class Grouping:
 
         Returns:
             The number of each part's group; and of each the least start, the most end, how many events, and the sums of
-            durations and sizes. None where there is no kernel, or columns lie as it does not read them.
+            durations and sizes. None where there is no helper, or columns lie as it does not read them.
         """
         is_read = all(column.dtype == np.int64 for column in (start, duration, size))
-        if self._kernel is None or not (is_read and start.flags.c_contiguous and duration.flags.c_contiguous):
+        if self._native is None or not (is_read and start.flags.c_contiguous and duration.flags.c_contiguous):
             return None
         made = [np.empty(len(start), np.int64) for _ in range(6)]
         told = np.array([column.ctypes.data for column in made], np.int64)
         number = np.ascontiguousarray(self.number)
-        count = self._kernel.grouping_steps(
+        count = self._native.grouping_steps(
             number.ctypes.data, len(self), len(start), start.ctypes.data, duration.ctypes.data, size.ctypes.data,
             size.strides[0], step_ns, told.ctypes.data,
         )  # fmt: skip
@@ -162,10 +162,10 @@ class Grouping:
 
     def _reduced(self, name: str, column: npt.NDArray[Any], begin: int) -> Ints:
         values = column if column.dtype == np.int64 else column.astype(np.int64)
-        if self._kernel is None:
-            return twin.reduced(name, self.number, len(self), values)
+        if self._native is None:
+            return fallback.reduced(name, self.number, len(self), values)
         made = np.full(len(self), begin, np.int64)
-        reduce = getattr(self._kernel, f"grouping_{name}")
+        reduce = getattr(self._native, f"grouping_{name}")
         reduce(self.number.ctypes.data, len(values), values.ctypes.data, values.strides[0], made.ctypes.data)
         return made
 

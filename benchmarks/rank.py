@@ -139,7 +139,7 @@ def reading() -> list[Figure]:
     for name, parser, text in (("perf sched script", PerfParser, perf), ("LTTng by babeltrace", LttngParser, lttng)):
         compiled = lines_a_second(parser, text)
         with without_kernel():
-            twin = lines_a_second(parser, text[: len(text) // 6])
+            fallback = lines_a_second(parser, text[: len(text) // 6])
         figures.append(
             Figure(
                 f"{name}, read",
@@ -147,7 +147,7 @@ def reading() -> list[Figure]:
                 "k lines/s",
                 ">= 300 k lines/s",
                 peer="without the compiled part",
-                peer_value=twin / 1e3,
+                peer_value=fallback / 1e3,
             )
         )
     return figures

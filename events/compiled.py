@@ -15,11 +15,11 @@ SYMBOL: Final = "iotide_sources"
 REBUILD: Final = "install a C compiler, then iotide again: `pip install .`, in a clone `pip install --editable .`"
 
 HELPERS: Final = {
-    "grouping": "analyzers/kernel/libiotide_grouping.so",
-    "archive": "events/archive/kernel/libiotide_kernel.so",
-    "records": "collectors/sources/preload/kernel/libiotide_records.so",
-    "strace": "collectors/sources/strace/kernel/libiotide_strace.so",
-    "kernel traces": "collectors/sources/kernel_traces/kernel/libiotide_traces.so",
+    "grouping": "analyzers/native/libiotide_grouping.so",
+    "archive": "events/archive/native/libiotide_archive.so",
+    "records": "collectors/sources/preload/native/libiotide_records.so",
+    "strace": "collectors/sources/strace/native/libiotide_strace.so",
+    "kernel traces": "collectors/sources/kernel_traces/native/libiotide_traces.so",
 }
 """Where each lies in the package."""
 

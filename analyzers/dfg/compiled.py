@@ -1,4 +1,4 @@
-"""Many events that come in order, added to the parts of a graph by the compiled kernel; they do the same in NumPy."""
+"""Many events that come in order, added to the parts of a graph by the compiled helper; they do the same in NumPy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..grouping import kernel
+from ..grouping import native
 from .bounds import Edges
 from .concurrency import Concurrency
 from .durations import Durations
@@ -22,8 +22,8 @@ _OUT_OF_ORDER, _NO_MEMORY = -1, -2
 
 
 def library(events: int) -> ctypes.CDLL | None:
-    """Returns the kernel where it is there and there are so many events that it pays."""
-    return kernel() if events >= FEWEST else None
+    """Returns the helper where it is there and there are so many events that it pays."""
+    return native() if events >= FEWEST else None
 
 
 def tally(
@@ -64,7 +64,7 @@ def follow(
     start: Ints,
     duration: Ints,
 ) -> bool:
-    """Counts edges, and in how many cases activities are; False, with nothing changed, where the kernel cannot.
+    """Counts edges, and in how many cases activities are; False, with nothing changed, where the helper cannot.
 
     It can where events of a case come in the order of their starts and no edge is new. ``slots`` is each event's, or
     one for all.

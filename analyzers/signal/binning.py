@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..grouping import kernel
+from ..grouping import native
 
 _FEWEST: Final = 256
-"""Requests from which on the kernel pays."""
+"""Requests from which on the helper pays."""
 
 Numbers = npt.NDArray[np.integer[Any]] | npt.NDArray[np.floating[Any]]
 
@@ -99,10 +99,10 @@ def _within(
 
 
 def _compiled(*columns: npt.NDArray[np.int64]) -> ctypes.CDLL | None:
-    """Returns the kernel where it is there and it pays, for columns that lie as it reads them."""
+    """Returns the helper where it is there and it pays, for columns that lie as it reads them."""
     if len(columns[0]) < _FEWEST or any(not column.flags.c_contiguous for column in columns):
         return None
-    return kernel()
+    return native()
 
 
 def _sums(position: npt.NDArray[np.int64], weight: Numbers, bins: int) -> npt.NDArray[np.float64]:

@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .coder_twin import CoderTwin
-from .kernel_library import kernel
+from .coder_fallback import CoderFallback
+from .native_library import native
 
-_TWIN_BYTES: Final = 500
-"""About what a terminal takes in the twin."""
+_FALLBACK_BYTES: Final = 500
+"""About what a terminal takes in the fallback."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,14 +51,14 @@ class Coder:
         if not 1 <= first_of_handle <= fields <= self.MOST_FIELDS:
             raise ValueError(f"1 to {self.MOST_FIELDS} fields, those of the handle last, not {fields}")
         self._fields = fields
-        self._kernel = kernel()
-        self._twin = CoderTwin(fields, first_of_handle) if self._kernel is None else None
+        self._native = native()
+        self._fallback = CoderFallback(fields, first_of_handle) if self._native is None else None
         self._written = 0
-        if self._kernel is not None:
-            self._coder = self._kernel.coder_new(fields, first_of_handle)
+        if self._native is not None:
+            self._coder = self._native.coder_new(fields, first_of_handle)
             if not self._coder:
                 raise MemoryError
-            weakref.finalize(self, self._kernel.coder_free, self._coder)
+            weakref.finalize(self, self._native.coder_free, self._coder)
 
     def feed(self, groups: npt.NDArray[np.uint32], fields: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """Codes calls.
@@ -70,15 +70,15 @@ class Coder:
         Returns:
             Terminals, int32[m]; m < n when the table of terminals is full and a new section is due.
         """
-        if self._twin is not None:
-            return np.array(self._twin.feed(groups.tolist(), fields.tolist()), np.int32)
-        assert self._kernel is not None  # noqa: S101  (one of the two is there)
+        if self._fallback is not None:
+            return np.array(self._fallback.feed(groups.tolist(), fields.tolist()), np.int32)
+        assert self._native is not None  # noqa: S101  (one of the two is there)
         groups = np.ascontiguousarray(groups, np.uint32)
         fields = np.ascontiguousarray(fields, np.int64)
         if fields.shape != (len(groups), self._fields):
             raise ValueError(f"fields have shape {fields.shape}, not {(len(groups), self._fields)}")
         terminals = np.empty(len(groups), np.int32)
-        done = self._kernel.coder_feed(
+        done = self._native.coder_feed(
             self._coder, groups.ctypes.data, fields.ctypes.data, len(groups), terminals.ctypes.data
         )
         self._check()
@@ -92,85 +92,85 @@ class Coder:
     def new_terminals(self) -> Terminals:
         """Returns the terminals that were made since the last call of this."""
         first, self._written = self._written, self.count
-        if self._twin is not None:
-            rows = self._twin.terminals[first:]
+        if self._fallback is not None:
+            rows = self._fallback.terminals[first:]
             growths = np.array([row[2] for row in rows], np.int64).reshape(len(rows), self._fields)
             return Terminals(
                 np.array([row[0] for row in rows], np.uint32), np.array([row[1] for row in rows], np.uint32), growths
             )
-        assert self._kernel is not None  # noqa: S101
+        assert self._native is not None  # noqa: S101
         count = self._written - first
         made = Terminals(
             np.empty(count, np.uint32), np.empty(count, np.uint32), np.empty((count, self._fields), np.int64)
         )
-        self._kernel.coder_write(
+        self._native.coder_write(
             self._coder, first, made.groups.ctypes.data, made.literals.ctypes.data, made.growths.ctypes.data
         )
         return made
 
     def take_literals(self) -> list[npt.NDArray[np.int64]]:
         """Returns each field's literals since the last call of this, in order."""
-        if self._twin is not None:
-            taken = [np.array(values, np.int64) for values in self._twin.literals]
-            for each in self._twin.literals:
+        if self._fallback is not None:
+            taken = [np.array(values, np.int64) for values in self._fallback.literals]
+            for each in self._fallback.literals:
                 each.clear()
             return taken
-        assert self._kernel is not None  # noqa: S101
+        assert self._native is not None  # noqa: S101
         lists: list[npt.NDArray[np.int64]] = []
         for field in range(self._fields):
-            values = np.empty(self._kernel.coder_literals(self._coder, field), np.int64)
+            values = np.empty(self._native.coder_literals(self._coder, field), np.int64)
             if len(values):
-                self._kernel.coder_take_literals(self._coder, field, values.ctypes.data)
+                self._native.coder_take_literals(self._coder, field, values.ctypes.data)
             lists.append(values)
         return lists
 
     @property
     def count(self) -> int:
         """How many terminals there are."""
-        if self._twin is not None:
-            return len(self._twin.terminals)
-        assert self._kernel is not None  # noqa: S101
-        return int(self._kernel.coder_terminals(self._coder))
+        if self._fallback is not None:
+            return len(self._fallback.terminals)
+        assert self._native is not None  # noqa: S101
+        return int(self._native.coder_terminals(self._coder))
 
     @property
     def literal_count(self) -> int:
         """How many literals wait to be taken, of all fields."""
-        if self._twin is not None:
-            return sum(map(len, self._twin.literals))
-        assert self._kernel is not None  # noqa: S101
-        return int(self._kernel.coder_all_literals(self._coder))
+        if self._fallback is not None:
+            return sum(map(len, self._fallback.literals))
+        assert self._native is not None  # noqa: S101
+        return int(self._native.coder_all_literals(self._coder))
 
     @property
     def nbytes(self) -> int:
         """About the memory that it takes."""
-        if self._twin is not None:
-            return _TWIN_BYTES * (len(self._twin.terminals) + self.literal_count)
-        assert self._kernel is not None  # noqa: S101
-        return int(self._kernel.coder_bytes(self._coder))
+        if self._fallback is not None:
+            return _FALLBACK_BYTES * (len(self._fallback.terminals) + self.literal_count)
+        assert self._native is not None  # noqa: S101
+        return int(self._native.coder_bytes(self._coder))
 
     def define(self, terminals: Terminals) -> None:
         """For decoding: adds terminals as they were written."""
-        if self._twin is not None:
+        if self._fallback is not None:
             for group, literals, growth in zip(
                 terminals.groups.tolist(), terminals.literals.tolist(), terminals.growths.tolist(), strict=True
             ):
-                self._twin.define((group, literals, tuple(growth)))
+                self._fallback.define((group, literals, tuple(growth)))
             return
-        assert self._kernel is not None  # noqa: S101
+        assert self._native is not None  # noqa: S101
         groups = np.ascontiguousarray(terminals.groups, np.uint32)
         bits = np.ascontiguousarray(terminals.literals, np.uint32)
         growths = np.ascontiguousarray(terminals.growths, np.int64)
-        self._kernel.coder_define(self._coder, len(groups), groups.ctypes.data, bits.ctypes.data, growths.ctypes.data)
+        self._native.coder_define(self._coder, len(groups), groups.ctypes.data, bits.ctypes.data, growths.ctypes.data)
         self._check()
 
     def give_literals(self, field: int, values: npt.NDArray[np.int64]) -> None:
         """For decoding: adds literals of a field."""
-        if self._twin is not None:
-            self._twin.literals[field].extend(values.tolist())
+        if self._fallback is not None:
+            self._fallback.literals[field].extend(values.tolist())
             return
-        assert self._kernel is not None  # noqa: S101
+        assert self._native is not None  # noqa: S101
         given = np.ascontiguousarray(values, np.int64)
-        self._kernel.coder_give_literals(self._coder, field, given.ctypes.data, len(given))
+        self._native.coder_give_literals(self._coder, field, given.ctypes.data, len(given))
         self._check()
 
     def decode(self, terminals: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
@@ -178,19 +178,19 @@ class Coder:
 
         m < n: a terminal is not defined, or a literal of it is missing.
         """
-        if self._twin is not None:
-            found, rows = self._twin.decode(terminals.tolist())
+        if self._fallback is not None:
+            found, rows = self._fallback.decode(terminals.tolist())
             return np.array(found, np.uint32), np.array(rows, np.int64).reshape(len(rows), self._fields)
-        assert self._kernel is not None  # noqa: S101
+        assert self._native is not None  # noqa: S101
         given = np.ascontiguousarray(terminals, np.int32)
         groups = np.empty(len(given), np.uint32)
         fields = np.empty((len(given), self._fields), np.int64)
-        done = self._kernel.coder_decode(
+        done = self._native.coder_decode(
             self._coder, given.ctypes.data, len(given), groups.ctypes.data, fields.ctypes.data
         )
         self._check()
         return groups[:done], fields[:done]
 
     def _check(self) -> None:
-        if self._kernel is not None and self._kernel.coder_failed(self._coder):
+        if self._native is not None and self._native.coder_failed(self._coder):
             raise MemoryError

@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .grammar_twin import GrammarTwin
-from .kernel_library import kernel
+from .grammar_fallback import GrammarFallback
+from .native_library import native
 
-_TWIN_BYTES: Final = 300
-"""About what a symbol takes in the twin."""
+_FALLBACK_BYTES: Final = 300
+"""About what a symbol takes in the fallback."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,20 +32,20 @@ class Rules:
 
 
 class Grammar:
-    """Sequitur with run lengths, incremental; the compiled kernel, or its twin where that was not built.
+    """Sequitur with run lengths, incremental; the compiled helper, or its fallback where that was not built.
 
     The result does not depend on how the input is cut into pieces. Source: [Recorder] (context-free grammar over call
     signatures, run lengths on symbols).
     """
 
     def __init__(self) -> None:
-        self._kernel = kernel()
-        self._twin = GrammarTwin() if self._kernel is None else None
-        if self._kernel is not None:
-            self._grammar = self._kernel.grammar_new()
+        self._native = native()
+        self._fallback = GrammarFallback() if self._native is None else None
+        if self._native is not None:
+            self._grammar = self._native.grammar_new()
             if not self._grammar:
                 raise MemoryError
-            weakref.finalize(self, self._kernel.grammar_free, self._grammar)
+            weakref.finalize(self, self._native.grammar_free, self._grammar)
 
     def feed(self, terminals: npt.NDArray[np.int32]) -> None:
         """Takes in terminals, int32[n], each 0 or more.
@@ -53,12 +53,12 @@ class Grammar:
         Raises:
             MemoryError: the grammar is of no more use.
         """
-        if self._twin is not None:
-            self._twin.feed(terminals.tolist())
+        if self._fallback is not None:
+            self._fallback.feed(terminals.tolist())
             return
-        assert self._kernel is not None  # noqa: S101  (one of the two is there)
+        assert self._native is not None  # noqa: S101  (one of the two is there)
         given = np.ascontiguousarray(terminals, np.int32)
-        if not self._kernel.grammar_feed(self._grammar, given.ctypes.data, len(given)):
+        if not self._native.grammar_feed(self._grammar, given.ctypes.data, len(given)):
             raise MemoryError
 
     def finish(self) -> Rules:
@@ -66,34 +66,34 @@ class Grammar:
 
         The grammar may be fed on; what follows then begins a run of its own.
         """
-        if self._twin is not None:
-            self._twin.close_run()
-            return _rules_of(self._twin.bodies())
-        assert self._kernel is not None  # noqa: S101
-        if not self._kernel.grammar_close_run(self._grammar):
+        if self._fallback is not None:
+            self._fallback.close_run()
+            return _rules_of(self._fallback.bodies())
+        assert self._native is not None  # noqa: S101
+        if not self._native.grammar_close_run(self._grammar):
             raise MemoryError
-        lengths = np.zeros(self._kernel.grammar_rules(self._grammar), np.uint32)
+        lengths = np.zeros(self._native.grammar_rules(self._grammar), np.uint32)
         values = np.zeros(self.symbols, np.int32)
         counts = np.zeros(self.symbols, np.uint64)
-        if not self._kernel.grammar_write(self._grammar, lengths.ctypes.data, values.ctypes.data, counts.ctypes.data):
+        if not self._native.grammar_write(self._grammar, lengths.ctypes.data, values.ctypes.data, counts.ctypes.data):
             raise MemoryError
         return Rules(lengths, values, counts)
 
     @property
     def nbytes(self) -> int:
         """About the memory that it takes."""
-        if self._twin is not None:
-            return _TWIN_BYTES * self.symbols
-        assert self._kernel is not None  # noqa: S101
-        return int(self._kernel.grammar_bytes(self._grammar))
+        if self._fallback is not None:
+            return _FALLBACK_BYTES * self.symbols
+        assert self._native is not None  # noqa: S101
+        return int(self._native.grammar_bytes(self._grammar))
 
     @property
     def symbols(self) -> int:
         """How many symbols stand in the rules."""
-        if self._twin is not None:
-            return sum(len(body) for body in self._twin.bodies())
-        assert self._kernel is not None  # noqa: S101
-        return int(self._kernel.grammar_symbols(self._grammar))
+        if self._fallback is not None:
+            return sum(len(body) for body in self._fallback.bodies())
+        assert self._native is not None  # noqa: S101
+        return int(self._native.grammar_symbols(self._grammar))
 
 
 def _rules_of(bodies: list[list[tuple[int, int]]]) -> Rules:

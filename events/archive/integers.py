@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from .kernel_library import kernel
+from .native_library import native
 
 _LEVEL: Final = 6
 _MANY: Final = 4096
@@ -65,7 +65,7 @@ def _zigzag(grown: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
 
 def _planes(values: npt.NDArray[np.int64]) -> list[bytes]:
     """Returns the bytes of equal weight of all growths, the lowest first, up to the last that any but the first has."""
-    compiled = kernel()
+    compiled = native()
     if compiled is None:
         zigzag = _zigzag(_grown(values))
         count = (int(zigzag[1:].max()).bit_length() + 7) // 8
@@ -107,7 +107,7 @@ def _deflate(block: bytes) -> bytes:
 
 def _coded(block: bytes) -> bytes:
     """Deflates bytes each for itself, the more frequent ones to fewer bits."""
-    compiled = kernel()
+    compiled = native()
     if compiled is None:
         deflate = _way(1, zlib.Z_HUFFMAN_ONLY)
         return deflate.compress(block) + deflate.flush(zlib.Z_SYNC_FLUSH)

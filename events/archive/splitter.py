@@ -14,20 +14,20 @@ from ..definitions import DefinitionTable
 from ..schema import COLUMNS as SCHEMA
 from .coder import Coder
 from .columns import FIELDS, INTEGERS, STATIC
-from .kernel_library import kernel
-from .splitter_twin import SplitterTwin
+from .native_library import native
+from .splitter_fallback import SplitterFallback
 from .templates import Templates, first_met, grown
 
 COLUMNS: Final = (
     *("call", "layer", "kind", "depth", "errno", "flags", "signature", "pid", "tid", "rank"),
     *("handle", "parent", "file", "offset", "requested", "bytes"),
 )
-"""Of a batch, in the order in which the kernel has them."""
+"""Of a batch, in the order in which the helper has them."""
 _DTYPES: Final = tuple((name, SCHEMA[name][0]) for name in COLUMNS)
 _RAW: Final = 10
 """Columns of a group before pid, tid and rank become a thread."""
 _TEXT_BYTES: Final = 200
-"""About what a name, a template, or a group of the twin takes."""
+"""About what a name, a template, or a group of the fallback takes."""
 
 Groups = npt.NDArray[np.uint32]
 Fields = npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ Codes = npt.NDArray[np.int32]
 
 
 class Splitter:
-    """Splits the calls of one section; the compiled kernel, or its twin where that was not built.
+    """Splits the calls of one section; the compiled helper, or its fallback where that was not built.
 
     Calls, templates and threads have numbers of their own here, in the order in which they are met, so that processes
     that do the same have equal groups.
@@ -51,20 +51,20 @@ class Splitter:
         self._call_numbers = {"": 0}
         self._call_of = np.full(8, -1, np.int32)
         self._call_of[0] = 0
-        self._kernel = kernel()
-        self._twin = SplitterTwin() if self._kernel is None else None
-        if self._kernel is not None:
-            self._splitter = self._kernel.splitter_new()
+        self._native = native()
+        self._fallback = SplitterFallback() if self._native is None else None
+        if self._native is not None:
+            self._splitter = self._native.splitter_new()
             if not self._splitter:
                 raise MemoryError
-            weakref.finalize(self, self._kernel.splitter_free, self._splitter)
+            weakref.finalize(self, self._native.splitter_free, self._splitter)
 
     def __len__(self) -> int:
         """How many groups there are."""
-        if self._twin is not None:
-            return len(self._twin)
-        assert self._kernel is not None  # noqa: S101  (one of the two is there)
-        return int(self._kernel.splitter_groups(self._splitter))
+        if self._fallback is not None:
+            return len(self._fallback)
+        assert self._native is not None  # noqa: S101  (one of the two is there)
+        return int(self._native.splitter_groups(self._splitter))
 
     def split(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> tuple[Groups, Fields]:
         """Returns the groups, uint32[n], and fields, int64[n, 12], of the rows from low on to high.
@@ -87,7 +87,7 @@ class Splitter:
 
     def code(self, batch: EventBatch, low: int, high: int, table: DefinitionTable, coder: Coder) -> Codes:
         """Splits rows and hands them to a coder; returns what that makes of them, see ``split`` and ``Coder.feed``."""
-        if self._kernel is None:
+        if self._native is None:
             return coder.feed(*self.split(batch, low, high, table))
         terminals = np.empty(high - low, np.int32)
         done, is_known, is_full = 0, len(self.calls) > 1, False
@@ -101,11 +101,11 @@ class Splitter:
     def groups(self) -> tuple[npt.NDArray[np.int64], list[tuple[int, int, int]]]:
         """Returns the columns ``STATIC`` of all groups, int64[n, 8], and (pid, tid, rank) by number of the thread."""
         raw = np.empty((len(self), _RAW), np.int64)
-        if self._twin is not None:
-            raw[:] = np.array(self._twin.groups, np.int64).reshape(raw.shape)
+        if self._fallback is not None:
+            raw[:] = np.array(self._fallback.groups, np.int64).reshape(raw.shape)
         else:
-            assert self._kernel is not None  # noqa: S101
-            self._kernel.splitter_write(self._splitter, raw.ctypes.data)
+            assert self._native is not None  # noqa: S101
+            self._native.splitter_write(self._splitter, raw.ctypes.data)
         numbers: dict[tuple[int, int, int], int] = {}
         rows = raw[:, : len(STATIC)]
         rows[:, -1] = [numbers.setdefault((pid, tid, rank), len(numbers)) for pid, tid, rank in raw[:, 7:].tolist()]
@@ -117,17 +117,17 @@ class Splitter:
         learnt = (
             self._call_of.nbytes + self.templates.nbytes + _TEXT_BYTES * (len(self.calls) + len(self.templates.texts))
         )
-        if self._twin is not None:
-            return learnt + _TEXT_BYTES * len(self._twin)
-        assert self._kernel is not None  # noqa: S101
-        return learnt + int(self._kernel.splitter_bytes(self._splitter))
+        if self._fallback is not None:
+            return learnt + _TEXT_BYTES * len(self._fallback)
+        assert self._native is not None  # noqa: S101
+        return learnt + int(self._native.splitter_bytes(self._splitter))
 
     def _feed(
         self, batch: EventBatch, low: int, high: int, table: DefinitionTable, groups: Groups, fields: Fields
     ) -> int:
         columns = [_as(getattr(batch, name), dtype) for name, dtype in _DTYPES]
-        if self._twin is not None:
-            made, rows = self._twin.feed(
+        if self._fallback is not None:
+            made, rows = self._fallback.feed(
                 [column[low:high].tolist() for column in columns],
                 [*self._call_of.tolist(), *[-1] * table.string_count][: table.string_count],
                 [*self.templates.numbers.tolist(), *[-1] * table.signature_count][: table.signature_count],
@@ -135,9 +135,9 @@ class Splitter:
             )
             groups[: len(made)], fields[: len(made)] = made, np.array(rows, np.int64).reshape(len(made), len(FIELDS))
             return len(made)
-        assert self._kernel is not None  # noqa: S101
+        assert self._native is not None  # noqa: S101
         told, failed = self._told(columns, low, table), c_bool()
-        done = self._kernel.splitter_feed(
+        done = self._native.splitter_feed(
             self._splitter, told.ctypes.data, high - low, groups.ctypes.data, fields.ctypes.data, byref(failed)
         )
         if failed:
@@ -147,10 +147,10 @@ class Splitter:
     def _code(
         self, batch: EventBatch, low: int, high: int, table: DefinitionTable, coder: Coder, terminals: Codes
     ) -> tuple[int, bool]:
-        assert self._kernel is not None  # noqa: S101
+        assert self._native is not None  # noqa: S101
         columns = [_as(getattr(batch, name), dtype) for name, dtype in _DTYPES]
         told, failed, is_full = self._told(columns, low, table), c_bool(), c_bool()
-        done = self._kernel.splitter_code(
+        done = self._native.splitter_code(
             self._splitter, coder.handle(), told.ctypes.data, high - low, terminals.ctypes.data, byref(is_full),
             byref(failed),
         )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from .kernel_library import kernel
+from .native_library import native
 
 _MOST_BYTES: Final = 10
 """Of an integer of 64 bits."""
@@ -29,7 +29,7 @@ def encode_varints(values: npt.NDArray[np.int64], *, grown: bool = False) -> byt
     """
     if not len(values):
         return b""
-    compiled = kernel()
+    compiled = native()
     if compiled is None:
         return _encode(_grown(values) if grown else values)
     if not values.flags.c_contiguous:

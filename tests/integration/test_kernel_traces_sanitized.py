@@ -1,17 +1,17 @@
-"""The kernel that takes lines of kernel traces apart under checks of addresses and undefined behaviour."""
+"""The helper that takes lines of kernel traces apart under checks of addresses and undefined behaviour."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from iotide.collectors.sources.kernel_traces import kernel_library
+from iotide.collectors.sources.kernel_traces import native_library
 from support.sanitized import TESTS, run_checked
 
-SOURCES = Path(kernel_library.__file__).parent / "kernel"
+SOURCES = Path(native_library.__file__).parent / "native"
 ROUNDS = 25
 
 
-def test_hostile_lines_make_the_kernel_touch_nothing_that_is_not_its_own(tmp_path: Path) -> None:
+def test_hostile_lines_make_the_helper_touch_nothing_that_is_not_its_own(tmp_path: Path) -> None:
     sample = TESTS / "data" / "kernel_lines.txt"
     told = run_checked(SOURCES, "hostile_kernel_traces.py", sample, tmp_path, ROUNDS)
     assert told == "all lines are accounted for\n"

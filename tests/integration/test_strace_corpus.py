@@ -13,7 +13,7 @@ from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Kind
 from support.parsing import Stream, collect, one
 from support.programs import need
-from support.strace_twin import assert_same, without_kernel
+from support.strace_fallback import assert_same, without_native
 from support.waiting import DEADLINE_S
 
 PROGRAM = Path(__file__).parents[1] / "programs/many_calls.py"
@@ -42,8 +42,8 @@ def record(options: str, folder: Path) -> tuple[Stream, Counter[str], bytes]:
     return stream, source.counters, trace.read_bytes()
 
 
-def check_without_kernel(stream: Stream, counters: Counter[str], folder: Path) -> None:
-    with without_kernel():
+def check_without_native(stream: Stream, counters: Counter[str], folder: Path) -> None:
+    with without_native():
         source = open_file(folder / "many_node1_3.st", Origin(job="j"))
         twin = one(collect(read_all(source)))
     assert_same({"": stream}, {"": twin})
@@ -61,7 +61,7 @@ def test_every_line_of_a_real_trace_is_an_event_or_left_out_by_rule(options: str
     assert counters["lines_ignored:exited"] == trace.count(b" +++ ")
     assert counters["lines_ignored:signal"] == trace.count(b" --- SIG")
     assert len(stream.events) == counters["events"]
-    check_without_kernel(stream, counters, tmp_path)
+    check_without_native(stream, counters, tmp_path)
 
 
 def test_what_the_program_did_is_in_its_trace(tmp_path: Path) -> None:

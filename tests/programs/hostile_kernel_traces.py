@@ -1,4 +1,4 @@
-"""Reads changed lines of kernel traces with the kernel in a given library, from buffers that end where lines end."""
+"""Reads changed lines of kernel traces with the helper in a given library, from buffers that end where lines end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unittest import mock
 from hostile_strace import Exact, changed
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.kernel_traces import bpftrace, kernel_library, lttng, perf_sched, trace_cmd
+from iotide.collectors.sources.kernel_traces import bpftrace, lttng, native_library, perf_sched, trace_cmd
 
 USERS = ("line", "template", "call_fields")
 WORDS = rb"""[ ] [001] 12.5: { } "{ }, - / : ; -> <- ( ) \ " = 0x -1 comm= pid= prev_pid= ==>
@@ -26,12 +26,12 @@ PARSERS = (
 
 def main(library: str, sample: str, rounds: int) -> None:
     """Checks that each line is accounted for."""
-    with mock.patch.object(kernel_library, "_PATH", library):
-        kernel = kernel_library.kernel()
-    if kernel is None:
+    with mock.patch.object(native_library, "_PATH", library):
+        helper = native_library.native()
+    if helper is None:
         sys.exit(f"{library} cannot be loaded")
     for user in USERS:
-        mock.patch(f"iotide.collectors.sources.kernel_traces.{user}.kernel", return_value=Exact(kernel)).start()
+        mock.patch(f"iotide.collectors.sources.kernel_traces.{user}.native", return_value=Exact(helper)).start()
     lines = Path(sample).read_bytes().splitlines()
     for seed in range(rounds):
         choose = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Reads changed lines of a trace with the kernel in a given library, from buffers that end where the lines end."""
+"""Reads changed lines of a trace with the helper in a given library, from buffers that end where the lines end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unittest import mock
 
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.strace import kernel_library
+from iotide.collectors.sources.strace import native_library
 from iotide.collectors.sources.strace.parser import StraceParser
 
 WORDS = rb"""< > -> <a<b>c> 3< <> ") \ \" (deleted) AT_FDCWD</x> = ?0x ERESTART ENOENT 12:00:00.5 1.5 [pid (+ [ ] :
@@ -53,12 +53,12 @@ def changed(line: bytes, choose: random.Random, parts: list[bytes]) -> bytes:
 
 def main(library: str, trace: str, rounds: int) -> None:
     """Checks that each line is accounted for."""
-    with mock.patch.object(kernel_library, "_PATH", library):
-        kernel = kernel_library.kernel()
-    if kernel is None:
+    with mock.patch.object(native_library, "_PATH", library):
+        helper = native_library.native()
+    if helper is None:
         sys.exit(f"{library} cannot be loaded")
     for user in ("scan", "arguments", "join", "texts"):
-        mock.patch(f"iotide.collectors.sources.strace.{user}.kernel", return_value=Exact(kernel)).start()
+        mock.patch(f"iotide.collectors.sources.strace.{user}.native", return_value=Exact(helper)).start()
     lines = Path(trace).read_bytes().splitlines()
     for seed in range(rounds):
         choose = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the directly-follows graph, one event at a time."""
+"""Slow, obvious fallbacks of the directly-follows graph, one event at a time."""
 
 from __future__ import annotations
 

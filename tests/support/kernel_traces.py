@@ -1,4 +1,4 @@
-"""Kernel traces: the source without its compiled kernel, and lines with parts of them changed."""
+"""Kernel traces: the source without its compiled helper, and lines with parts of them changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unittest import mock
 from hypothesis import strategies as st
 
 from .changed_lines import changed
-from .strace_twin import without_kernel as without_texts
+from .strace_fallback import without_native as without_texts
 
 DATA = Path(__file__).parents[1] / "data"
 PERF = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes())
@@ -29,12 +29,12 @@ PARTS = [
 
 
 @contextmanager
-def without_kernel() -> Iterator[None]:
+def without_native() -> Iterator[None]:
     """Has parsers that are made inside do without the kernels, as where they were not built."""
     with ExitStack() as stack:
         stack.enter_context(without_texts())
         for user in USERS:
-            stack.enter_context(mock.patch(f"iotide.collectors.sources.kernel_traces.{user}.kernel", return_value=None))
+            stack.enter_context(mock.patch(f"iotide.collectors.sources.kernel_traces.{user}.native", return_value=None))
         yield
 
 

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the fast algorithms in ``analyzers``."""
+"""Slow, obvious fallbacks of the fast algorithms in ``analyzers``."""
 
 from __future__ import annotations
 

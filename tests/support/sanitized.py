@@ -1,4 +1,4 @@
-"""A compiled kernel under checks of addresses and undefined behaviour."""
+"""A compiled helper under checks of addresses and undefined behaviour."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TESTS = Path(__file__).parents[1]
 
 
 def run_checked(sources: Path, program: str, sample: Path, folder: Path, rounds: int) -> str:
-    """Compiles a kernel with the checks and has a program read changed lines of a sample with it.
+    """Compiles a helper with the checks and has a program read changed lines of a sample with it.
 
     Args:
-        sources: the folder with the kernel's files.
+        sources: the folder with the helper's files.
         program: name of the program in ``tests/programs``; it is given the library, the sample and the rounds.
         sample: real lines.
         folder: where the library goes.

@@ -1,4 +1,4 @@
-"""Calls as terminals and back: the kernel against its twin, and what costs a terminal."""
+"""Calls as terminals and back: the helper against its fallback, and what costs a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.events.archive.coder import Coder, Terminals
-from iotide.events.archive.coder_twin import CoderTwin
+from iotide.events.archive.coder_fallback import CoderFallback
 
 Calls: TypeAlias = tuple[list[int], list[list[int]]]
 FIELDS = 4
@@ -35,25 +35,25 @@ def encoded(
 @pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(calls)
-def test_kernel_and_twin_code_alike(made: list[tuple[int, list[int]]]) -> None:
+def test_kernel_and_fallback_code_alike(made: list[tuple[int, list[int]]]) -> None:
     groups, fields = arrays(made)
     terminals, table, literals = encoded(groups, fields)
-    twin = CoderTwin(FIELDS, 3)
-    assert twin.feed(groups.tolist(), fields.tolist()) == terminals.tolist()
-    assert twin.literals == [each.tolist() for each in literals]
+    fallback = CoderFallback(FIELDS, 3)
+    assert fallback.feed(groups.tolist(), fields.tolist()) == terminals.tolist()
+    assert fallback.literals == [each.tolist() for each in literals]
     rows = zip(table.groups.tolist(), table.literals.tolist(), table.growths.tolist(), strict=True)
-    assert twin.terminals == [(group, bits, tuple(growth)) for group, bits, growth in rows]
+    assert fallback.terminals == [(group, bits, tuple(growth)) for group, bits, growth in rows]
 
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(calls, st.booleans())
-def test_decoding_gives_the_calls_back(made: list[tuple[int, list[int]]], twin: bool) -> None:
+def test_decoding_gives_the_calls_back(made: list[tuple[int, list[int]]], fallback: bool) -> None:
     groups, fields = arrays(made)
     terminals, table, literals = encoded(groups, fields)
     with pytest.MonkeyPatch.context() as patch:
-        if twin:
-            patch.setattr("iotide.events.archive.coder.kernel", lambda: None)
+        if fallback:
+            patch.setattr("iotide.events.archive.coder.native", lambda: None)
         reader = Coder(FIELDS, 3)
         reader.define(table)
         for field, each in enumerate(literals):

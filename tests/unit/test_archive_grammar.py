@@ -1,4 +1,4 @@
-"""The grammar over call signatures: the kernel against its twin, and what makes a grammar one."""
+"""The grammar over call signatures: the helper against its fallback, and what makes a grammar one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from iotide.events import InputError
 from iotide.events.archive.expansion import expand
 from iotide.events.archive.grammar import Grammar, Rules
-from iotide.events.archive.grammar_twin import GrammarTwin
-from iotide.events.archive.kernel_library import kernel
+from iotide.events.archive.grammar_fallback import GrammarFallback
+from iotide.events.archive.native_library import native
 
 terminals = st.one_of(
     st.lists(st.integers(0, 3), max_size=80),
@@ -50,17 +50,17 @@ def expanded(rules: Rules, length: int) -> npt.NDArray[np.int32]:
 
 
 def test_kernel_was_built() -> None:
-    assert kernel() is not None
+    assert native() is not None
 
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(terminals)
-def test_kernel_and_twin_make_the_same_grammar(given: list[int]) -> None:
-    twin = GrammarTwin()
-    twin.feed(given)
-    twin.close_run()
-    assert bodies(grammar_of(given)) == twin.bodies()
+def test_kernel_and_fallback_make_the_same_grammar(given: list[int]) -> None:
+    fallback = GrammarFallback()
+    fallback.feed(given)
+    fallback.close_run()
+    assert bodies(grammar_of(given)) == fallback.bodies()
 
 
 @pytest.mark.slow
@@ -99,8 +99,8 @@ def test_size_does_not_depend_on_how_often_a_loop_runs() -> None:
     assert len(sizes) == 1
 
 
-def test_twin_stands_in_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.events.archive.grammar.kernel", lambda: None)
+def test_fallback_stands_in_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("iotide.events.archive.grammar.native", lambda: None)
     rules = grammar_of([1, 2, 1, 2, 1, 2, 5])
     assert expanded(rules, 7).tolist() == [1, 2, 1, 2, 1, 2, 5]
 

@@ -1,4 +1,4 @@
-"""Integers as bytes: the compiled kernel against NumPy, and back again."""
+"""Integers as bytes: the compiled helper against NumPy, and back again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.events.archive import integers, varints
-from iotide.events.archive.kernel_library import kernel
+from iotide.events.archive.native_library import native
 
 
 @pytest.mark.slow
@@ -25,7 +25,7 @@ def test_what_kernel_and_numpy_pack_is_the_same_unpacked(seed: int, count: int, 
     with np.errstate(over="ignore"):
         values = np.cumsum(np.concatenate([[first], rng.integers(-most, most, count - 1, endpoint=True)]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(integers, "kernel", lambda: None)
+        patch.setattr(integers, "native", lambda: None)
         expected = integers.pack(values)
     packed = integers.pack(values)
     for each in (packed, expected):
@@ -35,7 +35,7 @@ def test_what_kernel_and_numpy_pack_is_the_same_unpacked(seed: int, count: int, 
 
 
 def coded(data: bytes) -> bytes:
-    library = kernel()
+    library = native()
     assert library is not None
     room = np.zeros(2 * len(data) + 512, np.uint8)
     length = library.huffman_block(data, len(data), room.ctypes.data)
@@ -85,9 +85,9 @@ WIDE = st.integers(-(2**63), 2**63 - 1)
 def test_kernel_and_numpy_write_the_same_varints(numbers: list[int], grown: bool, stride: int) -> None:
     values = np.array(numbers, np.int64)[::stride]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(varints, "kernel", lambda: None)
+        patch.setattr(varints, "native", lambda: None)
         expected = varints.encode_varints(values, grown=grown)
-    assert kernel() is not None
+    assert native() is not None
     assert varints.encode_varints(values, grown=grown) == expected
     read = varints.decode_varints(expected, len(values), "here")
     assert (np.cumsum(read) if grown else read).tolist() == values.tolist()

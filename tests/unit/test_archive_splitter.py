@@ -1,4 +1,4 @@
-"""Calls as groups and fields: the kernel against its twin, and what rows of the network may look like."""
+"""Calls as groups and fields: the helper against its fallback, and what rows of the network may look like."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def split(splitter: Splitter, batch: EventBatch, pieces: int = 1) -> Split:
     return numbers, fields, rows.tolist(), threads, splitter.calls, splitter.templates.texts
 
 
-def twin(patch: pytest.MonkeyPatch) -> Splitter:
-    patch.setattr("iotide.events.archive.splitter.kernel", lambda: None)
+def fallback(patch: pytest.MonkeyPatch) -> Splitter:
+    patch.setattr("iotide.events.archive.splitter.native", lambda: None)
     return Splitter()
 
 
@@ -58,9 +58,9 @@ def batches(draw: st.DrawFn) -> EventBatch:
 @pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(batches(), st.integers(1, 3))
-def test_kernel_and_twin_split_alike(batch: EventBatch, pieces: int) -> None:
+def test_kernel_and_fallback_split_alike(batch: EventBatch, pieces: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        expected = split(twin(patch), batch)
+        expected = split(fallback(patch), batch)
     assert split(Splitter(), batch, pieces) == expected
 
 
@@ -80,15 +80,15 @@ def coded(batch: EventBatch, pieces: int) -> tuple[list[int], list[list[int]], l
 @pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 900), st.sets(st.sampled_from(COLUMNS)), st.integers(1, 40))
-def test_split_and_coded_at_once_is_what_twins_make_one_after_the_other(
+def test_split_and_coded_at_once_is_what_fallbacks_make_one_after_the_other(
     seed: int, length: int, varying: set[str], kinds: int
 ) -> None:
     rng = np.random.default_rng(seed)
     columns = {name: rng.integers(0, kinds, length).astype(SCHEMA[name][0]) for name in sorted(varying)}
     batch = make_batch(length, columns | {"start": np.arange(length)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("iotide.events.archive.splitter.kernel", lambda: None)
-        patch.setattr("iotide.events.archive.coder.kernel", lambda: None)
+        patch.setattr("iotide.events.archive.splitter.native", lambda: None)
+        patch.setattr("iotide.events.archive.coder.native", lambda: None)
         expected = coded(batch, 1)
     assert coded(batch, 1) == expected
     assert coded(batch, 3) == expected

@@ -137,7 +137,7 @@ def test_signatures_whose_integers_differ_in_upper_bits_alone_are_told_apart() -
 def test_memory_is_told_and_given_back_with_the_section(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not compiled:
         for part in ("splitter", "coder", "grammar"):
-            monkeypatch.setattr(f"iotide.events.archive.{part}.kernel", lambda: None)
+            monkeypatch.setattr(f"iotide.events.archive.{part}.native", lambda: None)
     compressor, told = StreamCompressor(), [0]
     offsets = np.random.default_rng(1).integers(0, 2**40, 2000)
     for at in range(0, 2000, 500):

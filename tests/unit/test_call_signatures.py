@@ -182,7 +182,7 @@ def test_calls_read_as_they_were_made() -> None:
         max_size=30,
     ),
 )
-def test_signatures_are_those_of_the_naive_twin(
+def test_signatures_are_those_of_the_naive_fallback(
     calls: list[Specification], rows: list[tuple[int, int, int, list[int]]]
 ) -> None:
     texts = list(dict.fromkeys(map(spelled, calls)))

@@ -1,4 +1,4 @@
-"""Detectors of change: against slow twins, on streams with a known change, and on streams without one."""
+"""Detectors of change: against slow fallbacks, on streams with a known change, and on streams without one."""
 
 from __future__ import annotations
 

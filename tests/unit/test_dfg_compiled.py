@@ -1,4 +1,4 @@
-"""Many events at once: the compiled kernel adds to a graph what NumPy would."""
+"""Many events at once: the compiled helper adds to a graph what NumPy would."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def close(one: Any, two: Any) -> None:
 def test_graph_is_what_it_is_without_the_kernel(log: Log, batch: int, lateness_s: float, activities: int) -> None:
     chosen = DfgSettings(lateness_s=lateness_s, max_held=1024, max_activities=activities, max_cases=8, max_edges=16)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled, "kernel", lambda: None)
+        patch.setattr(compiled, "native", lambda: None)
         expected = result(log, batch, chosen)
     close(result(log, batch, chosen), expected)
 
@@ -94,7 +94,7 @@ def test_graph_is_what_it_is_without_the_kernel(log: Log, batch: int, lateness_s
 @settings(deadline=None, max_examples=100)
 @given(logs(600), st.integers(1, 4))
 def test_most_at_once_is_that_of_the_sweep_over_sorted_times(log: Log, pieces: int) -> None:
-    library = compiled.kernel()
+    library = compiled.native()
     assert library is not None
     fast, slow = Concurrency(40), Concurrency(40)
     cuts = np.linspace(0, len(log.start), pieces + 1).astype(int).tolist()

@@ -1,4 +1,4 @@
-"""Rows that are alike, numbered by the kernel and by its twin."""
+"""Rows that are alike, numbered by the helper and by its fallback."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DTYPES = ("i8", "u4", "i4", "u2", "u1", "?")
 
 
 @contextmanager
-def without_kernel() -> Iterator[None]:
+def without_native() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "kernel", lambda: None)
+        patch.setattr(grouping, "native", lambda: None)
         yield
 
 
@@ -40,12 +40,12 @@ def tables(draw: st.DrawFn) -> list[npt.NDArray[np.int64]]:
 
 
 def test_kernel_is_there() -> None:
-    assert grouping.kernel() is not None
+    assert grouping.native() is not None
 
 
 @pytest.mark.slow
 @given(columns=tables(), seed=st.integers(0, 9))
-def test_kernel_does_what_its_twin_does(columns: list[npt.NDArray[np.int64]], seed: int) -> None:
+def test_kernel_does_what_its_fallback_does(columns: list[npt.NDArray[np.int64]], seed: int) -> None:
     values = np.random.default_rng(seed).integers(-(2**40), 2**40, len(columns[0]))
     narrow = values.astype("i4")
 
@@ -55,7 +55,7 @@ def test_kernel_does_what_its_twin_does(columns: list[npt.NDArray[np.int64]], se
         columns_told += [found.least(values), found.most(values[::-1]), found.sums([values, narrow])]
         return [column.tolist() for column in columns_told]
 
-    with without_kernel():
+    with without_native():
         expected = told()
     assert told() == expected
 

@@ -33,7 +33,7 @@ def is_up_to_date(venv: Path, *assumed_new: str) -> bool:
         "collectors/preload/hooks/*.[ch]",
         "collectors/preload/signatures/*.sig",
         "collectors/wrappers/*.py",
-        "collectors/kernel/*.h",
+        "collectors/native/*.h",
         "events/compiled.py",
         "pyproject.toml",
         "setup.py",

@@ -110,7 +110,7 @@ def check(lines: npt.NDArray[np.uint64], cuts: Sequence[int], allowed: int) -> T
 
 
 def test_kernel_is_there() -> None:
-    assert plain.kernel() is not None
+    assert plain.native() is not None
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Requests in bins: the compiled kernel does what NumPy does."""
+"""Requests in bins: the compiled helper does what NumPy does."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def test_kernel_bins_as_numpy_does(
         return first.tolist(), last.tolist(), spread.tolist()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binning, "kernel", lambda: None)
+        patch.setattr(binning, "native", lambda: None)
         expected = made()
     assert made() == expected

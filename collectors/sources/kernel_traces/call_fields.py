@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .kernel_library import kernel
+from .native_library import native
 from .template import whole_number
 
 CALL: Final = np.dtype(
@@ -22,7 +22,7 @@ CALL: Final = np.dtype(
         ("unused", np.uint32),
     ]
 )
-"""What a line says of a system call, as in kernel/traces.h. ``has`` tells which of the numbers are there."""
+"""What a line says of a system call, as in native/traces.h. ``has`` tells which of the numbers are there."""
 
 HAS_PID, HAS_FD, HAS_COUNT, HAS_RESULT = 1, 2, 4, 8
 
@@ -52,17 +52,17 @@ _TOKEN: Final = re.compile(
 
 def call_fields(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
     """Finds the fields in payloads, extents in the data of shape (n, 2); a number that stands alone is the result."""
-    library = kernel()
+    library = native()
     if library is None:
-        return call_fields_twin(data, payloads)
+        return call_fields_fallback(data, payloads)
     calls = np.empty(len(payloads), CALL)
     payloads = np.ascontiguousarray(payloads)
     library.trace_calls(data, payloads.ctypes.data, len(calls), calls.ctypes.data)
     return calls
 
 
-def call_fields_twin(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
-    """Does the same with a regular expression, which says what the kernel has to do."""
+def call_fields_fallback(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
+    """Does the same with a regular expression, which says what the helper has to do."""
     calls = np.zeros(len(payloads), CALL)
     for call, (begin, end) in zip(calls, payloads.tolist(), strict=True):
         text = data[begin:end]

@@ -19,7 +19,7 @@ class Dialect:
 
     Attributes:
         name: what streams of it are called.
-        form: how the kernel reads what stands before a payload.
+        form: how the helper reads what stands before a payload.
         header: the same as a regular expression. Groups ``stamp``, ``cpu`` and ``event``, those there are of ``date``,
             ``host``, ``comm``, ``tid``, ``pid``, ``flags`` and ``context``.
         payloads: what is behind the name of each event that means something.

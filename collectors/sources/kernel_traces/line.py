@@ -1,4 +1,4 @@
-"""What stands before the names of events, of all lines of a piece at once: by the compiled kernel, or without it."""
+"""What stands before the names of events, of all lines of a piece at once: by the compiled helper, or without it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .kernel_library import kernel
+from .native_library import native
 from .rows import UNKNOWN_TID
 
 LINE: Final = np.dtype(
@@ -30,7 +30,7 @@ LINE: Final = np.dtype(
         ("what", np.uint32),
     ]
 )
-"""The parts of a line; kernel/traces.h has the same layout.
+"""The parts of a line; native/traces.h has the same layout.
 
 ``stamp`` is ns, since midnight where ``clock`` is 1; ``tid`` is UNKNOWN_TID where the line does not tell, ``pid`` 0
 where it does not; ``inside`` is 1 where it says that it is written in an interrupt; ``what`` is a ``What``. The others
@@ -47,11 +47,11 @@ class What(IntEnum):
     OTHER_FORM = 0
     EVENT = 1
     UNSURE = 2
-    """Only from the kernel: the form's regular expression is to say."""
+    """Only from the helper: the form's regular expression is to say."""
 
 
 class Form(IntEnum):
-    """How a line begins; numbered as in kernel/traces.h."""
+    """How a line begins; numbered as in native/traces.h."""
 
     PERF = 0
     BPFTRACE = 1
@@ -70,12 +70,12 @@ _CONTEXT: Final = re.compile(rb'(?:^|(?<=[ ,]))(?:(tid|pid) = (\d+)|procname = "
 
 def scan(data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:
     """Takes whole lines, each with its end, apart; ``pattern`` matches what stands before a payload."""
-    library = kernel()
-    return scan_twin(data, form, pattern) if library is None else _scan(library, data, form, pattern)
+    library = native()
+    return scan_fallback(data, form, pattern) if library is None else _scan(library, data, form, pattern)
 
 
-def scan_twin(data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:
-    """Does the same with the regular expression, which says what the kernel has to do."""
+def scan_fallback(data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:
+    """Does the same with the regular expression, which says what the helper has to do."""
     lines = np.zeros(data.count(b"\n"), LINE)
     at = 0
     for line, text in zip(lines, data.split(b"\n"), strict=False):

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .kernel_library import kernel
 from .line import thread_number
+from .native_library import native
 
 Extents = npt.NDArray[np.uint32]
 
@@ -33,7 +33,7 @@ _PART: Final = np.dtype(
         ("slot", np.uint32),
     ]
 )
-"""A step, as in kernel/traces.h."""
+"""A step, as in native/traces.h."""
 _VALUES: Final = {"": 0, "thread": 1, "word": 2, "number": 3}
 _PATTERNS: Final = {
     "": b"",
@@ -69,7 +69,7 @@ class _Step:
 
 
 class Template:
-    """Takes payloads apart that are written in one way: by the compiled kernel, or by a regular expression without it.
+    """Takes payloads apart that are written in one way: by the compiled helper, or by a regular expression without it.
 
     Args:
         text: see the module.
@@ -87,13 +87,13 @@ class Template:
 
     def read(self, data: bytes, payloads: Extents) -> Fields:
         """Takes payloads, extents in the data of shape (n, 2), apart."""
-        library = kernel()
+        library = native()
         count = len(payloads)
         numbers = np.zeros((count, self._slots), np.int64)
         texts = np.zeros((count, self._slots, 2), np.uint32)
         fits = np.zeros(count, np.bool_)
         if library is None:
-            self._read_twin(data, payloads, numbers, texts, fits)
+            self._read_fallback(data, payloads, numbers, texts, fits)
         else:
             payloads = np.ascontiguousarray(payloads)
             library.trace_payloads(
@@ -114,7 +114,7 @@ class Template:
             fits,
         )
 
-    def _read_twin(
+    def _read_fallback(
         self,
         data: bytes,
         payloads: Extents,

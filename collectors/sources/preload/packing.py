@@ -20,7 +20,7 @@ from .ring_layout import LINE_WORDS, MARK_WORDS
 FEWEST: Final = 256
 """Lines from which on it pays."""
 
-_PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_records.so"
+_PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_records.so"
 _POINTER, _U64 = ctypes.c_void_p, ctypes.c_uint64
 _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "lines_pack": (_U64, [_POINTER, _U64, _POINTER]),
@@ -37,8 +37,8 @@ _SIZES: Final = (0, 2, 4, 8)
 
 
 @lru_cache(maxsize=1)
-def kernel() -> ctypes.CDLL | None:
-    """Returns the compiled kernel, or None where it was not built: lines are then not packed."""
+def native() -> ctypes.CDLL | None:
+    """Returns the compiled helper, or None where it was not built: lines are then not packed."""
     return load(_PATH, _FUNCTIONS)
 
 
@@ -49,8 +49,8 @@ class Packer:
         self._to = np.empty(0, np.uint8)
 
     def packed(self, lines: Lines) -> memoryview | None:
-        """Returns lines packed; None where that does not pay, or no kernel is there."""
-        if len(lines) < FEWEST or (library := kernel()) is None:
+        """Returns lines packed; None where that does not pay, or no helper is there."""
+        if len(lines) < FEWEST or (library := native()) is None:
             return None
         if len(self._to) < (room := (len(lines) + 1) * _MOST):
             self._to = np.empty(room, np.uint8)
@@ -69,7 +69,7 @@ def unpacked(data: npt.NDArray[np.uint8], count: int) -> Lines:
         EOFError: they are not all there.
     """
     lines = np.empty((count, LINE_WORDS), np.uint64)
-    if (library := kernel()) is not None:
+    if (library := native()) is not None:
         made = library.lines_unpack(data.ctypes.data, len(data), lines.ctypes.data, count)
     else:
         made = unpack(data.tobytes(), lines)
@@ -79,7 +79,7 @@ def unpacked(data: npt.NDArray[np.uint8], count: int) -> Lines:
 
 
 def pack(lines: Lines) -> bytes:
-    """The twin of ``lines_pack``."""
+    """The fallback of ``lines_pack``."""
     places, start, out = _places(), [0], bytearray()
     for line in lines.tolist():
         place, is_words = (line[-1] * _MULTIPLIER & _ALL) >> 60, line[-1] >> 56 == MARK_WORDS
@@ -99,7 +99,7 @@ def pack(lines: Lines) -> bytes:
 
 
 def unpack(data: bytes, lines: Lines) -> int:
-    """The twin of ``lines_unpack``."""
+    """The fallback of ``lines_unpack``."""
     places, start, at = _places(), [0], 0
     for row in range(len(lines)):
         if len(data) - at < _HEAD + _MOST:

@@ -19,7 +19,7 @@ from .ring_layout import RECORD
 FEWEST: Final = 512
 """Lines from which on it pays."""
 
-_PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_records.so"
+_PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_records.so"
 _POINTER, _U64, _I64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
 _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "records_survey": (None, [_POINTER, _POINTER, _U64, _I64, _POINTER]),
@@ -38,13 +38,13 @@ _FIELDS: Final[dict[str, np.dtype[Any]]] = {
     "flags": np.dtype(np.uint16), "errno": np.dtype(np.uint16), "kind": np.dtype(np.uint8), "depth": np.dtype(np.uint8),
     "layer": np.dtype(np.uint8), "signature": np.dtype(np.uint32),
 }  # fmt: skip
-"""Columns in the order in which the kernel has them."""
+"""Columns in the order in which the helper has them."""
 _RECORDED: Final = frozenset(RECORD.names or ())
 
 
 @lru_cache(maxsize=1)
-def kernel() -> ctypes.CDLL | None:
-    """Returns the compiled kernel, or None where it was not built: records then take the way of the others."""
+def native() -> ctypes.CDLL | None:
+    """Returns the compiled helper, or None where it was not built: records then take the way of the others."""
     return load(_PATH, _FUNCTIONS)
 
 
@@ -58,9 +58,9 @@ def plain_columns(pieces: Sequence[Lines], clock_offset_ns: int, names: Names) -
 
     Returns:
         All columns of a batch that records have: arrays, or one number where all have the same. None where the lines
-        are others, or no kernel is there.
+        are others, or no helper is there.
     """
-    library = kernel()
+    library = native()
     if library is None:
         return None
     survey = np.zeros(_SURVEYED, np.uint64)

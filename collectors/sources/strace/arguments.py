@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .calls import Numbers, PathIn
-from .kernel_library import kernel
 from .line import ANNOTATION, ANNOTATION_END, Extent
+from .native_library import native
 from .scan import Lines
 
 ARGUMENT: Final = np.dtype([("requested", np.int64), ("offset", np.int64), ("path", np.uint32, (2, 2))])
 """Bytes asked for, 0 where the call has none; offset given, -1 where the call has none; extents of a folder, or of a
-whole path in an annotation, and of a name in it, of which either may be empty. kernel/strace.h has the same layout."""
+whole path in an annotation, and of a name in it, of which either may be empty. native/strace.h has the same layout."""
 
 Arguments: TypeAlias = npt.NDArray[Any]
 """One ``ARGUMENT`` a call."""
@@ -40,9 +40,9 @@ def arguments_of(data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], number
         paths: of each call a ``PathIn``.
         numbers: of each call a ``Numbers``.
     """
-    library = kernel()
+    library = native()
     if library is None:
-        return arguments_twin(data, calls, paths, numbers)
+        return arguments_fallback(data, calls, paths, numbers)
     calls, found = np.ascontiguousarray(calls), np.empty(len(calls), ARGUMENT)
     library.strace_arguments(
         data, calls.ctypes.data, len(calls), paths.ctypes.data, numbers.ctypes.data, found.ctypes.data
@@ -50,10 +50,10 @@ def arguments_of(data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], number
     return found
 
 
-def arguments_twin(
+def arguments_fallback(
     data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], numbers: npt.NDArray[np.uint8]
 ) -> Arguments:
-    """Does the same with regular expressions, which say what the kernel has to do."""
+    """Does the same with regular expressions, which say what the helper has to do."""
     rows = []
     for (begin, end), annotation, returned, path, number in zip(
         *(calls[name].tolist() for name in ("arguments", "annotation", "returned")),

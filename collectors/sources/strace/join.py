@@ -1,4 +1,4 @@
-"""Lines of calls from their halves, all at once: by the compiled kernel, or pair by pair where that was not built."""
+"""Lines of calls from their halves, all at once: by the compiled helper, or pair by pair where that was not built."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .kernel_library import kernel
 from .line import UNFINISHED
+from .native_library import native
 from .scan import Lines
 
 Places: TypeAlias = npt.NDArray[np.int64]
@@ -29,9 +29,9 @@ def join(data: bytes, lines: Lines, first: Places, second: Places) -> tuple[byte
     Returns:
         A line of each pair, and which pairs fit together; the others have no line.
     """
-    library = kernel()
+    library = native()
     if library is None:
-        return join_twin(data, lines, first, second)
+        return join_fallback(data, lines, first, second)
     texts, rests = lines["text"][first].astype(np.int64), lines["arguments"][second].astype(np.int64)
     room = int((texts[:, 1] - texts[:, 0] + rests[:, 1] - rests[:, 0]).sum()) + (len(STAMP) + 1) * len(first)
     text, made = np.empty(room, np.uint8), np.empty(len(first), np.bool_)
@@ -41,8 +41,8 @@ def join(data: bytes, lines: Lines, first: Places, second: Places) -> tuple[byte
     return text[:size].tobytes(), made
 
 
-def join_twin(data: bytes, lines: Lines, first: Places, second: Places) -> tuple[bytes, npt.NDArray[np.bool_]]:
-    """Does the same, and says what the kernel has to do."""
+def join_fallback(data: bytes, lines: Lines, first: Places, second: Places) -> tuple[bytes, npt.NDArray[np.bool_]]:
+    """Does the same, and says what the helper has to do."""
     joined: list[bytes] = []
     made = np.zeros(len(first), np.bool_)
     for pair, (before, after) in enumerate(zip(lines[first], lines[second], strict=True)):

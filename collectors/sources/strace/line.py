@@ -29,7 +29,7 @@ LINE: Final = np.dtype(
         ("what", np.uint32),
     ]
 )
-"""The parts of a line; kernel/strace.h has the same layout.
+"""The parts of a line; native/strace.h has the same layout.
 
 ``stamp`` and ``duration`` are ns (-1 where a call's duration is not told), ``result`` is what a call returned (0 for
 addresses and what is longer than 18 characters), ``what`` a ``What``; the others are extents in the data:
@@ -61,7 +61,7 @@ class What(IntEnum):
     RESUMED = 6
     """The second half."""
     UNSURE = 7
-    """Only from the kernel: ``parse_call`` is to say."""
+    """Only from the helper: ``parse_call`` is to say."""
 
 
 UNFINISHED: Final = b" <unfinished ...>"

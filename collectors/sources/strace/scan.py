@@ -1,4 +1,4 @@
-"""All lines of a piece of trace at once: by the compiled kernel, or line by line where that was not built."""
+"""All lines of a piece of trace at once: by the compiled helper, or line by line where that was not built."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .kernel_library import kernel
 from .line import LINE, What, parse_call, parse_line
+from .native_library import native
 
 Lines: TypeAlias = npt.NDArray[Any]
 """One ``LINE`` a line."""
@@ -19,12 +19,12 @@ _NOTHING: Final = {name: np.zeros(1, LINE)[name][0].tolist() for name in LINE.na
 
 def scan(data: bytes) -> Lines:
     """Takes whole lines, each with its end, apart."""
-    library = kernel()
-    return scan_twin(data) if library is None else _scan(library, data)
+    library = native()
+    return scan_fallback(data) if library is None else _scan(library, data)
 
 
-def scan_twin(data: bytes) -> Lines:
-    """Does the same with regular expressions, which say what the kernel has to do."""
+def scan_fallback(data: bytes) -> Lines:
+    """Does the same with regular expressions, which say what the helper has to do."""
     rows, at = [], 0
     for text in data.split(b"\n")[:-1]:
         fields = parse_line(text, at)

@@ -1,4 +1,4 @@
-"""Numbers for texts that stand in a buffer, many at a time: by the compiled kernel, or in a dictionary without it."""
+"""Numbers for texts that stand in a buffer, many at a time: by the compiled helper, or in a dictionary without it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .kernel_library import kernel
+from .native_library import native
 
 Extents: TypeAlias = npt.NDArray[np.uint32]
 """Where each text is in the data, shape (n, 2, 2): begin and end of its first and its second part."""
@@ -32,8 +32,8 @@ class Texts:
     """
 
     def __init__(self, number: Callable[[bytes, bytes], int]) -> None:
-        library = kernel()
-        self._table: _Table | _Twin = _Twin() if library is None else _Table(library)
+        library = native()
+        self._table: _Table | _Fallback = _Fallback() if library is None else _Table(library)
         self._number = number
         self._room = MOST_BYTES
 
@@ -79,7 +79,7 @@ class _Table:
         )
 
 
-class _Twin:
+class _Fallback:
     def __init__(self) -> None:
         self._known = {(b"", b""): 0}
 

@@ -1,4 +1,4 @@
-"""``kernel/coder.c`` in plain Python, for tests and where the kernel could not be built."""
+"""``native/coder.c`` in plain Python, for tests and where the helper could not be built."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def _mix(hashed: int, value: int) -> int:
 
 
 def _wrap(value: int) -> int:
-    """Brings a difference of two int64 back into int64, as the kernel's arithmetic does."""
+    """Brings a difference of two int64 back into int64, as the helper's arithmetic does."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-class CoderTwin:
+class CoderFallback:
     """See ``coder.Coder``."""
 
     def __init__(self, fields: int, first_of_handle: int) -> None:

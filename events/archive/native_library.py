@@ -1,4 +1,4 @@
-"""The compiled kernel of the archive, as ctypes sees it."""
+"""The compiled helper of the archive, as ctypes sees it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..compiled import load
 
-_PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_kernel.so"
+_PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_archive.so"
 _POINTER: Final = ctypes.c_void_p
 _U32: Final = ctypes.c_uint32
 _U64: Final = ctypes.c_uint64
@@ -51,6 +51,6 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 
 @lru_cache(maxsize=1)
-def kernel() -> ctypes.CDLL | None:
-    """Returns the kernel, or None where it was not built, or one lies there that was built from other sources."""
+def native() -> ctypes.CDLL | None:
+    """Returns the helper, or None where it was not built, or one lies there that was built from other sources."""
     return load(_PATH, _FUNCTIONS)

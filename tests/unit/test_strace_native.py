@@ -1,4 +1,4 @@
-"""The kernel that takes strace's lines apart against its twin, on strace's lines and on such with parts changed."""
+"""The helper that takes strace's lines apart against its fallback, on strace's lines and on such with parts changed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.strace.arguments import arguments_of, arguments_twin
+from iotide.collectors.sources.strace.arguments import arguments_fallback, arguments_of
 from iotide.collectors.sources.strace.calls import Numbers, PathIn
-from iotide.collectors.sources.strace.join import join, join_twin
-from iotide.collectors.sources.strace.kernel_library import kernel
+from iotide.collectors.sources.strace.join import join, join_fallback
 from iotide.collectors.sources.strace.line import What
+from iotide.collectors.sources.strace.native_library import native
 from iotide.collectors.sources.strace.parser import StraceParser
-from iotide.collectors.sources.strace.scan import Lines, scan, scan_twin
+from iotide.collectors.sources.strace.scan import Lines, scan, scan_fallback
 from iotide.collectors.sources.strace.texts import Texts
 from support.changed_lines import changed
 from support.parsing import cut, parse
-from support.strace_twin import assert_same, without_kernel
+from support.strace_fallback import assert_same, without_native
 
 SAMPLE = (Path(__file__).parents[1] / "data" / "strace_pipe.txt").read_bytes().splitlines()
 
@@ -120,31 +120,31 @@ fewer = settings(deadline=None, max_examples=60)
 
 
 def test_kernel_was_built() -> None:
-    assert kernel() is not None
+    assert native() is not None
 
 
 @pytest.mark.parametrize("leader", LEADERS)
-def test_kernel_and_twin_take_every_kind_of_line_apart_alike(leader: bytes) -> None:
+def test_kernel_and_fallback_take_every_kind_of_line_apart_alike(leader: bytes) -> None:
     text = b"".join(leader + call + b"\n" for call in CALLS)
-    np.testing.assert_array_equal(scan(text), scan_twin(text))
+    np.testing.assert_array_equal(scan(text), scan_fallback(text))
 
 
 @fewer
 @given(texts)
 @example(b"17 1.5 f() = 1" + b" " * 70_000 + b"\n")
 @example(b"17 1.5 " + b"f" * 65 + b"() = 1\n17 1.5 " + b"f" * 64 + b"() = 1\n")
-def test_kernel_and_twin_take_changed_lines_apart_alike(text: bytes) -> None:
-    np.testing.assert_array_equal(scan(text), scan_twin(text))
+def test_kernel_and_fallback_take_changed_lines_apart_alike(text: bytes) -> None:
+    np.testing.assert_array_equal(scan(text), scan_fallback(text))
 
 
 @fewer
 @given(texts)
-def test_kernel_and_twin_find_the_same_in_arguments(text: bytes) -> None:
+def test_kernel_and_fallback_find_the_same_in_arguments(text: bytes) -> None:
     lines = scan(text)
     calls = lines[lines["what"] == What.CALL]
     for path, number in zip(PathIn, Numbers, strict=True):
         ways = [np.full(len(calls), way, np.uint8) for way in (path, number)]
-        ours, theirs = arguments_of(text, calls, *ways), arguments_twin(text, calls, *ways)
+        ours, theirs = arguments_of(text, calls, *ways), arguments_fallback(text, calls, *ways)
         np.testing.assert_array_equal(ours, theirs, err_msg=f"{path!r} {number!r}")
 
 
@@ -155,12 +155,12 @@ def halves(lines: Lines) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
 
 @fewer
 @given(texts)
-def test_kernel_and_twin_join_the_same_halves(text: bytes) -> None:
+def test_kernel_and_fallback_join_the_same_halves(text: bytes) -> None:
     lines = scan(text)
     first, second = halves(lines)
-    (ours, made), (theirs, twin) = join(text, lines, first, second), join_twin(text, lines, first, second)
+    (ours, made), (theirs, fallback) = join(text, lines, first, second), join_fallback(text, lines, first, second)
     assert ours == theirs
-    assert made.tolist() == twin.tolist()
+    assert made.tolist() == fallback.tolist()
 
 
 words = st.one_of(st.sampled_from([b"", b"a", b"b", b"ab", b"a" * 9]), st.binary(max_size=20))
@@ -174,7 +174,7 @@ def extents_of(texts: list[tuple[bytes, bytes]]) -> tuple[bytes, npt.NDArray[np.
 
 @fewer
 @given(st.lists(pairs, max_size=3))
-def test_table_of_texts_and_twin_give_the_same_numbers_and_ask_for_the_same(rounds: list[Any]) -> None:
+def test_table_of_texts_and_fallback_give_the_same_numbers_and_ask_for_the_same(rounds: list[Any]) -> None:
     asked: list[list[tuple[bytes, bytes]]] = [[], []]
 
     def table(known: list[tuple[bytes, bytes]]) -> Texts:
@@ -185,11 +185,11 @@ def test_table_of_texts_and_twin_give_the_same_numbers_and_ask_for_the_same(roun
         return Texts(number)
 
     ours = table(asked[0])
-    with without_kernel():
-        twin = table(asked[1])
+    with without_native():
+        fallback = table(asked[1])
     for texts in rounds:
         data, extents = extents_of(texts)
-        assert ours.of(data, extents).tolist() == twin.of(data, extents).tolist()
+        assert ours.of(data, extents).tolist() == fallback.of(data, extents).tolist()
     assert asked[0] == asked[1]
 
 
@@ -212,16 +212,16 @@ def test_many_texts_keep_their_numbers() -> None:
 
 @fewer
 @given(texts, st.lists(st.integers(0, 10_000), max_size=4))
-def test_parser_with_and_without_kernel_give_the_same_batches_definitions_and_problems(
+def test_parser_with_and_without_native_give_the_same_batches_definitions_and_problems(
     text: bytes, places: list[int]
 ) -> None:
     pieces = cut(text, places)
     ours, about = parse(StraceParser, pieces)
-    with without_kernel():
-        theirs, twin = parse(StraceParser, pieces)
+    with without_native():
+        theirs, fallback = parse(StraceParser, pieces)
     assert_same(ours, theirs)
-    assert about.counters == twin.counters
-    assert list(map(str, about.problems.first)) == list(map(str, twin.problems.first))
+    assert about.counters == fallback.counters
+    assert list(map(str, about.problems.first)) == list(map(str, fallback.problems.first))
     ignored = sum(count for name, count in about.counters.items() if name.startswith("lines_ignored:"))
     assert about.counters["lines"] == about.counters["events"] + ignored + about.counters["lines_malformed"]
     assert about.counters["lines"] == text.count(b"\n")

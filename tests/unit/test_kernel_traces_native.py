@@ -1,4 +1,4 @@
-"""The kernel that takes lines of kernel traces apart against its twin, on real lines and on such with parts changed."""
+"""The helper that takes lines of kernel traces apart against its fallback, on real lines and on changed ones."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from iotide.collectors.sources.kernel_traces import bpftrace, lttng, perf_sched, trace_cmd
-from iotide.collectors.sources.kernel_traces.call_fields import call_fields, call_fields_twin
+from iotide.collectors.sources.kernel_traces.call_fields import call_fields, call_fields_fallback
 from iotide.collectors.sources.kernel_traces.dialect import Dialect
-from iotide.collectors.sources.kernel_traces.kernel_library import kernel
-from iotide.collectors.sources.kernel_traces.line import What, scan, scan_twin
+from iotide.collectors.sources.kernel_traces.line import What, scan, scan_fallback
+from iotide.collectors.sources.kernel_traces.native_library import native
 from iotide.collectors.sources.kernel_traces.template import Template
-from support.kernel_traces import LINES, LTTNG, PERF, texts, without_kernel
+from support.kernel_traces import LINES, LTTNG, PERF, texts, without_native
 from support.parsing import parse
-from support.strace_twin import assert_same
+from support.strace_fallback import assert_same
 
 DIALECTS = [perf_sched.DIALECT, bpftrace.DIALECT, trace_cmd.DIALECT, lttng.DIALECT]
 PARSERS = [perf_sched.PerfParser, bpftrace.BpftraceParser, trace_cmd.TraceCmdParser, lttng.LttngParser]
@@ -32,7 +32,7 @@ each_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=[dialect.name fo
 
 
 def test_kernel_was_built() -> None:
-    assert kernel() is not None
+    assert native() is not None
 
 
 @pytest.mark.slow
@@ -42,26 +42,26 @@ def test_kernel_was_built() -> None:
 @example(EVERYTHING)
 @example(b"a" + b" " * 60_000 + b"\n")
 @example(b"a 1 [000] 1.5: " * 4000 + b"\n")
-def test_kernel_and_twin_take_lines_apart_alike(dialect: Dialect, text: bytes) -> None:
+def test_kernel_and_fallback_take_lines_apart_alike(dialect: Dialect, text: bytes) -> None:
     ours = scan(text, dialect.form, dialect.header)
-    np.testing.assert_array_equal(ours, scan_twin(text, dialect.form, dialect.header))
+    np.testing.assert_array_equal(ours, scan_fallback(text, dialect.form, dialect.header))
 
 
 @fewer
 @given(texts)
 @example(EVERYTHING)
 @example(b"prev_comm=" + b" prev_pid=1 prev_prio=" * 3000 + b"\n")
-def test_kernel_and_twin_find_the_same_in_payloads(text: bytes) -> None:
+def test_kernel_and_fallback_find_the_same_in_payloads(text: bytes) -> None:
     lines = scan(text, trace_cmd.DIALECT.form, trace_cmd.DIALECT.header)
     known = lines["what"] == What.EVENT
     extents = np.where(known[:, np.newaxis], lines["payload"], lines["text"])
-    np.testing.assert_array_equal(call_fields(text, extents), call_fields_twin(text, extents))
+    np.testing.assert_array_equal(call_fields(text, extents), call_fields_fallback(text, extents))
     for template in map(Template, TEMPLATES):
         ours = template.read(text, extents)
-        with without_kernel():
-            twin = template.read(text, extents)
-        np.testing.assert_array_equal(ours.fits, twin.fits)
-        for column, other in ((ours.numbers, twin.numbers), (ours.texts, twin.texts)):
+        with without_native():
+            fallback = template.read(text, extents)
+        np.testing.assert_array_equal(ours.fits, fallback.fits)
+        for column, other in ((ours.numbers, fallback.numbers), (ours.texts, fallback.texts)):
             assert list(column) == list(other)
             for name, values in column.items():
                 np.testing.assert_array_equal(values[ours.fits], other[name][ours.fits], err_msg=name)
@@ -72,13 +72,13 @@ def test_kernel_and_twin_find_the_same_in_payloads(text: bytes) -> None:
 @settings(deadline=None, max_examples=12)
 @given(texts)
 @example(EVERYTHING)
-def test_parser_with_and_without_kernel_say_the_same_and_account_for_every_line(parser: Any, text: bytes) -> None:
+def test_parser_with_and_without_native_say_the_same_and_account_for_every_line(parser: Any, text: bytes) -> None:
     ours, about = parse(parser, text)
-    with without_kernel():
-        theirs, twin = parse(parser, text)
+    with without_native():
+        theirs, fallback = parse(parser, text)
     assert_same(ours, theirs)
-    assert about.counters == twin.counters
-    assert list(map(str, about.problems.first)) == list(map(str, twin.problems.first))
+    assert about.counters == fallback.counters
+    assert list(map(str, about.problems.first)) == list(map(str, fallback.problems.first))
     assert_accounted(about.counters, text)
 
 
@@ -91,12 +91,12 @@ def assert_accounted(counters: Any, text: bytes) -> None:
 @pytest.mark.parametrize(("parser", "text"), [(PARSERS[0], PERF), (PARSERS[3], LTTNG)], ids=["perf", "lttng"])
 def test_real_traces_are_read_alike_and_without_doubt(parser: Any, text: bytes) -> None:
     ours, about = parse(parser, text)
-    with without_kernel():
+    with without_native():
         theirs, _ = parse(parser, text[:200_000])
     assert_accounted(about.counters, text)
     dialect = DIALECTS[PARSERS.index(parser)]
     lines = np.zeros(text.count(b"\n"), scan(b"", dialect.form, dialect.header).dtype)
-    library = kernel()
+    library = native()
     assert library is not None
     library.trace_lines(int(dialect.form), text, len(text), lines.ctypes.data, len(lines))
     assert not np.count_nonzero(lines["what"] == What.UNSURE)

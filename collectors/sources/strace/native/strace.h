@@ -1,8 +1,8 @@
-/* What the parts of the kernel share; _strace_line.py and _strace_arguments.py mirror the structs. */
+/* What the parts of the helper share; line.py and arguments.py mirror the structs. */
 #ifndef IOTIDE_STRACE_H
 #define IOTIDE_STRACE_H
 
-#include "../../../kernel/text.h"
+#include "../../../native/text.h"
 
 enum what { UNSTAMPED, EVENT, CALL, NO_RESULT, INTERRUPTED, UNFINISHED, RESUMED, UNSURE };
 

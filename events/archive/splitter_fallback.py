@@ -1,4 +1,4 @@
-"""``kernel/splitter.c`` in plain Python, for tests and where the kernel could not be built."""
+"""``native/splitter.c`` in plain Python, for tests and where the helper could not be built."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Key = tuple[int, ...]
 """Call, layer, kind, depth, errno, flags, template, pid, tid, rank."""
 
 
-class SplitterTwin:
+class SplitterFallback:
     """See ``splitter.Splitter``."""
 
     def __init__(self) -> None:
@@ -52,5 +52,5 @@ class SplitterTwin:
 
 
 def _wrap(value: int) -> int:
-    """Brings a difference of two int64 back into int64, as the kernel's arithmetic does."""
+    """Brings a difference of two int64 back into int64, as the helper's arithmetic does."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

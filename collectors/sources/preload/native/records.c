@@ -1,4 +1,4 @@
-/* From lines of rings, each a record without words, to columns; plain.py is its interface, and says what its twin is.
+/* From lines of rings, each a record without words, to columns; plain.py is its interface, and says what its fallback is.
  *
  * Most batches are of one thread that does the same again and again: records_survey tells in which bits records differ,
  * so that columns with one value throughout are not written at all. */

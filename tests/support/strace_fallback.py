@@ -1,4 +1,4 @@
-"""The strace source without its compiled kernel."""
+"""The strace source without its compiled helper."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ USERS = ("scan", "arguments", "join", "texts")
 
 
 @contextmanager
-def without_kernel() -> Iterator[None]:
-    """Has parsers that are made inside do without the kernel, as where it was not built."""
-    patches = [mock.patch(f"iotide.collectors.sources.strace.{user}.kernel", return_value=None) for user in USERS]
+def without_native() -> Iterator[None]:
+    """Has parsers that are made inside do without the helper, as where it was not built."""
+    patches = [mock.patch(f"iotide.collectors.sources.strace.{user}.native", return_value=None) for user in USERS]
     for patch in patches:
         patch.start()
     try:
@@ -31,9 +31,9 @@ def assert_same(ours: dict[str, Stream], theirs: dict[str, Stream]) -> None:
     assert list(ours) == list(theirs)
     for stream, other in zip(ours.values(), theirs.values(), strict=True):
         assert (stream.info, len(stream.batches)) == (other.info, len(other.batches))
-        for batch, twin in zip(stream.batches, other.batches, strict=True):
+        for batch, fallback in zip(stream.batches, other.batches, strict=True):
             for name, column in batch.columns().items():
-                np.testing.assert_array_equal(column, twin.columns()[name], err_msg=name)
+                np.testing.assert_array_equal(column, fallback.columns()[name], err_msg=name)
         names, others = stream.definitions, other.definitions
         assert (names.string_count, names.file_count) == (others.string_count, others.file_count)
         assert [names.string(at) for at in range(names.string_count + 1)] == [

@@ -1,4 +1,4 @@
-"""What the kernel ``grouping`` does, in NumPy: where it was not built, and to hold it to."""
+"""What the helper ``grouping`` does, in NumPy: where it was not built, and to hold it to."""
 
 from __future__ import annotations
 

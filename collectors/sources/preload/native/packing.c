@@ -1,4 +1,4 @@
-/* Lines of rings, packed for the spool; packing.py is its interface, and says what its twin is.
+/* Lines of rings, packed for the spool; packing.py is its interface, and says what its fallback is.
  *
  * A line is told by what differs from the last one that was like it: calls of a loop differ in their times and one number
  * more, so nine bytes do for 64. A packed line: its place among the last ones, and whether it is words; the sizes of its

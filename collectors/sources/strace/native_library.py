@@ -1,4 +1,4 @@
-"""The compiled kernel that takes strace's lines apart, as ctypes sees it."""
+"""The compiled helper that takes strace's lines apart, as ctypes sees it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ....events.compiled import load
 
-_PATH: Final = __file__.rpartition("/")[0] + "/kernel/libiotide_strace.so"
+_PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_strace.so"
 _BYTES: Final = ctypes.c_char_p
 _POINTER: Final = ctypes.c_void_p
 _U64: Final = ctypes.c_uint64
@@ -25,6 +25,6 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 
 @lru_cache(maxsize=1)
-def kernel() -> ctypes.CDLL | None:
-    """Returns the kernel, or None where it was not built."""
+def native() -> ctypes.CDLL | None:
+    """Returns the helper, or None where it was not built."""
     return load(_PATH, _FUNCTIONS)

@@ -1,5 +1,5 @@
 /* Numbers rows by what some columns hold, and sums up other columns by these numbers; grouping.py is its interface,
- * grouping_twin.py its twin.
+ * grouping_fallback.py its fallback.
  *
  * The columns of a row are packed into a few words, so that rows are hashed and compared a word at a time. */
 #include <stdbool.h>

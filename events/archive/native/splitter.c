@@ -1,4 +1,4 @@
-/* From the columns of a batch to groups and fields; splitter.py is its interface, splitter_twin.py its twin.
+/* From the columns of a batch to groups and fields; splitter.py is its interface, splitter_fallback.py its fallback.
  *
  * A group is all of a call that does not change from call to call. Its values are packed into four words; groups are
  * numbered as they are met. Names and signatures come in as what the section numbers them by (call_of, template_of);

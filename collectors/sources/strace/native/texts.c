@@ -1,4 +1,4 @@
-/* Numbers of texts, found many at a time; _strace_texts.py says what they mean. A text is in two parts, as a path in a folder is. */
+/* Numbers of texts, found many at a time; texts.py says what they mean. A text is in two parts, as a path in a folder is. */
 #include <stdlib.h>
 #include <string.h>
 

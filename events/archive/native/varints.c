@@ -1,4 +1,4 @@
-/* Integers as seven bits a byte, the lowest first; varints.py is its interface and its twin. */
+/* Integers as seven bits a byte, the lowest first; varints.py is its interface and its fallback. */
 #include <stdint.h>
 
 #define EXPORT __attribute__((visibility("default")))

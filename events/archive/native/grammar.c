@@ -1,4 +1,4 @@
-/* Sequitur with run lengths, over terminals 0, 1, 2 ...; grammar.py is its interface, grammar_twin.py its twin.
+/* Sequitur with run lengths, over terminals 0, 1, 2 ...; grammar.py is its interface, grammar_fallback.py its fallback.
  *
  * A grammar is a list of rules; rule 0 is the input. A symbol is a terminal or a rule, with a count: x^3 stands for
  * xxx. No two neighbours are the same symbol; no pair of neighbours (with their counts) occurs twice; each rule but

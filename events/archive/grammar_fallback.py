@@ -1,6 +1,6 @@
-"""``kernel/grammar.c`` in plain Python: the same grammar for the same input, some hundred times slower.
+"""``native/grammar.c`` in plain Python: the same grammar for the same input, some hundred times slower.
 
-The tests hold the kernel to it; where the kernel could not be built it stands in.
+The tests hold the helper to it; where the helper could not be built it stands in.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Place:
 class _Cursor:
     """A place in the expansion of a rule; yields its runs of terminals."""
 
-    def __init__(self, grammar: GrammarTwin, rule: _Rule) -> None:
+    def __init__(self, grammar: GrammarFallback, rule: _Rule) -> None:
         self._rules = grammar.rules
         self._places = [_Place(rule.guard.next, 1)]
         self.matched = 0
@@ -82,7 +82,7 @@ class _Cursor:
         return None
 
 
-class GrammarTwin:
+class GrammarFallback:
     """Sequitur with run lengths; see ``grammar.Grammar``."""
 
     def __init__(self) -> None:

@@ -2,7 +2,7 @@
 #ifndef IOTIDE_TRACES_H
 #define IOTIDE_TRACES_H
 
-#include "../../../kernel/text.h"
+#include "../../../native/text.h"
 
 enum what { OTHER_FORM, EVENT, UNSURE };
 enum form { PERF, BPFTRACE, TRACE_CMD, LTTNG };

@@ -1,4 +1,4 @@
-/* What integers differ by from one to the next, as bytes of equal weight; integers.py is its interface and its twin. */
+/* What integers differ by from one to the next, as bytes of equal weight; integers.py is its interface and its fallback. */
 #include <stdint.h>
 #include <string.h>
 

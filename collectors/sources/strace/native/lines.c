@@ -1,4 +1,4 @@
-/* Takes strace's lines apart. The regular expressions in _strace_line.py are the grammar, and this their first choice at each
+/* Takes strace's lines apart. The regular expressions in line.py are the grammar, and this their first choice at each
  * place: where that fails, and they would go back and try another, the line is UNSURE and left to them. */
 #define _GNU_SOURCE
 #include <string.h>
@@ -20,7 +20,7 @@ static bool is_duration(const u8 *at, const u8 *end, int64_t *duration)
     return true;
 }
 
-/* What follows a result in brackets or in other ways than most; TAIL in _strace_line.py. */
+/* What follows a result in brackets or in other ways than most; TAIL in line.py. */
 static bool tail(const u8 *data, const u8 *at, const u8 *end, struct line *line)
 {
     if (memmem(at, (size_t)(end - at), "ERESTART", 8))
