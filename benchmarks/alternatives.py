@@ -14,7 +14,7 @@ from _figures import Figure, report
 from _semisynthetic import Times, Trace, trace
 from iotide.analyzers.offline.autocorrelation import find_period
 from iotide.analyzers.offline.trace import detect, examine
-from iotide.analyzers.rhythm.line import refined, strongest_line
+from iotide.analyzers.rhythm.spectral_peak import dominant_peak, refined
 from iotide.analyzers.settings import DetectSettings
 from scipy.signal import lombscargle
 
@@ -38,14 +38,14 @@ def samples(job: Trace) -> Times:
 
 def padded_dft(job: Trace) -> float | None:
     """The highest peak of the zero-padded spectrum, between its bins."""
-    peaks = strongest_line(samples(job))[1]
+    peaks = dominant_peak(samples(job))[1]
     return peaks[0] if peaks else None
 
 
 def autoperiod(job: Trace) -> float | None:
     """The highest peak, if the autocorrelation has a hill there (Vlachos et al. 2005)."""
     values = samples(job)
-    line = strongest_line(values)[0]
+    line = dominant_peak(values)[0]
     return None if line is None else refined(values, line.period)
 
 

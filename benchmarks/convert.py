@@ -20,7 +20,7 @@ import numpy as np
 import otf2
 from _figures import Figure
 from iotide.cli.archive.targets import TARGETS
-from iotide.cli.outputs import size_of
+from iotide.cli.atomic_files import size_of
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.archive.reader import ArchiveReader
 from iotide.events.archive.writer import ArchiveWriter

@@ -16,7 +16,7 @@ import numpy as np
 from _figures import Figure, report
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest_core import IngestCore, IngestSettings
-from iotide.daemon.life import State
+from iotide.daemon.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from iotide.events.models import JobSummary, Prediction

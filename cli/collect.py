@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from .collect_ending import Ending, stop_collector, unused
+from .grouped_help import SectionCommand
 from .logs import log_to_standard_error
 from .options import given
-from .sections import SectionCommand
 from .tracer_options import settings_of, tracer_options
 
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
@@ -117,7 +117,7 @@ def command(
             click.echo(f"iotide: {problem}", err=True)
             sys.exit(1)
         return
-    from ..collectors.file_facts import NodeFiles
+    from ..collectors.file_metadata import NodeFileMetadata
     from ..collectors.file_systems import FileSystems
     from ..collectors.settings import CollectorSettings, FtioSettings
     from ..collectors.source import Origin
@@ -147,7 +147,7 @@ def command(
     sources: list[Source] = [open_file(path, origin, format=format_name, follow=not replay) for path in files]
     traced: PreloadSource | None = None
     if gate is not None:
-        files_known = NodeFiles(FileSystems(settings.shared_filesystems, settings.local_filesystems))
+        files_known = NodeFileMetadata(FileSystems(settings.shared_filesystems, settings.local_filesystems))
         traced = PreloadSource(gate, origin, files=files_known, patience_s=settings.linger_s)
         sources.append(traced)
     if ftio_listen is not None:

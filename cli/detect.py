@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .moments import Moment, moment_of
+from .grouped_help import SectionCommand, SectionOption
+from .input_problems import listed, not_carried
 from .options import given, trace_detection_options
 from .plotting import check_picture, with_replay, write_picture
-from .sections import SectionCommand, SectionOption
-from .telling import listed, not_carried
+from .time_arguments import Moment, moment_of
 
 if TYPE_CHECKING:
     from ..analyzers.settings import DetectSettings

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from .sections import SectionOption
+from .grouped_help import SectionOption
 
 _AUTOMATIC: Final = ("auto", "-1")  # the latter is what FTIO's users are used to
 _LOWEST_HZ, _HIGHEST_HZ = 1e-6, 1e6

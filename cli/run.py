@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
+from .grouped_help import SectionCommand
 from .lean_imports import lean_imports
 from .naming import default_job, safe_name
 from .options import detection_options
-from .sections import SectionCommand
 from .tracer_options import settings_of, tracer_options
 
 _HELP = """Trace CMD and show its I/O rhythm while it runs.

@@ -19,8 +19,8 @@ from ..clients.headline import further_rhythms, other_text
 from ..clients.lines import prediction_line
 from ..clients.live_view import LiveView, open_view
 from ..clients.units import byte_text, duration_text, mapped_text, not_counted_text
+from ..collectors.preload_compatibility import obstacle_to_tracing
 from ..collectors.sources.preload.relay import RelayedSource
-from ..collectors.traceable import obstacle_to_tracing
 from ..daemon.archives import ArchiveSettings
 from ..daemon.failures import AnalysisFailedError
 from ..daemon.server import Server

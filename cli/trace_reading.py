@@ -21,14 +21,14 @@ from ..analyzers.pipeline.numbering import JobNames, StreamNames
 from ..analyzers.signal.selection import ALL_COUNTS, counted
 from ..collectors.source import Chunk, Omissions, Opened, Origin, Problems
 from ..collectors.sources.file import FileSource
+from ..collectors.sources.finished import WholeSource
 from ..collectors.sources.registry import open_file
-from ..collectors.sources.whole import WholeSource
 from ..events import Definitions, DefinitionTable, EventBatch, InputError, Kind, StreamInfo, make_batch
 from ..events.analysis import GroupKind
 from ..events.models import NotCounted
 from ..events.schema import UNKNOWN_RANK
+from .input_problems import tell
 from .progress import reading_progress
-from .telling import tell
 from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents
 
 MOST_CALLS = 65_536

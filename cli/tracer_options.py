@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .sections import SectionOption
+from .grouped_help import SectionOption
 
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
     from ..collectors.settings import TracerSettings

@@ -10,13 +10,13 @@ from typing import Final, TypeAlias
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.losses import checked
 from ..events.models import JobSummary, Prediction
-from .agenda import Agenda
 from .bounds import Reached
 from .collector_counts import CollectorCounts
 from .failures import AnalysisFailedError, Failures
 from .ingest_core import StreamForgottenError
 from .job_ids import clean_job
-from .life import Happening, State, after
+from .job_schedule import JobSchedule
+from .job_state import JobEvent, State, after
 from .listeners import Listeners
 from .pressure import Allowance, Pressure
 from .session import JobSession
@@ -62,8 +62,8 @@ class Aggregator:
         self.pressure = Pressure()
         self._short_jobs = Allowance(settings.short_jobs_share, self._steady())
         self._ended: OrderedDict[str, None] = OrderedDict()
-        self._ages = Agenda()
-        self._due = Agenda()
+        self._ages = JobSchedule()
+        self._due = JobSchedule()
         self._job_of: dict[str, str] = {}
         self._forgotten: set[str] = set()
         self._predicted_at: dict[str, float] = {}
@@ -103,7 +103,7 @@ class Aggregator:
             self._tell_job(session)
         self._job_of[stream] = job
         session.open_stream(stream, info, now, self._clock())
-        self._move(session, Happening.EVENT)
+        self._move(session, JobEvent.EVENT)
         self._ages.put(job, self._next_age(session))
 
     def changed(self, stream: str, info: StreamInfo) -> None:
@@ -128,7 +128,7 @@ class Aggregator:
         now = self._steady()
         session.update(stream, batch, definitions, self._clock(), now)
         if len(batch):
-            self._move(session, Happening.EVENT)
+            self._move(session, JobEvent.EVENT)
             self._plan(session, now)
 
     def _has_room(self) -> bool:
@@ -277,18 +277,18 @@ class Aggregator:
     def end_job(self, job: str) -> None:
         """Ends a job now: its last prediction looks at the whole run."""
         if (session := self.jobs.get(job)) is not None:
-            self._move(session, Happening.DONE)
+            self._move(session, JobEvent.DONE)
 
     def _age(self, session: JobSession, now: float) -> None:
         quiet = now - session.heard_at_s
         alone = session.no_stream_since_s is not None and now - session.no_stream_since_s >= self._settings.linger_s
         if session.state is State.ENDED:
             if now - session.ended_at_s >= self._settings.retain_s:
-                self._move(session, Happening.FORGOTTEN)
+                self._move(session, JobEvent.FORGOTTEN)
         elif alone or quiet >= self._settings.end_after_s:
-            self._move(session, Happening.DONE)
+            self._move(session, JobEvent.DONE)
         elif quiet >= self._settings.idle_after_s:
-            self._move(session, Happening.QUIET)
+            self._move(session, JobEvent.QUIET)
 
     def _next_age(self, session: JobSession) -> float:
         """Returns when the job may next change its state for lack of events."""
@@ -336,7 +336,7 @@ class Aggregator:
             self._due.put(session.job, at + max(session.stale_at_s - now, self._settings.prediction_interval_s))
         self.on_predictions.tell(session.job, lambda: prediction)
 
-    def _move(self, session: JobSession, happening: Happening) -> None:
+    def _move(self, session: JobSession, happening: JobEvent) -> None:
         before, session.state = session.state, after(session.state, happening)
         if session.state is before:
             return
@@ -363,7 +363,7 @@ class Aggregator:
         if not self._ended:
             return False
         self.counters["jobs_removed_early"] += 1
-        self._move(self.jobs[next(iter(self._ended))], Happening.FORGOTTEN)
+        self._move(self.jobs[next(iter(self._ended))], JobEvent.FORGOTTEN)
         return True
 
     def _remove(self, session: JobSession) -> None:

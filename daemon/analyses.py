@@ -12,8 +12,8 @@ from ..analyzers.pipeline.numbering import JobNames
 from ..analyzers.totals import Totals
 from ..events import EventBatch, StreamInfo
 from ..events.models import Prediction
+from .analysis_queue import AnalysisQueue, Taken
 from .failures import Failures
-from .held import Held, Taken
 from .job_graph import JobGraph
 from .job_groups import JobGroups, groups_wanted
 from .job_interactions import JobInteractions
@@ -127,7 +127,7 @@ class Analyses:
         self._made: set[str] = set()  # parts that were asked for, or needed, so far
         self._readers: dict[str, _Reader] = {}
         self._stopped: dict[str, dict[str, int]] = {}  # what each part lacked in the end
-        self._held = Held()
+        self._held = AnalysisQueue()
         self._closing: dict[str, int] = {}
         self._pids: dict[str, int] = {}
 

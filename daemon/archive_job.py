@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.archive.writer import ArchiveWriter
-from .archive_disk import ArchiveFile, Disk, Written
+from .archive_io_thread import ArchiveFile, ArchiveIoThread, Written
 
 _log = logging.getLogger(__name__)
 _RETRY_S: Final = 1.0
@@ -49,7 +49,7 @@ class ArchivedJob:
 
     name: str
     file: ArchiveFile
-    disk: Disk
+    disk: ArchiveIoThread
     waiting: WaitingBytes
     counters: Counter[str]
     on_missing: MissingListener

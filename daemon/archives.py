@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ..events import ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
-from .archive_disk import ArchiveFile, Disk, make_room
+from .archive_io_thread import ArchiveFile, ArchiveIoThread, make_room
 from .archive_job import ArchivedJob, MissingListener, WaitingBytes
 from .archive_settings import ArchiveSettings
 from .ingest_core import Sink
@@ -64,7 +64,7 @@ class Archives:
         self._on_missing = on_missing
         self._holds = holds
         self._folder = settings.folder
-        self._disk = Disk()
+        self._disk = ArchiveIoThread()
         self._waiting = WaitingBytes()
         self._jobs: dict[str, ArchivedJob] = {}
         self._ending: list[ArchivedJob] = []

@@ -20,7 +20,7 @@ from ..analyzers.dfg.update import ActivityRow, DfgAnalyzer
 from ..analyzers.pipeline.graph_steps import graph_columns, let_through
 from ..analyzers.pipeline.numbering import JobNames
 from ..events import ConfigError, EventBatch, concatenate
-from .held import Taken
+from .analysis_queue import Taken
 
 if TYPE_CHECKING:
     from ..events.dfg import Graph

@@ -7,7 +7,7 @@ from ..analyzers.online.predictor import Predictor
 from ..analyzers.pipeline.numbering import JobNames
 from ..analyzers.settings import DetectSettings
 from ..events.models import Prediction
-from .held import Taken
+from .analysis_queue import Taken
 
 
 class JobGroups:

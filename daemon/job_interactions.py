@@ -16,7 +16,7 @@ from ..analyzers.pipeline.numbering import JobNames
 from ..events import EventBatch, StreamInfo, concatenate, is_constant
 from ..events.batch import IntArray
 from ..events.schema import UNKNOWN_RANK
-from .held import Taken
+from .analysis_queue import Taken
 
 if TYPE_CHECKING:
     from ..events.interaction import Ranking

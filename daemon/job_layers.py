@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..analyzers.layers.settings import LayersSettings
 from ..analyzers.layers.update import LayerAnalyzer
 from ..analyzers.pipeline.numbering import JobNames
-from .held import Taken
+from .analysis_queue import Taken
 
 if TYPE_CHECKING:
     from ..analyzers.layers.report import Cut

@@ -10,7 +10,7 @@ from ..analyzers.totals import Totals
 from ..events.losses import bytes_of, events_of
 from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted, Prediction
 from .failures import AnalysisFailedError
-from .life import State
+from .job_state import State
 
 if TYPE_CHECKING:
     from .session import JobSession

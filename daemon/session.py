@@ -24,8 +24,8 @@ from .job_graph import JobGraph
 from .job_interactions import JobInteractions
 from .job_layers import JobLayers
 from .job_losses import JobLosses
+from .job_state import State
 from .job_summary import detail_of, news_of, not_counted_of, summary_of
-from .life import State
 from .settings import AggregatorSettings
 
 _BANDWIDTH_S: Final = 10

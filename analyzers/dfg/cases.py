@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, StreamInfo
-from .form import wrong
+from .expression_errors import wrong
 from .mapping import Names
 
 CaseName = Literal["stream", "pid", "tid", "rank", "host", "command", "file"]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..grouping import native
-from .bounds import Edges
+from .bounded_edges import Edges
 from .concurrency import Concurrency
 from .durations import Durations
 from .nodes import Nodes

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ...events import EventBatch, Flag, Kind, Layer, StreamInfo
-from .form import check_length, wrong
+from .expression_errors import check_length, wrong
 from .mapping import Names
 from .paths import normalise
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .bounds import Edges
+from .bounded_edges import Edges
 from .concurrency import Concurrency
 from .durations import Durations
 from .nodes import Nodes

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ...events import FileInfo, Kind, Layer
 from . import paths
-from .form import Piece, check_length, split, wrong
+from .expression_errors import Piece, check_length, split, wrong
 from .rules import Rules, parse_rules
 
 DEFAULT_MAPPING: Final = "call+dirs:2"

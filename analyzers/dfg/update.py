@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from ...events.batch import IntArray
 from . import compiled
-from .bounds import Edges
+from .bounded_edges import Edges
 from .concurrency import Concurrency
 from .durations import Durations
 from .graph import Counts, make_graph
 from .groups import grouped, order_of
 from .nodes import Nodes
 from .open_cases import NOTHING, OpenCases
-from .pending import Events, Pending
+from .reorder_buffer import Events, Pending
 from .settings import DfgSettings
 from .state import Ints, Rows, distinct
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from .cases import DEFAULT_CASE, CaseName, parse_case
+from .expression_errors import check_length
 from .filters import Filter
-from .form import check_length
 from .mapping import DEFAULT_MAPPING, Mapping
 
 _FORM: Final = re.compile(

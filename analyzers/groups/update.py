@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from ...events import EventBatch, FileInfo, StreamInfo
 from ...events.models import Prediction
-from ..online.lookout import Lookout
-from ..online.observed import Observed, Seen
+from ..online.job_signal import JobSignal, Seen
+from ..online.resolution_search import ResolutionSearch
 from ..rhythm.answer import prediction_of
 from ..rhythm.tuning import TUNING
 from ..settings import DetectSettings
@@ -190,7 +190,7 @@ class _Group(Struct, eq=False):
 
     members: list[int]
     signal: _GroupSignal
-    lookout: Lookout
+    lookout: ResolutionSearch
 
     def change(self, members: list[int]) -> None:
         """Has other members from now on."""
@@ -203,4 +203,4 @@ class _Group(Struct, eq=False):
         signal = _GroupSignal(sketch, members)
         one_way = settings.model_copy(update={"mode": "read"})
         seen = _GroupSeen(one_way, signal, from_ns)
-        return cls(members, signal, Lookout(Observed(one_way, seen), one_way))
+        return cls(members, signal, ResolutionSearch(JobSignal(one_way, seen), one_way))

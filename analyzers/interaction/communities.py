@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ..dfg.state import Floats, Rows
-from .connections import Connections
 from .network import Network
+from .private_channels import Connections
 
 MOST_EDGES: Final = 20_000
 _SEED: Final = 1

@@ -12,10 +12,10 @@ from ...events import EventBatch, Flag
 from ...events.interaction_kinds import EdgeKind
 from ...events.kernel import KernelEvent
 from ..dfg.state import Ints
-from .guests import Guests
 from .keys import GUEST, SPACE
 from .locks import Locks
 from .scheduling import Scheduled, Scheduling
+from .virtual_machines import Guests
 
 _LOCKS: Final = (int(KernelEvent.LOCK_REQ), int(KernelEvent.LOCK_ACQ), int(KernelEvent.UNLOCK))
 _NAME_THEMSELVES: Final = (

@@ -10,8 +10,8 @@ from scipy import sparse
 from ...events.interaction import Interaction, SharedFile
 from ...events.interaction_kinds import EdgeKind
 from ..dfg.state import Floats, Ints, Rows
-from .connections import Connections
 from .network import Matrix, Network
+from .private_channels import Connections
 from .tables import LINK_KINDS, Tables
 
 _KINDS: Final[tuple[EdgeKind, ...]] = get_args(EdgeKind)

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from msgspec import Struct
 
+from ...events.forward_fill import ForwardFill, Ints
 from ...events.kernel import KernelEvent
-from ...events.recall import Ints, Recall
 
 
 class Handovers(Struct, frozen=True):
@@ -33,8 +33,8 @@ class Locks:
     """Follows who holds which lock and who waits for it."""
 
     def __init__(self, limit: int) -> None:
-        self._holders = Recall(2, limit)
-        self._requests = Recall(2, limit)
+        self._holders = ForwardFill(2, limit)
+        self._requests = ForwardFill(2, limit)
 
     def update(self, code: Ints, time: Ints, thread: Ints, lock: Ints) -> Handovers:
         """Takes in events of locks in the order in which they happened.
@@ -71,5 +71,5 @@ class Locks:
     def restore(cls, data: dict[str, Any]) -> Self:
         """Makes one that has the state of a snapshot."""
         made = cls.__new__(cls)
-        made._holders, made._requests = Recall.restore(data["holders"]), Recall.restore(data["requests"])
+        made._holders, made._requests = ForwardFill.restore(data["holders"]), ForwardFill.restore(data["requests"])
         return made

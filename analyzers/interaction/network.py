@@ -14,8 +14,8 @@ from scipy import sparse
 
 from ...events.interaction_kinds import Grouping
 from ..dfg.state import Ints, Rows
+from .bounded_table import NEVER
 from .keys import BY_RANK, SPACE
-from .store import NEVER
 from .tables import LINK_KINDS, Tables
 
 _FORK: Final = LINK_KINDS.index("fork")

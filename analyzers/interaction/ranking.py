@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 from ..dfg.state import Floats, Rows
-from .flow import Flow
 from .network import Network
+from .transition import Flow
 
 _MOST_ITERATIONS: Final = 200
 _CLOSE: Final = 1e-10

@@ -12,11 +12,11 @@ from ...events.interaction import MOST_COMMUNITIES, Actor, Community, Component,
 from ..dfg.mapping import Names
 from ..dfg.state import Floats, Ints, Rows
 from .communities import HOW_TO_INSTALL, communities_of
-from .connections import connections_of
 from .keys import BY_RANK, GUEST, SPACE
 from .listing import Listing, joins, kinds_of
 from .naming import names_of, short_name
 from .network import Network, network_of
+from .private_channels import connections_of
 from .ranking import converged, once, start_weights
 from .settings import InteractionSettings
 from .tables import Tables

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from ...events.forward_fill import ForwardFill, Ints
 from ...events.kernel import KernelEvent
-from ...events.recall import Ints, Recall
 
 _UNKNOWN, _WAITS, _RUNNABLE, _RUNS = 0, 1, 2, 3
 _NEW: Final = int(KernelEvent.SCHED_WAKEUP_NEW)
@@ -39,7 +39,7 @@ class Scheduling:
     """
 
     def __init__(self, limit: int) -> None:
-        self._threads = Recall(2, limit)
+        self._threads = ForwardFill(2, limit)
 
     def update(self, code: Ints, time: Ints, acting: Ints, other: Ints, waits: npt.NDArray[np.bool_]) -> Scheduled:
         """Takes in events in the order in which they happened.
@@ -84,5 +84,5 @@ class Scheduling:
     def restore(cls, data: dict[str, Any]) -> Self:
         """Makes one that has the state of a snapshot."""
         made = cls.__new__(cls)
-        made._threads = Recall.restore(data["threads"])
+        made._threads = ForwardFill.restore(data["threads"])
         return made

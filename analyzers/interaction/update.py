@@ -16,11 +16,11 @@ from ...events.spread import calls_in, spread
 from ..dfg.mapping import Names
 from ..dfg.state import Ints, Rows
 from ..grouping import Grouping
+from .bounded_table import NEVER, BoundedTable
 from .channels import Channels
 from .kernel_events import KernelEvents
 from .keys import BY_STREAM, SPACE, link_ends, link_keys, threads_of
 from .settings import InteractionSettings
-from .store import NEVER, Store
 from .tables import LINK_KINDS, Tables
 
 if TYPE_CHECKING:
@@ -54,18 +54,18 @@ class InteractionAnalyzer:
         self.void_wakeups = 0
         self.last_ns = -NEVER
         self.first_ns = NEVER
-        self._actors = Store(
+        self._actors = BoundedTable(
             settings.max_actors,
             sums=("events", "cpu_ns", "bytes_read", "bytes_written"),
             marks=("pid", "rank", "name", "maker"),
         )
-        self._uses = Store(
+        self._uses = BoundedTable(
             settings.max_uses,
             sums=("calls", "reads", "writes", "collectives", "bytes_read", "bytes_written"),
             lows=("first_write",),
             highs=("last_write", "last_read"),
         )
-        self._links = Store(settings.max_links, sums=("count", "waited_ns"))
+        self._links = BoundedTable(settings.max_links, sums=("count", "waited_ns"))
         self._events = KernelEvents(settings.max_actors)
         self._channels = Channels()
         self._codes = np.zeros(1, np.int64)
@@ -240,7 +240,9 @@ class InteractionAnalyzer:
         made = cls(settings)
         for name in ("events", "device_wakeups", "void_wakeups", "first_ns", "last_ns"):
             setattr(made, name, data[name])
-        made._actors, made._uses, made._links = (Store.restore(data[name]) for name in ("_actors", "_uses", "_links"))
+        made._actors, made._uses, made._links = (
+            BoundedTable.restore(data[name]) for name in ("_actors", "_uses", "_links")
+        )
         made._events = KernelEvents.restore(data["_events"])
         made._channels = Channels.restore(data["_channels"])
         return made

@@ -11,17 +11,17 @@ from ...events import EventBatch, FileInfo, Flag, StreamInfo
 from ...events.batch import occurring
 from ..dfg.state import Ints
 from ..grouping import Grouping
-from .alike import Alike, nodes_of
 from .arrivals import Arrivals
+from .batch_buffer import BatchBuffer, Taken
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
+from .collective_sites import Sites
+from .event_conversion import believed, calls_of
 from .handles import Handles
-from .identity import Files, Processes
-from .incoming import Incoming, Taken
+from .leaf_aggregation import LeafAggregator, nodes_of
 from .nesting import nest, with_summaries_placed
+from .registries import Files, Processes
 from .settings import LayersSettings
-from .sites import Sites
 from .tables import Tables, split_named
-from .taking import believed, calls_of
 from .timeline import Timeline, operation_of
 
 _FEWEST_AT_ONCE: Final = 1024
@@ -59,7 +59,7 @@ class LayerAnalyzer:
         self.arrivals = Arrivals(settings.max_rounds)
         self.tables = Tables.make(settings)
         self.timeline = Timeline(settings.max_marks)
-        self._new = Incoming()
+        self._new = BatchBuffer()
         self._closing: dict[str, int] = {}
         self._pids: dict[str, int] = {}
         self._known: Sequence[FileInfo] = ()
@@ -236,7 +236,7 @@ class LayerAnalyzer:
     def _add_alike(self, batch: EventBatch, serial: Ints, host: Ints) -> None:
         """Counts calls none of which was made in another, those that are alike at once."""
         handle = nodes_of(batch, serial, lambda first: self._place(batch.select(first), serial[first], host[first]))
-        alike = Alike(batch, serial, handle)
+        alike = LeafAggregator(batch, serial, handle)
         rows = alike.rows
         calls = alike.summed(self._calls(batch.select(rows), serial[rows], host[rows], alike.counts))
         file_class, group = self.files.class_of(calls.file), self.files.group_of(calls.file)

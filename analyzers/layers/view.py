@@ -16,7 +16,7 @@ from ...events.layers import FileGroup, Scope
 from ..dfg.state import Ints
 from ..file_groups import GROUPS
 from .calls import LAYERS
-from .identity import LOCAL, SHARED, UNKNOWN, Process
+from .registries import LOCAL, SHARED, UNKNOWN, Process
 from .tables import OVERS, PROCESS, layer_name, split, split_node
 from .update import LayerAnalyzer
 

@@ -15,7 +15,7 @@ from ..rhythm import reference
 from ..rhythm.aliasing import is_alias_of
 from ..rhythm.answer import ESTIMATORS, prediction_of
 from ..rhythm.outburst import without_bursts
-from ..rhythm.several import ended_rhythm, other_rhythms
+from ..rhythm.secondary_periods import ended_rhythm, other_rhythms
 from ..rhythm.tuning import TUNING
 from ..rhythm.view import Rhythm, View
 from ..settings import FINEST_NS, USUAL_HZ, DetectSettings

@@ -12,15 +12,15 @@ from ...events import EventBatch, Flag
 from ...events.batch import occurring
 from ...events.models import ModeName, OtherRhythm, Prediction, SignalSeries
 from ..rhythm.answer import prediction_of
-from ..rhythm.several import ended_rhythm, other_rhythms
+from ..rhythm.secondary_periods import ended_rhythm, other_rhythms
 from ..rhythm.tuning import TUNING
 from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import LeftOut
 from .episodes import Episodes
-from .lookout import Lookout
-from .observed import Observed, Seen
+from .job_signal import JobSignal, Seen
+from .resolution_search import ResolutionSearch
 
 _SAME: Final = TUNING.same
 _FOLLOWING: Final = TUNING.following
@@ -31,13 +31,13 @@ class _Side(Struct, frozen=True, eq=False):
     """A job's signal in the directions that the settings say, and where in it to look."""
 
     settings: DetectSettings
-    observed: Observed
-    lookout: Lookout
+    observed: JobSignal
+    lookout: ResolutionSearch
 
     @classmethod
     def of(cls, settings: DetectSettings, seen: Seen) -> _Side:
-        observed = Observed(settings, seen)
-        return cls(settings, observed, Lookout(observed, settings))
+        observed = JobSignal(settings, seen)
+        return cls(settings, observed, ResolutionSearch(observed, settings))
 
     def look(self, now_ns: int, data_until_ns: int, whole: bool) -> tuple[View, Rhythm]:
         return self.lookout.whole(now_ns) if whole else self.lookout.look(now_ns, data_until_ns)
@@ -47,8 +47,8 @@ class Predictor:
     """Follows the I/O of one job: events come in as batches, predictions come out when asked for.
 
     Memory is bounded by the rings, and so is the work of a prediction. The state is plain data and can be pickled.
-    ``observed.Seen`` keeps the signal, ``lookout.Lookout`` chooses where to look for the rhythm. Where reads and writes
-    together have none to trust, one of the two may have one: the prediction's mode says which.
+    ``job_signal.Seen`` keeps the signal, ``resolution_search.ResolutionSearch`` chooses where to look for the rhythm.
+    Where reads and writes together have none to trust, one of the two may have one: the prediction's mode says which.
 
     Attributes:
         version: grows whenever bytes were counted.

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from .phase_volumes import with_trickle
 from .phases import Floats, Phases, Positions, Segmenter
 from .tuning import TUNING
-from .volumes import with_trickle
 
 _MULTIPLES: Final = TUNING.multiples
 _TRIED: Final = 48  # volumes tried as the unit

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from .certainty import believed_spread, student
 from .clock import Clock
+from .confidence import believed_spread, student
 from .intervals import interval_of
 from .phases import Floats, Phases
 from .regularity import Regularity

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .certainty import chance_of
+from .confidence import chance_of
 from .phases import Floats, Phases
 from .tuning import TUNING
 

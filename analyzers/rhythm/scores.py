@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from ...events.models import Scores
-from .line import component
 from .phases import Positions, merge, runs
+from .spectral_peak import component
 from .spectrum import Floats
 from .tuning import TUNING
 

@@ -8,14 +8,14 @@ from typing import Final
 
 from ...events.models import Drift, Estimate, Frequency
 from ..settings import DetectSettings
-from .beat import Beat, find_beat, known_beat, with_history
-from .certainty import calibrated, certain, chance_in_time, chance_of_mean
 from .clock import Clock, clock_of
+from .confidence import calibrated, certain, chance_in_time, chance_of_mean
 from .intervals import interval_of
-from .line import Line, component, refined, strongest_line
 from .next_phase import next_phase
 from .outlook import Outlook, outlook_of
 from .phases import Segmenter
+from .segmentation_search import PeriodCandidate, candidate_at_known_period, score_candidates, with_history
+from .spectral_peak import SpectralPeak, component, dominant_peak, refined
 from .spectrum import Floats, describe, find_candidates, spectrum_of
 from .tuning import TUNING
 from .view import Rhythm, View
@@ -36,9 +36,9 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
 
     What is sure of the phases is 1 - (1 - q_phases)(1 - q_line) where they agree, the larger quality less half the
     smaller where not. Confidence is the probability that the period is their mean distance to 5 %: that, times the
-    share with which they keep a period at all (``Beat.rhythmic``). Of a finished job it is taken to a power that is the
-    larger the fewer intervals there are, since among few random ones are alike now and then. Foresight is the
-    probability that the next phase starts within a fifth of a period of when it is expected: that, times the chance
+    share with which they keep a period at all (``PeriodCandidate.rhythmic``). Of a finished job it is taken to a power
+    that is the larger the fewer intervals there are, since among few random ones are alike now and then. Foresight is
+    the probability that the next phase starts within a fifth of a period of when it is expected: that, times the chance
     that an interval as irregular as the past ones is in time. Where both are below 0.15 there is no rhythm.
     """
     window = view.window
@@ -47,66 +47,66 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     listed = describe(spectrum, candidates)
     if len(window) < TUNING.cutting.fewest_bins or not window.any():
         return Rhythm(harmonics_dropped=candidates.dropped)
-    line, beat = _look(view)
-    period, confidence, by_phases = _decide(_line_confidence(window, line), line, beat)
+    line, candidate = _look(view)
+    period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
     foresight = known = confidence
-    clock = None if beat is None else clock_of(beat.phases, beat.regularity, beat.period)
-    outlook = None if beat is None or clock is None else _outlook(view, beat, clock, beat.period)
-    if beat is not None and clock is not None and outlook is not None and by_phases:
-        patience = _patience(len(view.bandwidth) - float(beat.phases.start[-1]), period)
+    clock = None if candidate is None else clock_of(candidate.phases, candidate.regularity, candidate.period)
+    outlook = None if candidate is None or clock is None else _outlook(view, candidate, clock, candidate.period)
+    if candidate is not None and clock is not None and outlook is not None and by_phases:
+        patience = _patience(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
         foresight *= outlook.in_time
-        known *= beat.rhythmic * patience
+        known *= candidate.rhythmic * patience
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
         if not view.ended:
-            known *= chance_of_mean(beat.regularity.spread, len(beat.regularity.intervals))
+            known *= chance_of_mean(candidate.regularity.spread, len(candidate.regularity.intervals))
     if max(known, confidence) < _SAME.told:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
     foresight = min(calibrated(foresight), 1.0)
-    if beat is not None and by_phases and view.ended:
-        confidence = known ** (1 + min(_CHANCES.careful / len(beat.regularity.intervals), 2))
+    if candidate is not None and by_phases and view.ended:
+        confidence = known ** (1 + min(_CHANCES.careful / len(candidate.regularity.intervals), 2))
     else:
         confidence = min(max(known, calibrated(confidence)), 1.0)
     if not by_phases:
         period = refined(window, period)
-        beat = None if beat is None else find_beat(view, Segmenter(window), view.begin, period)
-        clock = None if beat is None else clock_of(beat.phases, beat.regularity, period)
-        outlook = None if beat is None or clock is None else _outlook(view, beat, clock, period)
+        candidate = None if candidate is None else score_candidates(view, Segmenter(window), view.begin, period)
+        clock = None if candidate is None else clock_of(candidate.phases, candidate.regularity, period)
+        outlook = None if candidate is None or clock is None else _outlook(view, candidate, clock, period)
     return Rhythm(
-        period_s=_period(view, period, beat, by_phases),
+        period_s=_period(view, period, candidate, by_phases),
         confidence=confidence,
         foresight=foresight,
         dominant=_dominant(view, period, confidence, candidates.z, listed),
         harmonics_dropped=candidates.dropped,
         next_phase=None
-        if beat is None or outlook is None
-        else next_phase(view, beat.phases, period, outlook, foresight),
-        drift=None if beat is None or clock is None else _drift(view, beat, clock),
+        if candidate is None or outlook is None
+        else next_phase(view, candidate.phases, period, outlook, foresight),
+        drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
     )
 
 
-def _outlook(view: View, beat: Beat, clock: Clock, period: float) -> Outlook:
-    return outlook_of(beat.phases, beat.regularity, clock, period, (view.now_s - view.start_s) / view.bin_s)
+def _outlook(view: View, candidate: PeriodCandidate, clock: Clock, period: float) -> Outlook:
+    return outlook_of(candidate.phases, candidate.regularity, clock, period, (view.now_s - view.start_s) / view.bin_s)
 
 
-def _drift(view: View, beat: Beat, clock: Clock) -> Drift | None:
+def _drift(view: View, candidate: PeriodCandidate, clock: Clock) -> Drift | None:
     if not clock.drifts:
         return None
     reach = interval_of(clock.intervals, least=0.5)
     value, low, high = (at * view.bin_s for at in (clock.next, max(clock.next - reach, 0.0), clock.next + reach))
-    per_phase = beat.regularity.drift / beat.regularity.period
+    per_phase = candidate.regularity.drift / candidate.regularity.period
     return Drift(period_s=Estimate(value=value, low=low, high=high), per_phase=per_phase)
 
 
-def _look(view: View) -> tuple[Line | None, Beat | None]:
+def _look(view: View) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
     """Returns the strongest line and the best segmentation; no line where none need be asked."""
-    known = known_beat(view)
+    known = candidate_at_known_period(view)
     if known is not None and (known.settled or (known.sure and not view.thorough)):
         return None, known
-    line, peaks = strongest_line(view.window)
+    line, peaks = dominant_peak(view.window)
     return line, with_history(view, line, peaks, known)
 
 
-def _line_confidence(window: Floats, line: Line | None) -> float:
+def _line_confidence(window: Floats, line: SpectralPeak | None) -> float:
     """Tells how sure a line is; a mere ripple may come of bins that hold a request more or less."""
     if line is None:
         return 0.0
@@ -115,26 +115,26 @@ def _line_confidence(window: Floats, line: Line | None) -> float:
     return certain(line.chance) * min(max(support, 0.0), 1.0) * min(depth / _LINES.deep, 1.0)
 
 
-def _decide(by_line: float, line: Line | None, beat: Beat | None) -> tuple[float, float, bool]:
+def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidate | None) -> tuple[float, float, bool]:
     """Returns the period in bins, the confidence, and whether the phases (not the line) gave it."""
-    by_phases = 0.0 if beat is None else beat.quality
-    if beat is None or line is None:
-        if beat is not None:
-            return beat.period, by_phases, True
+    by_phases = 0.0 if candidate is None else candidate.quality
+    if candidate is None or line is None:
+        if candidate is not None:
+            return candidate.period, by_phases, True
         return (0.0, 0.0, False) if line is None else (line.period, by_line, False)
-    ratio = beat.period / line.period
+    ratio = candidate.period / line.period
     multiple = max(round(ratio), 1)
     if abs(math.log(ratio)) < _SAME.period:
         joint = 1 - (1 - by_phases) * (1 - by_line)
         if by_phases >= _LINES.believed * by_line:
-            return beat.period, joint, True
+            return candidate.period, joint, True
         return line.period, joint, False
     if multiple > 1 and abs(ratio / multiple - 1) < _SAME.right and by_phases >= _LINES.believed:
-        return beat.period, by_phases, True  # the line is a harmonic of sharp bursts
-    if beat.sure and abs(ratio * round(1 / ratio) - 1) < _SAME.right:
-        return beat.period, by_phases, True  # the line tells that phases differ in what they move
+        return candidate.period, by_phases, True  # the line is a harmonic of sharp bursts
+    if candidate.sure and abs(ratio * round(1 / ratio) - 1) < _SAME.right:
+        return candidate.period, by_phases, True  # the line tells that phases differ in what they move
     if by_phases >= by_line:
-        return beat.period, by_phases - _LINES.contradicts * by_line, True
+        return candidate.period, by_phases - _LINES.contradicts * by_line, True
     return line.period, by_line - _LINES.contradicts * by_phases, False
 
 
@@ -143,11 +143,13 @@ def _patience(silence: float, period: float) -> float:
     return min(max((_CHANCES.gone - silence / period) / (_CHANCES.gone - _CHANCES.silence), 0.0), 1.0)
 
 
-def _period(view: View, period: float, beat: Beat | None, by_phases: bool) -> Estimate:
+def _period(view: View, period: float, candidate: PeriodCandidate | None, by_phases: bool) -> Estimate:
     half_bin = 0.5 / len(view.window)
     reach = period - 1 / (1 / period + half_bin)
-    if beat is not None and by_phases:
-        reach = interval_of(beat.regularity.intervals, of_mean=True, least=0.5 / len(beat.regularity.intervals))
+    if candidate is not None and by_phases:
+        reach = interval_of(
+            candidate.regularity.intervals, of_mean=True, least=0.5 / len(candidate.regularity.intervals)
+        )
     return Estimate(
         value=period * view.bin_s,
         low=max(period - reach, 0.0) * view.bin_s,

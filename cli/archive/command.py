@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..atomic_files import private_file
 from ..naming import default_job
-from ..outputs import private_file
 from .converting import convert
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def create(
     from ...collectors.sources.registry import open_file, read_all
     from ...events import ConfigError, InputError
     from ...events.archive.writer import ArchiveWriter
+    from ..input_problems import tell
     from ..progress import reading_progress
-    from ..telling import tell
     from ..trace_reading import miss
     from .writing import shown, write_items
 

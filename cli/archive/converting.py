@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from ..atomic_files import private_file, private_folder, size_of
 from ..naming import default_job
-from ..outputs import private_file, private_folder, size_of
 from ..progress import reading_progress, step_progress
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def convert(
     """Checks what was asked for, converts, and says what could not be carried over."""
     from ...collectors.source import Omissions, Problems
     from ...events import ConfigError, InputError, UnavailableError
-    from ..telling import tell
+    from ..input_problems import tell
     from .targets import TARGETS, losses_of, target_for
 
     problems, omissions = Problems(), Omissions()
@@ -115,7 +115,7 @@ def _report(
     as_json: bool,
 ) -> None:
     from ...events.conversion import ConversionReport
-    from ..telling import listed, not_carried, tell
+    from ..input_problems import listed, not_carried, tell
 
     tell(problems, omissions)
     size = size_of(output)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..sections import SectionCommand, SectionOption
-from ..telling import listed, not_carried
+from ..grouped_help import SectionCommand, SectionOption
+from ..input_problems import listed, not_carried
 
 if TYPE_CHECKING:
     from ...analyzers.dfg.view import View

@@ -90,7 +90,7 @@ def report_of_graphs(
         graph, comparison = graphs[names[0]], None
     else:
         from ...analyzers.dfg.compare import compare as set_against
-        from ...analyzers.dfg.union import union_of
+        from ...analyzers.dfg.merge import union_of
 
         if extra := [name for name in files if name not in compare]:
             raise click.UsageError(f"{extra[0]} is on neither side; beside a graph, --compare takes graphs and traces")

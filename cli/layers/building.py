@@ -9,17 +9,17 @@ from typing import Final
 import numpy as np
 
 from ...analyzers.dfg.filters import Filter, Selector
-from ...analyzers.layers.by_time import lacks_depth, nested_by_time
 from ...analyzers.layers.report import Cut, make_report
 from ...analyzers.layers.settings import LayersSettings
+from ...analyzers.layers.time_nesting import lacks_depth, nested_by_time
 from ...analyzers.layers.update import LayerAnalyzer
 from ...analyzers.pipeline.graph_steps import let_through
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch, StreamInfo, concatenate
 from ...events.layers import LayersReport, Nesting
+from ..input_problems import listed
 from ..progress import step_progress
 from ..sorted_spool import SortedSpool
-from ..telling import listed
 from ..trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
 
 _MOST_HELD: Final = 262_144

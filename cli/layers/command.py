@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..sections import SectionCommand, SectionOption
+from ..grouped_help import SectionCommand, SectionOption
 
 if TYPE_CHECKING:
     from ...events.layers import LayersReport

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...analyzers.interaction.bounded_table import NEVER
 from ...analyzers.interaction.settings import InteractionSettings
-from ...analyzers.interaction.store import NEVER
 from ...analyzers.interaction.update import InteractionAnalyzer
 from ...analyzers.pipeline.introductions import introduction
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
@@ -13,8 +13,8 @@ from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Prob
 from ...collectors.sources.registry import open_file
 from ...events import StreamInfo
 from ...events.interaction import RankReport
+from ..input_problems import listed, tell
 from ..progress import reading_progress
-from ..telling import listed, tell
 from ..trace_reading import MOST_CALLS, MOST_FILES, miss, name_of
 
 

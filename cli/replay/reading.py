@@ -14,9 +14,9 @@ import msgspec
 from ...collectors.replaying import Recorded, recorded_streams
 from ...collectors.source import Omissions, Origin, Problems, SourceItem
 from ...collectors.sources.file import FileSource
+from ...collectors.sources.finished import WholeSource
 from ...collectors.sources.registry import open_file
 from ...collectors.sources.sniffing import is_archive
-from ...collectors.sources.whole import WholeSource
 from ...events import InputError, StreamInfo
 from ...events.archive.blocks import MAGIC
 from ...events.archive.reader import ArchiveReader

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from typing import IO, BinaryIO, cast
 
 from ...events import InputError
-from ..inflating import MAGIC, InflatingTail
+from ..gzip_tail import MAGIC, GzipTail
 from ..parser import Input
 
 
@@ -34,7 +34,7 @@ def unpacked(path: Path, about: Input) -> Iterator[BinaryIO]:
 
 
 def _unpack(path: Path, to: IO[bytes], about: Input) -> None:
-    tail = InflatingTail(path, follow=False, counters=Counter())
+    tail = GzipTail(path, follow=False, counters=Counter())
     try:
         while not tail.ended:
             try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...events import InputError
-from ..inflating import InflatingTail
+from ..gzip_tail import GzipTail
 from ..lines import BYTE_ORDER_MARK
 from ..parser import Input, Parser, ParserFactory
 from ..source import Omissions, Origin, Problems, SourceItem
@@ -44,7 +44,7 @@ class FileSource:
         self.counters: Counter[str] = Counter()
         self.omissions = Omissions()
         self._losses = InputLosses(self.counters, origin.job)
-        self._tail = InflatingTail(path, follow=follow, chunk_bytes=chunk_bytes, counters=self.counters)
+        self._tail = GzipTail(path, follow=follow, chunk_bytes=chunk_bytes, counters=self.counters)
         self._choose = choose
         self._origin = origin
         self._parser: Parser | None = None

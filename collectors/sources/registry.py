@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...events import ConfigError, InputError
-from ..inflating import inflated_head
+from ..gzip_tail import inflated_head
 from ..lines import BYTE_ORDER_MARK
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
 from .file import HEAD_BYTES, FileSource
+from .finished import Reader, WholeSource
 from .kernel_traces.bpftrace import BpftraceParser, looks_like_bpftrace
 from .kernel_traces.lock_events import LockEventsParser, looks_like_lock_events
 from .kernel_traces.lttng import LttngParser, looks_like_lttng
@@ -36,7 +37,6 @@ from .sniffing import (
     is_xes_log,
 )  # fmt: skip
 from .strace.line import looks_like_strace
-from .whole import Reader, WholeSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from ... import __version__
 from ...analyzers.dfg.compare import compare
-from ...analyzers.dfg.union import union_of
+from ...analyzers.dfg.merge import union_of
 from ...analyzers.interaction.settings import InteractionSettings
 from ...analyzers.layers.report import Cut
 from ...events.dfg import Comparison, Graph

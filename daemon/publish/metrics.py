@@ -22,7 +22,7 @@ from .. import failures, lasting, listeners
 from ..aggregator import Aggregator
 from ..failures import AnalysisFailedError
 from ..ingest_core import IngestStats
-from ..life import State
+from ..job_state import State
 from ..session import SIGNAL, JobSession
 from .group_metrics import GROUP_FAMILIES, Family, add_groups
 

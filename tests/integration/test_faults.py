@@ -17,8 +17,8 @@ from iotide.cli.serve import taking_ftio
 from iotide.clients.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.analyses import PARTS, JobTotals, Part
+from iotide.daemon.job_state import State
 from iotide.daemon.lasting import ServerFailedError, lasting
-from iotide.daemon.life import State
 from iotide.daemon.server import Server
 from iotide.daemon.session import PREDICTION, SIGNAL
 from iotide.daemon.settings import AggregatorSettings

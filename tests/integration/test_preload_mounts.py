@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.collectors.file_facts import NodeFiles
+from iotide.collectors.file_metadata import NodeFileMetadata
 from iotide.events import FileType
 from support.commands import Program
 from support.programs import need
@@ -37,7 +37,7 @@ def test_file_on_a_mount_that_only_the_program_sees(tracing: Tracing, tmp_path: 
     files = tracing.files()
     assert (files[f"{inner}/file"].mount_point, files[f"{inner}/file"].filesystem) == (str(inner), "tmpfs")
     outside = files[f"{tmp_path}/file"]
-    mine = NodeFiles()
+    mine = NodeFileMetadata()
     expected = mine.of_process(os.getpid())(f"{tmp_path}/file", FileType.REGULAR)
     mine.close()
     assert outside == expected
@@ -59,7 +59,7 @@ os.close(descriptor)
     assert done.returncode == 0, done.stderr
     (tmp_path / "data").unlink()
     info = tracing.files()["/data"]
-    mine = NodeFiles()
+    mine = NodeFileMetadata()
     expected = mine.of_process(os.getpid())(str(tmp_path), FileType.DIRECTORY)
     mine.close()
     assert info.type is FileType.REGULAR

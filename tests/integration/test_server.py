@@ -16,7 +16,7 @@ import pytest
 import zmq
 import zmq.asyncio
 from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionTimeoutError
-from iotide.daemon.life import State
+from iotide.daemon.job_state import State
 from iotide.daemon.publish.metrics import FAMILIES
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings

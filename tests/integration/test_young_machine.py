@@ -19,7 +19,7 @@ TESTS = Path(__file__).parents[1]
 YOUNG_S = 3
 WITH_CLOCKS = [
     "unit/test_preload_source.py",
-    "unit/test_preload_gate.py",
+    "unit/test_preload_handover_socket.py",
     "unit/test_shipper.py",
     "unit/test_ingest.py",
     "integration/test_agent.py",

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.life import TRANSITIONS, Happening, State, after
+from iotide.daemon.job_state import TRANSITIONS, JobEvent, State, after
 from iotide.daemon.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
@@ -38,8 +38,8 @@ def feed(aggregator: Aggregator, stream: str = "s", job: str = "job", until_s: f
     return interner
 
 
-@pytest.mark.parametrize(("state", "happening"), list(itertools.product(State, Happening)))
-def test_only_the_transitions_of_the_table_change_a_state(state: State, happening: Happening) -> None:
+@pytest.mark.parametrize(("state", "happening"), list(itertools.product(State, JobEvent)))
+def test_only_the_transitions_of_the_table_change_a_state(state: State, happening: JobEvent) -> None:
     assert after(state, happening) is TRANSITIONS.get((state, happening), state)
 
 

@@ -15,8 +15,8 @@ from iotide.collectors.parser import Input
 from iotide.collectors.source import Lost, Origin, SourceItem
 from iotide.collectors.sources.darshan.counters import rows_of, summaries
 from iotide.collectors.sources.darshan.events import SEGMENT, in_order, rows_of_segments
+from iotide.collectors.sources.finished import WholeSource
 from iotide.collectors.sources.registry import open_file, read_all, sniff
-from iotide.collectors.sources.whole import WholeSource
 from iotide.events import ConfigError, FileType, Flag, InputError, Kind, Layer
 from support import darshan_logs
 from support.darshan_package import FOLDER, LOGS, darshan, needs_darshan

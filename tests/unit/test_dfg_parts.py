@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.dfg.bounds import Edges
+from iotide.analyzers.dfg.bounded_edges import Edges
 from iotide.analyzers.dfg.concurrency import Concurrency
 from iotide.analyzers.dfg.durations import Durations
 from iotide.analyzers.dfg.groups import grouped
-from iotide.analyzers.dfg.pending import Pending
+from iotide.analyzers.dfg.reorder_buffer import Pending
 from iotide.analyzers.dfg.state import distinct
 from support.dfg_naive import Event, most_at_once
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.dfg.merge import union_of
 from iotide.analyzers.dfg.settings import DfgSettings
-from iotide.analyzers.dfg.union import union_of
 from iotide.analyzers.dfg.update import DfgAnalyzer
 from iotide.events import ConfigError
 from iotide.events.dfg import Graph

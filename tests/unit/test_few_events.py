@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.file_groups import READS, WRITES
-from iotide.analyzers.online import observed
+from iotide.analyzers.online import job_signal
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.selection import counted, counted_of_few
@@ -58,11 +58,11 @@ def test_the_same_events_count(batch: EventBatch, left_out: Any) -> None:
 @settings(deadline=None)
 @given(st.lists(st.tuples(batches(), st.sampled_from([None, 10**9, 10**15]))), TABLES)
 def test_the_signal_is_the_same(made: list[tuple[EventBatch, int | None]], left_out: Any) -> None:
-    few, many = (observed.Seen(DetectSettings()) for _ in range(2))
+    few, many = (job_signal.Seen(DetectSettings()) for _ in range(2))
     for batch, now_ns in made:
         span = few.add(batch, left_out, now_ns)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(observed, "FEW", 0)
+            patch.setattr(job_signal, "FEW", 0)
             assert many.add(batch, left_out, now_ns) == span
         assert pickle.dumps(few) == pickle.dumps(many)
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.interaction.communities import communities_of
-from iotide.analyzers.interaction.connections import connections_of
-from iotide.analyzers.interaction.flow import Flow
 from iotide.analyzers.interaction.network import Network
+from iotide.analyzers.interaction.private_channels import connections_of
 from iotide.analyzers.interaction.ranking import converged, once, start_weights
+from iotide.analyzers.interaction.transition import Flow
 from scipy import sparse
 
 NODES = 7

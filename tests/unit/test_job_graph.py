@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.settings import DfgSettings
 from iotide.analyzers.pipeline.numbering import JobNames
-from iotide.daemon.held import Held, Taken
+from iotide.daemon.analysis_queue import AnalysisQueue, Taken
 from iotide.daemon.job_graph import JobGraph
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 
@@ -62,7 +62,7 @@ PIECES = st.lists(st.tuples(st.sampled_from(sorted(STREAMS)), st.integers(1, 5))
 @settings(deadline=None, max_examples=15)
 @given(pieces=PIECES)
 def test_streams_at_once_are_as_one_after_the_other(case: str, pieces: list[tuple[str, int]]) -> None:
-    held, graphs = Held(), [graph_with(case=case, filter=chosen) for chosen in ("", ALL, "", ALL)]
+    held, graphs = AnalysisQueue(), [graph_with(case=case, filter=chosen) for chosen in ("", ALL, "", ALL)]
     at = 0
     for stream, count in pieces:
         batch = calls(at, count, stream)
@@ -81,7 +81,7 @@ def test_streams_at_once_are_as_one_after_the_other(case: str, pieces: list[tupl
 
 
 def test_a_filter_leaves_out_the_same_events_of_each_stream() -> None:
-    held, graph = Held(), graph_with(filter=f"path={PATHS[0]}")
+    held, graph = AnalysisQueue(), graph_with(filter=f"path={PATHS[0]}")
     for at, stream in enumerate("aba"):
         held.put(calls(6 * at, 6, stream), stream, STREAMS[stream])
     graph.update(held.since(0))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.pipeline.numbering import JobNames
-from iotide.daemon.held import Held, Taken
+from iotide.daemon.analysis_queue import AnalysisQueue, Taken
 from iotide.daemon.job_interactions import JobInteractions, rank_jobs
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
 from iotide.events.interaction import Ranking
@@ -131,7 +131,7 @@ RUNS = st.lists(
 def test_many_streams_at_once_are_what_one_after_the_other_is(
     runs: list[tuple[str, str, int, int, list[tuple[int, int, int, int, int]]]], by: str
 ) -> None:
-    together, apart, held = Job(by=by), Job(by=by), Held()
+    together, apart, held = Job(by=by), Job(by=by), AnalysisQueue()
     for at, (stream, host, pid, rank, rows) in enumerate(runs):
         info = StreamInfo(job="job", source="test", host=host, pid=pid, rank=rank, command="sim")
         columns = zip(("tid", "pid", "rank", "file", "kind"), zip(*rows, strict=True), strict=bool(rows))

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.layers.by_time import lacks_depth, nested_by_time
 from iotide.analyzers.layers.handles import preorder
 from iotide.analyzers.layers.report import make_report
 from iotide.analyzers.layers.sums import MOST, Sums
+from iotide.analyzers.layers.time_nesting import lacks_depth, nested_by_time
 from iotide.analyzers.layers.timeline import Timeline
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.clients.layers.lanes import lanes_of, ticks_of

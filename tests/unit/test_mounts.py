@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors import file_facts
-from iotide.collectors.file_facts import NodeFiles
+from iotide.collectors import file_metadata
+from iotide.collectors.file_metadata import NodeFileMetadata
 from iotide.collectors.file_systems import FileSystems, type_of_folder
 from iotide.collectors.mounts import Mount, MountTable, parse_mountinfo
 from iotide.events import FileInfo, FileType
@@ -85,7 +85,7 @@ class FakeProc:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.now_s = 0.0
-        self.node: NodeFiles | None = None
+        self.node: NodeFileMetadata | None = None
 
     def process(self, name: str, namespace: str, mounts: str, root: str = "/") -> None:
         here = self.folder / "proc" / name
@@ -102,8 +102,8 @@ class FakeProc:
     def end(self, name: str) -> None:
         (self.folder / "proc" / name).rename(self.folder / f"gone-{name}")
 
-    def files(self) -> NodeFiles:
-        self.node = NodeFiles(proc=self.folder / "proc", clock=lambda: self.now_s)
+    def files(self) -> NodeFileMetadata:
+        self.node = NodeFileMetadata(proc=self.folder / "proc", clock=lambda: self.now_s)
         return self.node
 
 
@@ -207,7 +207,7 @@ def test_type_is_told_from_the_file_where_that_cannot_wait(tmp_path: Path) -> No
     (tmp_path / "file").touch()
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "link").symlink_to("/dev/null")
-    node = NodeFiles()
+    node = NodeFileMetadata()
     files = node.of_process(os.getpid())
     names = {"": FileType.DIRECTORY, "file": FileType.REGULAR, "fifo": FileType.PIPE, "link": FileType.DEVICE}
     for name, expected in names.items():
@@ -225,7 +225,7 @@ def test_root_folder_that_is_no_mount_point_is_on_what_the_kernel_says(tmp_path:
     proc = FakeProc(tmp_path)
     proc.process("self", "own", line(2, 77, "/proc", "proc") + line(3, 77, "/home", "nfs4"))
     files = proc.files().of_process(7)
-    real = NodeFiles()
+    real = NodeFileMetadata()
     expected = real.of_process(os.getpid())("/", FileType.DIRECTORY).filesystem
     real.close()
     if type_of_folder("/") == "":
@@ -252,10 +252,10 @@ def test_type_of_a_file_of_the_machine_is_looked_at_once_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now_s = 5.0
-    node = NodeFiles(clock=lambda: now_s)
+    node = NodeFileMetadata(clock=lambda: now_s)
     stable, own = tmp_path / "usr" / "it", tmp_path / "it"
     stable.parent.mkdir()
-    monkeypatch.setattr(file_facts, "_STABLE", (f"{stable.parent}/",))
+    monkeypatch.setattr(file_metadata, "_STABLE", (f"{stable.parent}/",))
     found = []
     for time_s in (5.0, 5.5, 6.1):
         now_s = time_s

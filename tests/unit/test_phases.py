@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.rhythm.certainty import chance_of
+from iotide.analyzers.rhythm.confidence import chance_of
 from iotide.analyzers.rhythm.intervals import interval_of
 from iotide.analyzers.rhythm.phases import Phases, Segmenter, merge, runs
 from iotide.analyzers.rhythm.regularity import last_change, regularity

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_facts import NodeFiles
+from iotide.collectors.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Problems
 from iotide.collectors.sources.preload import alike
 from iotide.collectors.sources.preload.alike import AlikeLives, Life
@@ -27,7 +27,7 @@ from iotide.collectors.sources.preload.ring_layout import (
     RECORD,
 )
 from iotide.collectors.sources.preload.signatures import Allowance
-from iotide.collectors.sources.preload.unseen import Unseen
+from iotide.collectors.sources.preload.untraced import Unseen
 from iotide.events import EventBatch, FileType, StreamInfo
 from iotide.events.schema import COLUMNS
 
@@ -109,7 +109,7 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
     counters: Counter[str] = Counter()
     problems, unseen = Problems(), Unseen()
     info = StreamInfo(job="j", source="preload", pid=7, rank=rank, clock_offset_ns=1000)
-    node = NodeFiles()
+    node = NodeFileMetadata()
     facts = node.of_process(os.getpid(), 0)  # that of any other may lie in another root folder
     made = TracedProcess("s", info, frozenset(), facts, counters, problems, Allowance(), unseen, known)
     made.learn(log_of(entries))

@@ -12,14 +12,14 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_facts import NodeFiles
+from iotide.collectors.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Problems
 from iotide.collectors.sources.preload import plain
 from iotide.collectors.sources.preload.names import Names
 from iotide.collectors.sources.preload.process import TracedProcess
 from iotide.collectors.sources.preload.ring_layout import ENTRY, ENTRY_CALL, ENTRY_FILE, MARK_WORDS, RECORD
 from iotide.collectors.sources.preload.signatures import Allowance
-from iotide.collectors.sources.preload.unseen import Unseen
+from iotide.collectors.sources.preload.untraced import Unseen
 from iotide.events import EventBatch, StreamInfo, concatenate, is_constant
 from iotide.events.schema import COLUMNS
 
@@ -59,7 +59,7 @@ def lines_of(draw: st.DrawFn, values: dict[str, Sequence[int]], most: int = 1500
 def process(allowed: int = 65_536, counters: Counter[str] | None = None) -> TracedProcess:
     counters = Counter() if counters is None else counters
     info = StreamInfo(job="job", source="preload", pid=7, clock_offset_ns=OFFSET_NS)
-    with closing(NodeFiles()) as node:
+    with closing(NodeFileMetadata()) as node:
         facts = node.of_process(7, 0)  # of a process that there is not: nothing is looked up later
     made = TracedProcess("s", info, frozenset(), facts, counters, Problems(), Allowance(allowed), Unseen())
     for kind, entries in ((ENTRY_CALL, CALLS), (ENTRY_FILE, FILES)):
@@ -156,7 +156,7 @@ def test_more_signatures_than_are_remembered_keep_their_numbers(seed: int, kinds
 @pytest.mark.parametrize(("field", "value"), [("words", 1), ("depth", MARK_WORDS), ("kind", 200), ("bytes", 2**62)])
 def test_one_line_that_is_no_plain_record_has_all_go_the_general_way(field: str, value: int) -> None:
     records = np.zeros(1000, RECORD)
-    with closing(NodeFiles()) as node:
+    with closing(NodeFileMetadata()) as node:
         names = Names(node.of_process(7, 0), Counter(), Allowance())
     assert plain.plain_columns([records.view(np.uint64).reshape(-1, 8)], 0, names) is not None
     records[field][700] = value

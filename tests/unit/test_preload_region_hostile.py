@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_facts import NodeFiles, ProcessFiles
+from iotide.collectors.file_metadata import NodeFileMetadata, ProcessFileMetadata
 from iotide.collectors.source import Chunk, Closed, Origin
 from iotide.collectors.sources.preload import drain
 from iotide.collectors.sources.preload.names import MOST_FILES
@@ -110,11 +110,11 @@ def test_whatever_a_process_writes_its_neighbour_loses_nothing(
         assert tracing.source.counters["processes_failed"] == 0
 
 
-class BreakingFiles(NodeFiles):
+class BreakingFiles(NodeFileMetadata):
     """Breaks over files of one name."""
 
-    def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFiles:
-        class Breaking(ProcessFiles):
+    def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFileMetadata:
+        class Breaking(ProcessFileMetadata):
             def __call__(self, path: str, spelled: FileType) -> FileInfo:
                 if path == "/broken":
                     raise RuntimeError("this name breaks us")

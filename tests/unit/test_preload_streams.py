@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_facts import NodeFiles
+from iotide.collectors.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from iotide.collectors.sources.preload.ring_layout import ENTRY, ENTRY_CALL, ENTRY_FILE, HEADER, MARK_WORDS, RECORD
 from iotide.collectors.sources.preload.streams import Streams
@@ -54,7 +54,7 @@ class Node:
     def __init__(self, patience_s: float) -> None:
         self.now_s = 0.0
         self.counters: Counter[str] = Counter()
-        self.files = NodeFiles()
+        self.files = NodeFileMetadata()
         origin = Origin(job="job", host="node", user="user")
         problems = Problems()
         self.streams = Streams(

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.source import Origin
+from iotide.collectors.sources.finished import WholeSource
 from iotide.collectors.sources.recorder.grammar import Grammar
 from iotide.collectors.sources.registry import open_file, read_all
-from iotide.collectors.sources.whole import WholeSource
 from iotide.events import InputError, Kind, Layer
 from support.parsing import Stream, collect
 from support.recorder_format import Call, write_trace

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from iotide.daemon import analyses
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest_core import IngestCore, IngestSettings, IngestStats
-from iotide.daemon.life import State
+from iotide.daemon.job_state import State
 from iotide.daemon.pressure import Allowance, Pressure
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings

@@ -339,7 +339,7 @@ def test_hostile_line_takes_linear_time(line_of: Callable[[int], str]) -> None:
 
 
 def test_pending_halves_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.collectors.sources.strace.halves.MAX_HALVES", 2)
+    monkeypatch.setattr("iotide.collectors.sources.strace.unfinished_calls.MAX_HALVES", 2)
     parser = StraceParser(about := Input("a.st", Origin("j")))
     parser.feed(text_of(*[f"{pid} 1795229276.1 close(3</x> <unfinished ...>" for pid in range(1, 6)]))
     assert about.counters["calls_never_resumed"] == 3
@@ -348,7 +348,7 @@ def test_pending_halves_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pending_halves_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.collectors.sources.strace.halves.MAX_HALVES_BYTES", 50)
+    monkeypatch.setattr("iotide.collectors.sources.strace.unfinished_calls.MAX_HALVES_BYTES", 50)
     halves = [f'{pid} 1795229276.1 unlink("/{"x" * 20}" <unfinished ...>' for pid in (1, 2, 3)]
     rests = [f"{pid} 1795229276.2 <... unlink resumed>) = 0" for pid in (3, 1)]
     streams, about = parse(StraceParser, [text_of(line) for line in (*halves, *rests)])

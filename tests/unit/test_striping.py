@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_facts import NodeFiles
+from iotide.collectors.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Chunk, Origin
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.collectors.striping import LayoutReader, Striping, parse_layout
@@ -89,7 +89,7 @@ class Lustre:
         (folder / "proc/self/mountinfo").write_text(
             "1 1 0:1 / / rw - ext4 none rw\n2 1 0:2 / /lustre rw - lustre mgs@tcp:/fs rw\n"
         )
-        self.files = NodeFiles(proc=folder / "proc", layouts=LayoutReader(self.attribute))
+        self.files = NodeFileMetadata(proc=folder / "proc", layouts=LayoutReader(self.attribute))
 
     def attribute(self, path: str, name: str) -> bytes:
         assert name == "lustre.lov"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.rhythm.line import strongest_line
+from iotide.analyzers.rhythm.spectral_peak import dominant_peak
 from iotide.analyzers.rhythm.tide import estimate
 from iotide.analyzers.rhythm.view import Rhythm, View
 from iotide.analyzers.settings import DetectSettings
@@ -291,7 +291,7 @@ def test_history_of_another_rhythm_is_ignored() -> None:
 
 def test_line_is_refined_below_the_resolution_of_the_window() -> None:
     at = np.arange(400)
-    line, _ = strongest_line(1 + np.cos(2 * np.pi * at / 47.3))
+    line, _ = dominant_peak(1 + np.cos(2 * np.pi * at / 47.3))
     assert line is not None
     assert line.period == pytest.approx(47.3, rel=0.01)  # neighbouring bins are 13 % apart
     assert line.support > 0.8

@@ -13,7 +13,7 @@ from ....events import EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make
 from ...numbering import Numbering
 from ...parser import Input
 from ...source import Omissions
-from .._inherited import bytes_with_those_below
+from .._nested_bytes import bytes_with_those_below
 from .._nesting import nesting_depths
 from .records import AGGREGATED, LARGEST_ID, LATEST_NS, NOTHING, Arguments, Record, integers, moved, nanoseconds
 

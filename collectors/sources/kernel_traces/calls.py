@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Interner, Kind, make_batch
-from ....events.recall import Recall
+from ....events.forward_fill import ForwardFill
 from ...calls import CALLS, classify
 from .call_fields import HAS_COUNT, HAS_FD, HAS_PID, HAS_RESULT, CallFields
 from .numbers import Ints
@@ -75,8 +75,8 @@ class CallPairs:
     def __init__(self, interner: Interner, counters: Counter[str]) -> None:
         self._interner = interner
         self._counters = counters
-        self._entered = Recall(5, MOST_THREADS)
-        self._files = Recall(1, MOST_DESCRIPTORS)
+        self._entered = ForwardFill(5, MOST_THREADS)
+        self._files = ForwardFill(1, MOST_DESCRIPTORS)
 
     def pair(self, rows: Rows, processes: Ints, calls: CallRows, name_of: Callable[[int], str]) -> Done:
         """Returns the calls that end in these rows.
@@ -175,7 +175,7 @@ class CallPairs:
         forgotten = self._files.forgotten
         if copies.any():
             # a copy sets what it finds, which another copy may have set: its place stands for it at first
-            trial = Recall.restore(self._files.snapshot())
+            trial = ForwardFill.restore(self._files.snapshot())
             (found,) = trial.before(groups, setting, np.where(_second(copies), -1 - np.arange(len(value)) // 2, value))
             value = np.where(_second(copies), _second(_resolved(found[::2])), value)
         (found,) = self._files.before(groups, setting, value)

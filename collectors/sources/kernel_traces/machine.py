@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Interner, Layer, concatenate, make_batch
+from ....events.forward_fill import ForwardFill
 from ....events.kernel import COMM, KernelEvent, text_about
-from ....events.recall import Recall
 from .calls import CallPairs, CallRows
 from .dialect import INTERRUPT_KINDS
 from .numbers import Numbers
@@ -50,10 +50,10 @@ class Machine:
         """Numbers of the commands that programs have, by their paths."""
         self.paths = Numbers(lambda path: self.interner.file(_plain(path).decode(errors="replace")))
         """Numbers of files."""
-        self._running = Recall()
-        self._interrupts = [Recall() for _ in range(INTERRUPT_KINDS)]
-        self._named = Recall(2)
-        self._process = Recall()
+        self._running = ForwardFill()
+        self._interrupts = [ForwardFill() for _ in range(INTERRUPT_KINDS)]
+        self._named = ForwardFill(2)
+        self._process = ForwardFill()
         self._calls = CallPairs(self.interner, counters)
         self.wakes = 0
         """How many wake-ups there were."""

@@ -13,7 +13,7 @@ from ....events import COLUMNS, InputError, StreamInfo, make_batch
 from ....events.otf2_library import EVENTS, load
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
-from .._apart import read_apart
+from .._subprocess_reader import read_apart
 from .callbacks import Attributes, callbacks
 from .calls import LocationCalls, Process, Row
 from .definitions import Location, TraceDefinitions

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from ....events import ProtocolError
 from ....events.losses import BYTES, EVENTS
 from .ear import Ear
-from .gate import Arrival, Gate
+from .handover_socket import Arrival, HandoverSocket
 from .lines import Lines
 from .region import Region
 from .watching import GONE, UNWATCHED, Life
@@ -221,7 +221,7 @@ class Drain:
         self._closed = False
         self.events = select.epoll()
         try:
-            self._gate = Gate(path, self.events)
+            self._gate = HandoverSocket(path, self.events)
             self._ear = Ear(path, self.events)
         except BaseException:
             self.events.close()

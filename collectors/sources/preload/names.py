@@ -32,7 +32,7 @@ _MOST_CHARACTERS: Final = 64 << 20
 
 
 class FileFacts(Protocol):
-    """What is known of a process's files; ``file_facts.ProcessFiles``."""
+    """What is known of a process's files; ``file_facts.ProcessFileMetadata``."""
 
     @property
     def asking(self) -> bool:

@@ -20,7 +20,7 @@ from .names import FileFacts, Names
 from .plain import FEWEST, plain_columns
 from .ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .signatures import Allowance
-from .unseen import Said, Unseen
+from .untraced import Said, Unseen
 
 _LINES_A_BATCH: Final = 32_768
 _MOST_GROWTH: Final = 1 << 40

@@ -16,7 +16,7 @@ from typing import Final
 
 from ....events import InputError
 from ....events.descriptors import raise_limit
-from ...file_facts import NodeFiles
+from ...file_metadata import NodeFileMetadata
 from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem
 from .drain import Drain
@@ -24,7 +24,7 @@ from .naps import Naps
 from .spool import SpoolWriter
 from .spool_reader import SpoolReader
 from .streams import Streams
-from .unseen import Unseen
+from .untraced import Unseen
 
 _LINES_A_POLL: Final = 1 << 18
 _READ_A_POLL: Final = 4 << 20
@@ -55,13 +55,15 @@ class RelayedSource:
         OSError: no process can be made.
     """
 
-    def __init__(self, path: Path, origin: Origin, bounds: SpoolSettings, *, files: NodeFiles | None = None) -> None:
+    def __init__(
+        self, path: Path, origin: Origin, bounds: SpoolSettings, *, files: NodeFileMetadata | None = None
+    ) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
         self._path = path
         self._pid, self._channel = _start(path, bounds)
         self._reader = SpoolReader(self._channel)
-        self._files = files or NodeFiles()
+        self._files = files or NodeFileMetadata()
         self._streams = Streams(
             str(path), origin, self._files, self.counters, self.problems, patience_s=_FIRST_EVENTS_WAIT_S
         )

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from ...file_facts import NodeFiles
+from ...file_metadata import NodeFileMetadata
 from ...source import Origin, Problems, SourceItem
 from .drain import Drain
 from .streams import Streams
-from .unseen import Unseen
+from .untraced import Unseen
 
 
 class PreloadSource:
@@ -30,13 +30,13 @@ class PreloadSource:
         path: Path,
         origin: Origin,
         *,
-        files: NodeFiles | None = None,
+        files: NodeFileMetadata | None = None,
         patience_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
-        self._files = files or NodeFiles()
+        self._files = files or NodeFileMetadata()
         self._patience_s = patience_s
         self._closed = False
         self._drain = Drain(path, clock)

@@ -13,14 +13,14 @@ import numpy as np
 
 from ....events import InputError, StreamInfo, empty_batch
 from ....events.losses import CUT_OFF, UNHEARD, is_loss
-from ...file_facts import NodeFiles
+from ...file_metadata import NodeFileMetadata
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from .alike import AlikeLives
 from .lines import Lines
 from .process import TracedProcess
 from .ring_layout import HEADER
 from .signatures import Allowance
-from .unseen import Unseen
+from .untraced import Unseen
 
 _ALL: Final = 1 << 40
 _MOST_JOBS: Final = 100
@@ -47,7 +47,7 @@ class Streams:
         self,
         path: str,
         origin: Origin,
-        files: NodeFiles,
+        files: NodeFileMetadata,
         counters: Counter[str],
         problems: Problems,
         clock: Callable[[], float] = time.monotonic,

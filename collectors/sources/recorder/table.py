@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ....events import EventBatch, Interner, Kind, Layer, make_batch
 from ...source import Omissions
-from .._inherited import bytes_with_those_below
+from .._nested_bytes import bytes_with_those_below
 from .calls import UNMEASURED, Said, is_io, said
 from .files import Signature
 

@@ -13,15 +13,15 @@ from ...lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .arguments import arguments_of
-from .births import Births
 from .calls import CallTable
-from .halves import CallAssembler
 from .line import What
+from .other_lines import RestFinder
 from .paths import absolute
-from .rests import RestFinder
+from .process_tree import Births
 from .scan import Lines, scan
 from .texts import Extents, Texts
 from .time import StampReader, Times
+from .unfinished_calls import CallAssembler
 
 MAX_LINE_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 20

@@ -1,0 +1,207 @@
+"""What was seen of one job: its signal at several resolutions, the views of it, and what rhythm a view has."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec.structs import replace
+
+from ...events import EventBatch, Kind
+from ...events.models import PERIODIC_FROM, SignalSeries
+from ..rhythm.aliasing import is_stream
+from ..rhythm.answer import ESTIMATORS
+from ..rhythm.outburst import without_bursts
+from ..rhythm.tuning import TUNING
+from ..rhythm.view import Rhythm, View
+from ..settings import DetectSettings
+from ..signal.bandwidth import BandwidthSignal
+from ..signal.resolutions import Resolutions
+from ..signal.selection import FEW, LeftOut, Times, counted_columns, counted_of_few
+from ..totals import MOST, added
+
+
+class Seen:
+    """The signal of one job's reads and writes, in rings of bounded length; nothing is read or summed twice.
+
+    Attributes:
+        reads: the signal of reads, in bytes.
+        writes: the signal of writes.
+        resolutions: the lengths of bins at which they are kept.
+        from_ns: start of the first event of any kind; None before it.
+        bytes_read, bytes_written: of the events that count, at most 2**62.
+    """
+
+    def __init__(self, settings: DetectSettings) -> None:
+        self.resolutions = Resolutions.of(settings)
+        self.reads = self.resolutions.signal()
+        self.writes = self.resolutions.signal()
+        self.from_ns: int | None = None
+        self.bytes_read = 0
+        self.bytes_written = 0
+
+    def add(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None) -> tuple[int, int] | None:
+        """Takes in events, and returns where those that count begin and end; None: none counts."""
+        if len(batch) <= FEW:
+            return self._add_few(batch, left_out, now_ns)
+        first = int(batch.start.min())
+        if self.from_ns is None or first < self.from_ns:
+            self.from_ns = first
+        start, end, volume, is_read = counted_columns(batch, left_out, "both")
+        if not len(start):
+            return None
+        if is_read.all():
+            self._add_reads(start, end, volume, now_ns)
+        elif not is_read.any():
+            self._add_writes(start, end, volume, now_ns)
+        else:
+            reads, writes = np.flatnonzero(is_read), np.flatnonzero(~is_read)
+            self._add_reads(start.take(reads), end.take(reads), volume.take(reads), now_ns)
+            self._add_writes(start.take(writes), end.take(writes), volume.take(writes), now_ns)
+        return int(start.min()), int(end.max())
+
+    def _add_few(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None) -> tuple[int, int] | None:
+        starts, kinds, volumes = batch.start.tolist(), batch.kind.tolist(), batch.bytes.tolist()
+        first = min(starts)
+        if self.from_ns is None or first < self.from_ns:
+            self.from_ns = first
+        rows = counted_of_few(batch, left_out)
+        if not rows:
+            return None
+        ends = [start + duration for start, duration in zip(starts, batch.duration.tolist(), strict=True)]
+        for kind, signal in ((Kind.READ, self.reads), (Kind.WRITE, self.writes)):
+            if some := [row for row in rows if kinds[row] == kind]:
+                volume = [volumes[row] for row in some]
+                if kind is Kind.READ:
+                    self.bytes_read = min(self.bytes_read + sum(volume), MOST)
+                else:
+                    self.bytes_written = min(self.bytes_written + sum(volume), MOST)
+                signal.add_few([starts[row] for row in some], [ends[row] for row in some], volume, now_ns)
+        return min(starts[row] for row in rows), max(ends[row] for row in rows)
+
+    def _add_reads(self, start: Times, end: Times, volume: Times, now_ns: int | None) -> None:
+        self.bytes_read = added(self.bytes_read, volume)
+        self.reads.add(start, end, volume, now_ns)
+
+    def _add_writes(self, start: Times, end: Times, volume: Times, now_ns: int | None) -> None:
+        self.bytes_written = added(self.bytes_written, volume)
+        self.writes.add(start, end, volume, now_ns)
+
+
+class JobSignal:
+    """What was seen of a job in the directions that the settings say: views of it, and what rhythm these have.
+
+    Args:
+        settings: method, limits and mode.
+        seen: the job's signals.
+    """
+
+    def __init__(self, settings: DetectSettings, seen: Seen) -> None:
+        self.seen = seen
+        self.resolutions = seen.resolutions
+        self._settings = settings
+
+    @property
+    def last_ns(self) -> int:
+        """End of the newest bin of the signal that is looked at; 0 for an empty one."""
+        return max((last for signal in self._signals() if (last := signal.last_ns) is not None), default=0)
+
+    def first_ns(self, end_ns: int) -> int:
+        """Start of the observation, at most ``end_ns``."""
+        return end_ns if self.seen.from_ns is None else min(self.seen.from_ns, end_ns)
+
+    def series(self, job: str, from_ns: int, to_ns: int) -> SignalSeries:
+        """Returns reads and writes over time, in the finest bins of which there are enough."""
+        from_ns = min(from_ns, to_ns)
+        level = self.resolutions.of_span(max(to_ns, self.last_ns) - from_ns)
+        bin_ns = self.resolutions.length_ns(level)
+        low, high = self._bins(level, from_ns, to_ns)
+        rate = 1e9 / bin_ns
+        return SignalSeries(
+            job=job,
+            start_s=low * bin_ns / 1e9,
+            bin_s=bin_ns / 1e9,
+            read=(self.seen.reads.bins(level, low, high) * rate).tolist(),
+            written=(self.seen.writes.bins(level, low, high) * rate).tolist(),
+        )
+
+    def estimate(
+        self,
+        level: int,
+        now_ns: int,
+        from_ns: int,
+        window_ns: int | None = None,
+        expected_s: float = 0.0,
+        thorough: bool = True,
+        ended: bool = False,
+    ) -> tuple[View, Rhythm]:
+        """Returns a level's view and its rhythm, without bursts that happened once where these hide it.
+
+        Args:
+            level: of the resolutions.
+            now_ns: the present.
+            from_ns: where the view begins.
+            window_ns: where the window within it begins.
+            expected_s: the period found last; 0 where there is none.
+            thorough: whether other hypotheses are to be tried.
+            ended: whether no more will come, so that a burst at the end is no phase either.
+        """
+        view = self.view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
+        view = replace(view, thorough=thorough, ended=ended)
+        rhythm = self._rhythm(level, view)
+        if rhythm.confidence >= PERIODIC_FROM or self._settings.method != "tide":
+            return view, rhythm
+        for shorter in without_bursts(view):
+            if not ended and shorter.end_s < view.end_s:
+                break
+            found = self._rhythm(level, shorter)
+            if found.confidence > max(rhythm.confidence, PERIODIC_FROM):
+                return shorter, found
+        return view, rhythm
+
+    def _rhythm(self, level: int, view: View) -> Rhythm:
+        rhythm = ESTIMATORS[self._settings.method](view, self._settings)
+        if rhythm.period_s is not None and view.thorough and self._is_stream(level, view, rhythm.period_s.value):
+            return Rhythm()
+        return rhythm
+
+    def _is_stream(self, level: int, view: View, period_s: float) -> bool:
+        """Tells whether the rhythm comes from bins that hold now one request more and now one less."""
+        if self._settings.method != "tide":
+            return False
+        finer = max(level - 1, 0)
+        bin_ns = self.resolutions.length_ns(finer)
+        low, high = self._bins(
+            finer, round((view.end_s - TUNING.others.stream_periods * period_s) * 1e9), round(view.end_s * 1e9)
+        )
+        bandwidth = sum((signal.bins(finer, low, high) for signal in self._signals()), np.zeros(high - low))
+        return len(bandwidth) > 0 and is_stream(bandwidth, period_s * 1e9 / bin_ns, finest=finer == level)
+
+    def view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> View:
+        """Returns a stretch of the signal at one resolution."""
+        bin_ns = self.resolutions.length_ns(level)
+        end_ns = max(now_ns // bin_ns, (self.last_ns - 1) // bin_ns) * bin_ns
+        low, high = self._bins(level, min(from_ns, end_ns), end_ns)
+        bandwidth = np.zeros(high - low)
+        for signal in self._signals():
+            bandwidth += signal.bins(level, low, high)
+        bandwidth *= 1e9 / bin_ns
+        return View(
+            bandwidth,
+            bin_s=bin_ns / 1e9,
+            start_s=low * bin_ns / 1e9,
+            now_s=max(now_ns, end_ns) / 1e9,
+            begin=min(max(window_ns // bin_ns - low, 0), high - low),
+            expected_s=expected_s,
+            cut=self.seen.from_ns is not None and low * bin_ns > self.seen.from_ns,
+        )
+
+    def _bins(self, level: int, from_ns: int, to_ns: int) -> tuple[int, int]:
+        """Returns the first bin that overlaps [from, to) and is still held, and the one after the last."""
+        bin_ns, most = self.resolutions.length_ns(level), self.resolutions.bins
+        low, high = from_ns // bin_ns, -(-to_ns // bin_ns)
+        reach = (self.last_ns - 1) // bin_ns - most + 1 if self.last_ns else 0
+        return min(max(low, reach, high - most), high), high
+
+    def _signals(self) -> list[BandwidthSignal]:
+        reads, writes = self.seen.reads, self.seen.writes
+        chosen = {"read": [reads], "write": [writes], "both": [reads, writes]}
+        return chosen[self._settings.mode]

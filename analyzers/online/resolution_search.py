@@ -1,0 +1,224 @@
+"""Where in a job's signal to look for its rhythm: at which resolution, how far back, and what else to doubt."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..rhythm.tuning import TUNING
+from ..rhythm.view import Rhythm, View
+from ..settings import DetectSettings
+from .job_signal import JobSignal
+from .window_policy import WindowPolicy, lasting
+
+_SAME: Final = TUNING.same
+_FOLLOWING: Final = TUNING.following
+
+
+class _Known(Struct):
+    """The rhythm that was found last."""
+
+    period_s: float
+    level: int
+    surest: float
+    """The highest foresight that there was of it."""
+    since_ns: int = 0
+    """Before that it was silent."""
+    silence_ns: int = 0
+    """For so long."""
+
+
+class _Rival(Struct):
+    """Another rhythm, seen once at another level."""
+
+    period_s: float
+    level: int
+    since_ns: int
+
+
+class ResolutionSearch:
+    """Remembers the rhythm that was found last, and looks where it, or another one, is to be seen.
+
+    While no rhythm is known, the level that holds the whole observation is looked at, and in turn one of the finer
+    ones, which hold the newest part. The whole observation reaches from the first event of any kind until now: a window
+    that ended with the last request would hold k phases but only k - 1 periods. Once a rhythm is known, the level where
+    its period has 32 to 128 bins is looked at, and now and then another one. What another level says replaces the known
+    rhythm only when it is surer twice in a row, or the known one is gone. One that was sure and went silent is known
+    again when it goes on. ``window.WindowPolicy`` says how far back is looked. About two estimates are made at a look.
+    """
+
+    def __init__(self, observed: JobSignal, settings: DetectSettings) -> None:
+        self.windows = WindowPolicy(settings)
+        self._observed = observed
+        self._settings = settings
+        self._known: _Known | None = None
+        self._silent: tuple[_Known, int] | None = None
+        self._rival: _Rival | None = None
+        self._hits = 0
+        self._turn = 0
+
+    @property
+    def known_period_s(self) -> float | None:
+        """Period of the known rhythm."""
+        return None if self._known is None else self._known.period_s
+
+    @property
+    def adapted(self) -> bool:
+        """True while the window is cut to the known rhythm."""
+        return self._known is not None and self._adapted()
+
+    def look(self, now_ns: int, data_until_ns: int) -> tuple[View, Rhythm]:
+        """Returns the rhythm, and where it was seen; ``data_until_ns``: end of the newest bytes."""
+        view, rhythm, level = self._recalled(now_ns, data_until_ns) or (
+            self._follow(self._known, now_ns) if self._known is not None else self._search(now_ns)
+        )
+        self._know(rhythm, level)
+        return view, rhythm
+
+    def _know(self, rhythm: Rhythm, level: int) -> None:
+        """Remembers what was found."""
+        known, period_s = self._known, _period_s(rhythm)
+        if not period_s:
+            self._known, self._rival, self._hits = None, None, 0
+            return
+        level = self._observed.resolutions.of_period(period_s, level)
+        if known is not None and abs(math.log(period_s / known.period_s)) < _SAME.rhythm:
+            surest = max(rhythm.foresight, known.surest)
+            self._known = replace(known, period_s=period_s, level=level, surest=surest)
+        else:
+            self._known = _Known(period_s, level, rhythm.foresight)
+        self._hits += 1
+        if rhythm.foresight >= _SAME.sure:
+            self._silent = None
+
+    def _recalled(self, now_ns: int, data_until_ns: int) -> tuple[View, Rhythm, int] | None:
+        """Looks whether the rhythm that was sure before a silence goes on."""
+        if self._silent is None:
+            return None
+        silent, until_ns = self._silent
+        end_ns = max(now_ns, self._observed.last_ns)
+        start_ns = max(end_ns - round(_FOLLOWING.recalled * silent.period_s * 1e9), self._observed.first_ns(end_ns))
+        if data_until_ns <= start_ns:
+            return None
+        view, rhythm = self._observed.estimate(silent.level, now_ns, start_ns)
+        if rhythm.period_s is None or abs(math.log(rhythm.period_s.value / silent.period_s)) > _SAME.rhythm:
+            return None
+        self._known = replace(silent, surest=0.0, since_ns=start_ns, silence_ns=start_ns - until_ns)
+        self._silent, self._rival, self._hits = None, None, 0
+        return view, rhythm, silent.level
+
+    def _fell_silent(self, known: _Known, now_ns: int) -> None:
+        """Remembers a rhythm that was sure; one that lasts shorter than its silences is the inside of phases."""
+        if known.surest >= _SAME.sure and now_ns - known.since_ns > known.silence_ns:
+            self._silent = known, now_ns
+
+    def _search(self, now_ns: int) -> tuple[View, Rhythm, int]:
+        """Looks at the whole observation, and at one finer level in turn."""
+        end_ns = max(now_ns, self._observed.last_ns)
+        start_ns = self.windows.start(self._observed.first_ns(end_ns), end_ns, hits=0, period_s=0.0)
+        level = self._observed.resolutions.of_span(end_ns - start_ns)
+        view, rhythm = self._observed.estimate(level, now_ns, start_ns)
+        if level == 0:
+            return view, rhythm, level
+        self._turn += 1
+        finer = self._turn % level
+        other_view, other = self._observed.estimate(finer, now_ns, start_ns)
+        if _surer(other, rhythm) and lasting(other_view, _period_s(other)) >= _FOLLOWING.lasting:
+            return other_view, other, finer
+        return view, rhythm, level
+
+    def _follow(self, known: _Known, now_ns: int) -> tuple[View, Rhythm, int]:
+        """Looks at the level of the known rhythm, and now and then at another one."""
+        view, rhythm = self._estimate_known(known, now_ns)
+        if rhythm.period_s is None:
+            self._fell_silent(known, now_ns)
+            self._known = None
+            return self._search(now_ns)
+        if self.windows.watch(view, rhythm.period_s.value):
+            view, rhythm = self._estimate_known(known, now_ns)
+            if rhythm.period_s is None:
+                return view, rhythm, known.level
+        self._turn += 1
+        if self._rival is None and self._turn % _FOLLOWING.around:
+            return view, rhythm, known.level
+        return self._challenged(view, rhythm, known, now_ns)
+
+    def _challenged(self, view: View, rhythm: Rhythm, known: _Known, now_ns: int) -> tuple[View, Rhythm, int]:
+        """Looks for a rhythm of another order at another level."""
+        end_ns = max(now_ns, self._observed.last_ns)
+        start_ns = self.windows.since(self._observed.first_ns(end_ns))
+        rival, self._rival = self._rival, None
+        if rival is None:
+            levels = [
+                at for at in range(self._observed.resolutions.of_span(end_ns - start_ns) + 1) if at != known.level
+            ]
+            if not levels:
+                return view, rhythm, known.level
+            level = levels[self._turn // _FOLLOWING.around % len(levels)]
+        else:
+            level = rival.level
+        other_view, other = self._observed.estimate(level, now_ns, start_ns)
+        period_s, known_s = _period_s(other), _period_s(rhythm)
+        if not _surer(other, rhythm) or abs(math.log(period_s / known_s)) < math.log(_FOLLOWING.order):
+            return view, rhythm, known.level
+        if period_s < known_s and lasting(other_view, period_s) < _FOLLOWING.lasting:
+            return view, rhythm, known.level
+        if rival is None or abs(math.log(period_s / rival.period_s)) > _SAME.rhythm:
+            self._rival = _Rival(period_s, level, now_ns)
+            return view, rhythm, known.level
+        if period_s < known_s and now_ns - rival.since_ns < _FOLLOWING.proof * known_s * 1e9:
+            self._rival = rival
+            return view, rhythm, known.level
+        return other_view, other, level
+
+    def unlooked(self, now_ns: int) -> View:
+        """Returns the whole observation."""
+        end_ns = max(now_ns, self._observed.last_ns)
+        start_ns = self._observed.first_ns(end_ns)
+        level = self._observed.resolutions.of_span(end_ns - start_ns)
+        return self._observed.view(level, now_ns, start_ns, start_ns, 0.0)
+
+    def whole(self, now_ns: int) -> tuple[View, Rhythm]:
+        """Looks at the whole observation; without a rhythm to trust there, at finer levels, then at the one known."""
+        end_ns = max(now_ns, self._observed.last_ns)
+        start_ns = self._observed.first_ns(end_ns)
+        level = self._observed.resolutions.of_span(end_ns - start_ns)
+        best_view, best = self._observed.estimate(level, now_ns, start_ns, ended=True)
+        for finer in range(level - 1, -1, -1):
+            if best.confidence < _SAME.trusted:
+                view, rhythm = self._observed.estimate(finer, now_ns, start_ns, ended=True)
+                if _surer(rhythm, best) and lasting(view, _period_s(rhythm)) >= _FOLLOWING.lasting:
+                    best_view, best = view, rhythm
+        if best.confidence < _SAME.trusted and self._known is not None:
+            view, rhythm = self._estimate_known(self._known, now_ns)
+            if _surer(rhythm, best):
+                best_view, best = view, rhythm
+        return best_view, best
+
+    def _estimate_known(self, known: _Known, now_ns: int) -> tuple[View, Rhythm]:
+        end_ns = max(now_ns, self._observed.last_ns)
+        first_ns = max(self._observed.first_ns(end_ns), known.since_ns)
+        window_ns = self.windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)
+        history_ns = window_ns
+        if self._adapted():
+            periods = max(self._settings.window_periods, _FOLLOWING.history)
+            history_ns = max(self.windows.since(first_ns), end_ns - round(periods * known.period_s * 1e9))
+        thorough = self._turn % _FOLLOWING.around == 0
+        return self._observed.estimate(
+            known.level, now_ns, min(history_ns, window_ns), window_ns, known.period_s, thorough
+        )
+
+    def _adapted(self) -> bool:
+        return self._settings.window == "hits" and self._hits >= self._settings.window_hits
+
+
+def _period_s(rhythm: Rhythm) -> float:
+    return 0.0 if rhythm.period_s is None else rhythm.period_s.value
+
+
+def _surer(other: Rhythm, rhythm: Rhythm) -> bool:
+    """Tells whether the answer of a shorter stretch is to be preferred."""
+    return other.period_s is not None and (rhythm.period_s is None or other.foresight > rhythm.foresight + _SAME.surer)

@@ -1,0 +1,218 @@
+"""Runs a reader in a process of its own: a library that breaks on a hostile file breaks alone.
+
+Run as a module with the reader and what it is told; it writes pieces on standard output, each a sequence of
+messages of the wire and, at its end, what was wrong so far.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import resource
+import select
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from signal import Signals
+from typing import IO, Final
+
+import msgspec
+
+from ...events import Definitions, InputError, ProtocolError, empty_batch
+from ...events.wire import MAX_BATCH_EVENTS, Batch, Bye, Frame, Hello, decode, encode, encode_batch
+from ..parser import Input
+from ..source import Changed, Chunk, Closed, Opened, Origin, SourceItem
+from ..window import packed, readable, readable_info, spelled
+
+MOST_MEMORY: Final = 8 << 30
+PATIENCE_S: Final = 120.0
+"""Silence after which a reader is taken to hang."""
+_MOST_FRAME: Final = 1 << 28
+_HEAD: Final = struct.Struct("<cI")
+_MESSAGE, _FRAME, _STATE = b"m", b"f", b"s"
+_READ: Final = 1 << 20
+
+
+class _State(msgspec.Struct):
+    """What a reader has said so far."""
+
+    counters: dict[str, int] = {}
+    omissions: dict[str, int] = {}
+    problems: list[tuple[str, int | None, str, str]] = []
+    problems_total: int = 0
+    done: bool = False
+
+
+_state_decoder = msgspec.json.Decoder(_State)
+
+
+def read_apart(module: str, function: str, path: Path, about: Input, expected: str) -> Iterator[list[SourceItem]]:
+    """Yields what a reader yields.
+
+    Args:
+        module: of the reader, by its whole name.
+        function: its name; called as any reader of finished input is.
+        path: what is read.
+        about: the input; takes what the reader reports.
+        expected: for the message when it breaks.
+
+    Raises:
+        InputError: the reader broke, or is silent for too long; what it had read before was yielded.
+    """
+    origin = about.origin
+    told = [module, function, str(path), about.name, origin.job, origin.host, origin.user]
+    command = [sys.executable, "-m", f"{__package__}._subprocess_reader", *told]
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as child,
+    ):
+        state, status = _State(), 0
+        try:
+            if child.stdout is not None:
+                for items, state in _pieces(child.stdout):
+                    _take(about, state)
+                    yield items
+            status = child.wait(PATIENCE_S)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            raise InputError(str(path), None, f"its reader gave no sign for {PATIENCE_S:.0f} s", expected) from None
+        except (ProtocolError, msgspec.DecodeError) as error:
+            raise InputError(str(path), None, f"its reader breaks off ({error})", expected) from None
+        finally:
+            child.kill()
+        if status or not state.done:
+            raise InputError(str(path), None, _reason(status, errors), expected)
+
+
+def _pieces(pipe: IO[bytes]) -> Iterator[tuple[list[SourceItem], _State]]:
+    """Yields the items of each piece, and what was reported up to its end.
+
+    Raises:
+        TimeoutError: nothing came for too long.
+        ProtocolError: what came is no message.
+    """
+    items: list[SourceItem] = []
+    frames: list[Frame] = []
+    for kind, data in _parts(pipe):
+        if kind != _FRAME and frames:
+            items.append(_item(frames))
+            frames = []
+        if kind == _STATE:
+            yield items, _state_decoder.decode(data)
+            items = []
+        else:
+            frames.append(data)
+
+
+def _parts(pipe: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    held = bytearray()
+    news = select.poll()  # select() has no place for descriptors from 1,024 on
+    news.register(pipe, select.POLLIN)
+    while True:
+        while len(held) >= _HEAD.size:
+            kind, size = _HEAD.unpack_from(held)
+            if size > _MOST_FRAME:
+                raise ProtocolError(f"a frame of {size} bytes")
+            if len(held) < _HEAD.size + size:
+                break
+            yield kind, bytes(held[_HEAD.size : _HEAD.size + size])
+            del held[: _HEAD.size + size]
+        if not news.poll(PATIENCE_S * 1000):
+            raise TimeoutError
+        data = os.read(pipe.fileno(), _READ)
+        if not data:
+            return
+        held += data
+
+
+def _item(frames: list[Frame]) -> SourceItem:
+    message, batch = decode(frames)
+    if isinstance(message, Hello):
+        return Opened(message.stream, message.info)
+    if isinstance(message, Batch) and batch is not None:
+        if message.info is not None:
+            return Changed(message.stream, message.info)
+        return Chunk(message.stream, batch, message.definitions)
+    if isinstance(message, Bye):
+        return Closed(message.stream, Counter(message.losses))
+    raise ProtocolError(f"no reader says {type(message).__name__}")
+
+
+def _take(about: Input, state: _State) -> None:
+    about.counters.update({name: count - about.counters[name] for name, count in state.counters.items()})
+    about.omissions.counts.update(
+        {what: count - about.omissions.counts[what] for what, count in state.omissions.items()}
+    )
+    problems = about.problems
+    problems.first.extend(InputError(*problem) for problem in state.problems[len(problems.first) :])
+    problems.total = state.problems_total
+
+
+def _reason(status: int, errors: IO[bytes]) -> str:
+    errors.seek(0)
+    lines = [line.strip() for line in errors.read(65_536).decode(errors="replace").splitlines() if line.strip()]
+    said = f": {lines[-1][:200]}" if lines else ""
+    how = Signals(-status).name if status < 0 else f"exit status {status}"
+    return f"its reader broke ({how}{said})"
+
+
+def main() -> None:
+    """Reads, and writes what it read."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # libraries print to standard output, too
+    module, function, path, name, job, host, user = sys.argv[1:]
+    about = Input(name=name, origin=Origin(job, host, user))
+    read = getattr(importlib.import_module(module), function)
+    try:
+        for items in read(Path(path), about):
+            for item in items:
+                _write(out, item)
+            _report(out, about, done=False)
+    except InputError as error:
+        about.malformed(error.line, error.problem, error.expected)
+    except OSError as error:
+        about.malformed(None, f"cannot be read ({error.strerror or error})", "input that may be read")
+    _report(out, about, done=True)
+    out.flush()
+    os._exit(0)  # a library that read something broken may break again when it is unloaded
+
+
+def _write(out: IO[bytes], item: SourceItem) -> None:
+    stream = spelled(item.stream)
+    if isinstance(item, Opened):
+        _send(out, encode(Hello(collector="", stream=stream, info=readable_info(item.info))))
+    elif isinstance(item, Changed):
+        _send(out, encode_batch(stream, 1, empty_batch(), Definitions(), readable_info(item.info)))
+    elif isinstance(item, Closed):
+        _send(out, encode(Bye(stream=stream, last_seq=0, losses=dict(item.losses))))
+    elif isinstance(item, Chunk):
+        *ahead, last = packed(item.definitions)
+        for definitions in ahead:
+            _send(out, encode_batch(stream, 1, empty_batch(), readable(definitions)))
+        for begin in range(0, max(len(item.batch), 1), MAX_BATCH_EVENTS):
+            part = item.batch.select(slice(begin, begin + MAX_BATCH_EVENTS))
+            _send(out, encode_batch(stream, 1, part, readable(last)))
+            last = Definitions()
+
+
+def _report(out: IO[bytes], about: Input, *, done: bool) -> None:
+    problems = [(each.where, each.line, each.problem, each.expected) for each in about.problems.first]
+    state = _State(dict(about.counters), dict(about.omissions.counts), problems, about.problems.total, done)
+    data = msgspec.json.encode(state)
+    out.write(_HEAD.pack(_STATE, len(data)) + data)
+    out.flush()
+
+
+def _send(out: IO[bytes], frames: list[Frame]) -> None:
+    for at, frame in enumerate(frames):
+        out.write(_HEAD.pack(_FRAME if at else _MESSAGE, len(frame)))
+        out.write(frame)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""What has come in and was not analysed yet: many small batches take as long as one large one, and more memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Self
+
+from ..events import EventBatch, StreamInfo, concatenate
+
+_MOST_PIECES: Final = 16
+"""Batches beside one another; an array of few events takes more memory than the events."""
+
+
+class Run(NamedTuple):
+    """Rows of one stream, and what it said of itself when they came."""
+
+    stream: str
+    info: StreamInfo
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Events in the order in which they came, in the job's numbers.
+
+    Attributes:
+        batch: the events.
+        runs: whose they are, from the first row on.
+    """
+
+    batch: EventBatch
+    runs: list[Run]
+    _parts: list[tuple[EventBatch, str, StreamInfo]] = field(default_factory=list, init=False, repr=False)
+
+    @classmethod
+    def of(cls, batch: EventBatch, stream: str, info: StreamInfo) -> Self:
+        """Returns events of one stream."""
+        return cls(batch, [Run(stream, info, len(batch))])
+
+    @property
+    def lengths(self) -> list[int]:
+        """Events of each run."""
+        return [run.length for run in self.runs]
+
+    def parts(self) -> list[tuple[EventBatch, str, StreamInfo]]:
+        """Returns the events of each run; they are cut once, however many ask."""
+        if len(self.runs) == 1:
+            return [(self.batch, self.runs[0].stream, self.runs[0].info)]
+        if not self._parts:
+            at = 0
+            for stream, info, length in self.runs:
+                self._parts.append((self.batch.select(slice(at, at + length)), stream, info))
+                at += length
+        return self._parts
+
+
+class AnalysisQueue:
+    """A row of batches; ``since`` returns what came from some event on, so that each reader goes on where it was."""
+
+    def __init__(self) -> None:
+        self._batches: list[EventBatch] = []
+        self._runs: list[Run] = []
+        self._length = 0
+        self._whole: Taken | None = None
+        """All of it, once somebody asked."""
+
+    def __len__(self) -> int:
+        """Events that are held."""
+        return self._length
+
+    def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
+        """Adds events of a stream."""
+        self._whole = None
+        if len(self._batches) == _MOST_PIECES:
+            self._batches = [concatenate(self._batches)]
+        self._batches.append(batch)
+        self._length += len(batch)
+        if self._runs and self._runs[-1].stream == stream and self._runs[-1].info is info:
+            self._runs[-1] = Run(stream, info, self._runs[-1].length + len(batch))
+        else:
+            self._runs.append(Run(stream, info, len(batch)))
+
+    def since(self, first: int) -> Taken:
+        """Returns all events but the ``first`` ones; there must be some."""
+        if len(self._batches) > 1:
+            self._batches = [concatenate(self._batches)]
+        if not first:
+            if self._whole is None:
+                self._whole = Taken(self._batches[0], self._runs[:])
+            return self._whole
+        runs, before = [], 0
+        for stream, info, length in self._runs:
+            if before + length > first:
+                runs.append(Run(stream, info, before + length - max(before, first)))
+            before += length
+        return Taken(self._batches[0].select(slice(first, None)), runs)
+
+    def pack(self) -> None:
+        """Makes one batch of them that shares no memory with what came over the wire."""
+        if self._batches:
+            self._batches, self._whole = [concatenate(self._batches)], None
+
+    def clear(self) -> None:
+        """Lets go of all events."""
+        self._batches, self._runs, self._length, self._whole = [], [], 0, None

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from iotide.analyzers.rhythm.confidence import calibrated, certain, chance_in_time, student
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 30, 60, 61, 200])
+@pytest.mark.parametrize("reach", [0.0, 0.2, 1.0, 3.0])
+def test_students_probability_is_the_integral_of_its_density(freedom: int, reach: float) -> None:
+    log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
+    at = np.linspace(-reach, reach, 20_001)
+    density = np.exp(log_scale - (freedom + 1) / 2 * np.log1p(at**2 / freedom))
+    area = float(((density[1:] + density[:-1]) / 2 * np.diff(at)).sum())
+    assert student(reach, freedom) == pytest.approx(area, abs=1e-3 if freedom > 60 else 3e-5)
+
+
+def test_certainty_falls_with_what_chance_can_do() -> None:
+    assert certain(0.0) == 1.0
+    assert certain(0.01) == pytest.approx(0.5)
+    assert certain(1.0) < 0.01
+
+
+def test_calibration_keeps_the_order_and_one_half() -> None:
+    values = [calibrated(value) for value in np.linspace(0, 1, 101)]
+    assert values == sorted(values)
+    assert calibrated(0.0) == 0.0
+    assert calibrated(0.5) == pytest.approx(0.5)
+    assert calibrated(1.0) == 1.0
+
+
+def test_even_intervals_are_in_time_the_surer_the_more_there_are() -> None:
+    chances = [chance_in_time(0.01, count) for count in (1, 2, 3, 5, 10, 40)]
+    assert chances == sorted(chances)
+    assert chances[0] < 0.5
+    assert chances[-1] > 0.99
+
+
+def test_uneven_intervals_are_in_time_as_often_as_a_normal_distribution_says() -> None:
+    rng = np.random.default_rng(1)
+    within = np.mean(np.abs(rng.normal(0, 0.4, 200_000)) < 0.2)
+    assert chance_in_time(0.4, 500) == pytest.approx(float(within), abs=0.01)
