@@ -11,7 +11,7 @@ import pytest
 from iotide.events import Flag, Kind
 from support.building import PROGRAMS
 from support.commands import plain_environment
-from support.programs import need
+from support.programs import need, need_working
 from support.tracing import Tracing
 
 SIZE = 100_000
@@ -32,7 +32,8 @@ def compiled(language: str, folder: Path) -> list[str]:
     if language == "Node":
         return [need("node"), str(LANGUAGES / "writes.js")]
     compiler, *words = COMPILERS[language]
-    command = [need(compiler), *(word.format(to=folder / "writes", folder=folder) for word in words)]
+    version = {"go": "version", "javac": "-version"}.get(compiler, "--version")
+    command = [need_working(compiler, version), *(word.format(to=folder / "writes", folder=folder) for word in words)]
     environment = {**os.environ, "GOCACHE": str(folder / "cache"), "GO111MODULE": "off"}
     subprocess.run(command, cwd=LANGUAGES, env=environment, check=True, capture_output=True)
     if language == "Java":
