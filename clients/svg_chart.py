@@ -30,7 +30,8 @@ def round_ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]
         (factor * power for factor in _STEPS if (high - low) / (factor * power) <= most - 1), _STEPS[-1] * 2 * power
     )
     first = math.ceil(low / step - 1e-9)
-    return [round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1)]
+    ticks = (round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1))
+    return list(dict.fromkeys(ticks))[:most]  # large numbers close to one another are rounded to fewer
 
 
 class Chart:

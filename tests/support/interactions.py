@@ -30,7 +30,7 @@ class Trace:
         self.rows.append({"start": self.now, "call": self.names.call(call), "layer": int(layer), **columns})
         return self
 
-    def native(
+    def kernel(
         self, event: KernelEvent, tid: int, other: int = 0, text: str = "", prefix: str = COMM, **more: Any
     ) -> Trace:
         file = self.names.file(text_about(prefix, text)[1]) if text else 0

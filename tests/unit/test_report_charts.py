@@ -25,6 +25,7 @@ def texts(svg: str) -> list[str]:
 
 @given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e12), st.integers(2, 12))
 @example(5875990349.656616, 1.0000000000000002e-06, 2)
+@example(1801439851.0, 1e-06, 6)
 def test_ticks_are_few_even_and_within_limits(low: float, span: float, most: int) -> None:
     high = low + span
     ticks = round_ticks(low, high, most)
