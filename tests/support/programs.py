@@ -32,8 +32,10 @@ def need_working(program: str, *words: str) -> str:
     """Does the same, for the first of that name that ends well with these words: rustup's ``rustc`` may have none."""
     for found in filter(None, (shutil.which(program, path=folder) for folder in os.get_exec_path())):
         if not subprocess.run([found, *words], capture_output=True, check=False, timeout=DEADLINE_S).returncode:
-            return found
-    return need(f"{program} that works")
+            break
+    else:
+        _absent(program)
+    return found
 
 
 def need_header(header: str) -> None:

@@ -247,6 +247,13 @@ def test_batch_that_spans_two_bins_is_as_its_events_one_by_one(
         single.add(member[at], start[at], start[at] + length[at], volume[at], 4)
     assert whole.each(0).sum() == pytest.approx(volume.sum(), rel=1e-5)
     low, high = int(start.min()) // 10**7, int((start + length).max()) // 10**7 + 1
+    bytes_in = np.zeros((4, high - low))
+    for mine, begin, lasting, moved in zip(member, start, length, volume, strict=True):
+        for each in range(low, high):
+            inside = min(int(begin + lasting), (each + 1) * 10**7) - max(int(begin), each * 10**7)
+            at_once = not lasting and int(begin) // 10**7 == each
+            bytes_in[mine, each - low] += moved if at_once else moved * max(inside, 0) / max(int(lasting), 1)
     for each in range(4):
         alone = np.array([each])
         assert whole.read(0, low, high, alone) == pytest.approx(single.read(0, low, high, alone), rel=1e-4, abs=1e-2)
+        assert whole.read(0, low, high, alone) == pytest.approx(bytes_in[each], rel=1e-4, abs=1e-2)
