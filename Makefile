@@ -30,8 +30,12 @@ $(STAMP): pyproject.toml setup.py $(TRACER) $(HELPERS)
 demo: $(STAMP) ## trace a real program live, predict its next I/O phase, leave a report
 	$(BIN)/python -m iotide.cli.demo
 
+# Of 5,000 tests with real processes one may meet a machine that stood still. What fails is run once more, three tests
+# at most, and shown; each is a defect of the test or of the product. `make test RERUNS=` lets none pass.
+RERUNS ?= --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks
+
 test: $(STAMP) ## all tests, unit to end-to-end, on all cores
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile $(RERUNS)
 
 check: $(STAMP) ## the quick unit tests, under a minute on two cores: for work in progress
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m 'not slow' --hypothesis-profile=quick tests/unit

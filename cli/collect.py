@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .collect_ending import Ending, stop_collector, unused
+from .collect_ending import stop_collector, unused
+from .ending import Ending
 from .grouped_help import SectionCommand
 from .logs import log_to_standard_error
 from .options import given

@@ -9,35 +9,14 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from ..collectors.sources.preload.source import PreloadSource
 
-ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _LOOK_S: Final = 0.1
 _CREDENTIALS: Final = struct.Struct("3i")
-
-
-class Ending:
-    """Takes the signals that ask us to end, from the moment that it is made: before that they would kill us."""
-
-    def __init__(self) -> None:
-        self._is_asked = False
-        for number in ENDING_SIGNALS:
-            signal.signal(number, self._early)
-
-    def then(self, end: Callable[[], object]) -> None:
-        """Has the loop that runs call something when we are asked to end, and if we have been already."""
-        for number in ENDING_SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, end)
-        if self._is_asked:
-            end()
-
-    def _early(self, number: int, frame: object) -> None:
-        self._is_asked = True
 
 
 async def unused(source: PreloadSource, grace_s: float) -> None:

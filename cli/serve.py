@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import signal
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .ending import Ending
 from .logs import log_to_standard_error
 
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
@@ -72,6 +72,7 @@ def command(
 
     log_to_standard_error(logging.INFO if verbose else logging.WARNING)
     raise_limit()
+    ending = Ending()
     settings = load_settings(
         config,
         os.environ,
@@ -86,10 +87,10 @@ def command(
     from ..clients.live_pages import LivePages
     from ..daemon.server import Server
 
-    asyncio.run(_serve(Server(settings, LivePages()), settings))
+    asyncio.run(_serve(Server(settings, LivePages()), settings, ending))
 
 
-async def _serve(server: Server, settings: AggregatorSettings) -> None:
+async def _serve(server: Server, settings: AggregatorSettings, ending: Ending) -> None:
     if server.archives is not None:
         server.archives.prepare()
     await server.start()
@@ -102,8 +103,7 @@ async def _serve(server: Server, settings: AggregatorSettings) -> None:
             )
             server.aggregator.on_job(lambda job: _log.info("job %s: %s", job.job, job.state), "log")
             running = asyncio.create_task(server.run())
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, running.cancel)
+            ending.then(running.cancel)
             with contextlib.suppress(asyncio.CancelledError):
                 await running
     finally:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -28,6 +30,7 @@ from support.programs import need
 from support.serving import PERIOD_S, Fed, feeding, serving, until
 from support.waiting import DEADLINE_S, wait_for
 
+SYS_WRITE = {"x86_64": 1, "aarch64": 64}.get(platform.machine(), 1)
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -361,6 +364,42 @@ def test_serve_collect_and_watch_work_as_three_programs(tmp_path: Path) -> None:
         for process in (collector, server):
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=DEADLINE_S) == 0
+
+
+def test_signal_ends_the_aggregator_in_order_from_the_moment_that_it_says_where_it_listens(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    try:
+        fill(writing)  # what it says there has to wait
+        serve = [*IOTIDE, "serve", "--ingest", f"ipc://{tmp_path}/in", "--publish", "none", "--http", "none"]
+        with Program(serve, cwd=tmp_path, env=plain_environment(), stderr=writing) as server:
+            wait_for(lambda: (tmp_path / "in").exists() and writes(server.pid), what="its waiting for a reader")
+            assert handles(server.pid, signal.SIGTERM)
+            assert handles(server.pid, signal.SIGINT)
+            server.send_signal(signal.SIGTERM)
+            os.close(writing)
+            writing = -1
+            said = b"".join(iter(lambda: os.read(reading, 65_536), b""))
+            assert server.wait(timeout=DEADLINE_S) == 0
+        assert b"iotide: ingest ipc://" in said
+    finally:
+        os.close(reading)
+        if writing >= 0:
+            os.close(writing)
+
+
+def fill(pipe: int) -> None:
+    """Writes into a pipe until it has no room."""
+    os.set_blocking(pipe, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(pipe, b"." * 4096)
+    os.set_blocking(pipe, True)
+
+
+def writes(pid: int) -> bool:
+    """Tells whether a process waits in a call that writes to its standard error."""
+    call = Path(f"/proc/{pid}/syscall").read_text().split()
+    return call[0] == str(SYS_WRITE) and call[1] == "0x2"
 
 
 def test_replayed_file_is_acknowledged_to_its_end(tmp_path: Path) -> None:
