@@ -288,7 +288,7 @@ async def _show(view: LiveView, server: Server, job: str) -> None:
     shown = -1
     while view.moves:
         session, now = server.aggregator.jobs.get(job), time.time()
-        seen = 0 if session is None else session.analyses.events
+        seen = 0 if session is None else session.analyzers.events
         if session is None:
             view.tick(now, 0, 0.0, [])
         else:

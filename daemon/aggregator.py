@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
+from ..analyzers.pipeline.registry import ANALYZERS
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.losses import checked
 from ..events.models import JobSummary, Prediction
@@ -27,8 +28,6 @@ _SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted
 _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
-_ANALYSES: Final = ("graph", "layers", "interactions", "groups")
-"""Parts of a session that count what their bounds cost."""
 
 PredictionListener: TypeAlias = Callable[[Prediction], None]
 JobListener: TypeAlias = Callable[[JobSummary], None]
@@ -70,7 +69,7 @@ class Aggregator:
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
         self._signal_dropped = {"late": 0.0, "ahead": 0.0}
-        self._dropped: dict[str, Counter[str]] = {part: Counter() for part in (*_ANALYSES, "names")}
+        self._dropped: dict[str, Counter[str]] = {part: Counter() for part in (*ANALYZERS, "names")}
         self._collectors = CollectorCounts()
         self.unheld = Unheld()
         self.reached = Reached(settings)
@@ -219,13 +218,13 @@ class Aggregator:
         """Returns what the graphs, layers or interactions of all jobs lack, also of those that are gone, by reason."""
         total = Counter(self._dropped[part])
         for session in self.jobs.values():
-            total.update(session.analyses.losses(part))
+            total.update(session.analyzers.losses(part))
         return total
 
     def _look_at_bounds(self, session: JobSession) -> None:
         counts = {f"names_beyond:{kind}": count for kind, count in session.names.beyond.items()}
-        for part in _ANALYSES:
-            counts |= {f"{part}:{reason}": count for reason, count in session.analyses.losses(part).items()}
+        for part in ANALYZERS:
+            counts |= {f"{part}:{reason}": count for reason, count in session.analyzers.losses(part).items()}
         if counts:
             self.reached.look(counts, session.job)
 
@@ -369,8 +368,8 @@ class Aggregator:
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]
         _add(self._signal_dropped, session)
-        for part in _ANALYSES:
-            self._dropped[part].update(session.analyses.losses(part))
+        for part in ANALYZERS:
+            self._dropped[part].update(session.analyzers.losses(part))
         self._dropped["names"].update(session.names.beyond)
         self._predicted_at.pop(session.job, None)
         self._due.drop(session.job)

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..analyzers.interaction.culprits import Load, culprits_of
 from ..analyzers.interaction.tables import Tables
+from ..analyzers.pipeline.job_interactions import rank_jobs
 from ..events import FileType
 from ..events.interaction import Culprits
 from .failures import AnalysisFailedError
-from .job_interactions import rank_jobs
 from .session import SIGNAL, JobSession
 
 _MOST_FILES: Final = 1000

@@ -74,7 +74,7 @@ def _facts(session: JobSession, now_s: float) -> dict[str, object]:
         "ranks": max(session.communicator, len(session.ranks)),
         "first_event_at_s": None if session.first_ns is None else session.first_ns / 1e9,
         "last_event_at_s": None if session.last_ns is None else session.last_ns / 1e9,
-        "events": session.analyses.events,
+        "events": session.analyzers.events,
         "bytes_read": session.bytes_read,
         "bytes_written": session.bytes_written,
         "bandwidth": session.bandwidth(now_s),

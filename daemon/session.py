@@ -9,20 +9,20 @@ from typing import Final
 
 from ..analyzers.completeness import Completeness
 from ..analyzers.online.predictor import Predictor
+from ..analyzers.pipeline.job_graph import JobGraph
+from ..analyzers.pipeline.job_interactions import JobInteractions
+from ..analyzers.pipeline.job_layers import JobLayers
 from ..analyzers.pipeline.numbering import JobNames, StreamNames
 from ..analyzers.totals import Totals
 from ..events import Definitions, EventBatch, Flag, StreamInfo
 from ..events.batch import occurring
 from ..events.losses import BYTES, EVENTS, bytes_of, events_of
 from ..events.models import JobDetail, JobSummary, NotCounted, Prediction, SignalSeries
-from .analyses import Analyses
 from .failures import Failures
 from .file_systems import FileSystems
 from .handovers import LOST_WITH_COLLECTOR, Handovers
 from .history import History
-from .job_graph import JobGraph
-from .job_interactions import JobInteractions
-from .job_layers import JobLayers
+from .job_analyzers import JobAnalyzers
 from .job_losses import JobLosses
 from .job_state import State
 from .job_summary import detail_of, news_of, not_counted_of, summary_of
@@ -84,7 +84,7 @@ class JobSession:
     names: JobNames = field(init=False)
     predictor: Predictor = field(init=False)
     file_systems: FileSystems = field(init=False)
-    analyses: Analyses = field(init=False)
+    analyzers: JobAnalyzers = field(init=False)
     failures: Failures = field(init=False)
 
     def __post_init__(self, failed: Failures | None) -> None:
@@ -94,8 +94,8 @@ class JobSession:
         self.names = JobNames(self.settings.max_calls, self.settings.max_files, self.settings.detect.rule)
         self.file_systems = FileSystems(self.names)
         self.predictor = Predictor(self.job, self.settings.detect)
-        self.analyses = Analyses(self.job, self.settings, self.names, self.failures)
-        self.analyses.signal = self.predictor
+        self.analyzers = JobAnalyzers(self.job, self.settings, self.names, self.failures)
+        self.analyzers.signal = self.predictor
 
     def open_stream(self, stream: str, info: StreamInfo, at_s: float, now_s: float | None = None) -> None:
         """Takes in a stream; without a time of day the steady clock is it."""
@@ -159,7 +159,7 @@ class JobSession:
             self.flushed = True
             self._flush()
             self.infos.pop(stream)
-            self.analyses.close_stream(stream)
+            self.analyzers.close_stream(stream)
         if not self.streams:
             self.no_stream_since_s = at_s
 
@@ -199,7 +199,7 @@ class JobSession:
         self.heard_until_ns[stream] = max(last, self.heard_until_ns.get(stream, last))
         self._add_to_signal(batch, last, now_s)
         self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
-        self.analyses.put(batch, stream, self.infos[stream])
+        self.analyzers.put(batch, stream, self.infos[stream])
 
     def predict(self, now_s: float, *, whole: bool = False, looks: bool = True) -> Prediction | None:
         """Predicts from what is there; None before the first event.
@@ -223,7 +223,7 @@ class JobSession:
             at_ns = (self.predictor.last_ns or now_ns) if whole else now_ns
             predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
             if looks:
-                predicted = self.analyses.with_groups(predicted, at_ns, self.span_s, whole=whole)
+                predicted = self.analyzers.with_groups(predicted, at_ns, self.span_s, whole=whole)
             prediction = self._held_to_what_arrived(predicted, now_ns)
             where: dict[str, object] = {
                 "made_at_s": now_ns / 1e9,
@@ -273,7 +273,7 @@ class JobSession:
 
     def settle(self) -> None:
         """Gives memory back that a silent job does not need."""
-        self.analyses.settle()
+        self.analyzers.settle()
 
     @property
     def bytes_read(self) -> int:
@@ -297,22 +297,22 @@ class JobSession:
         Raises:
             AnalysisFailedError: they were stopped as they broke; so do ``graph``, ``layers`` and ``interactions``.
         """
-        return self.analyses.totals
+        return self.analyzers.totals
 
     @property
     def graph(self) -> JobGraph | None:
         """The directly-follows graph; None before the first event, and where it is switched off."""
-        return self.analyses.graph
+        return self.analyzers.graph
 
     @property
     def layers(self) -> JobLayers | None:
         """The layers; None likewise."""
-        return self.analyses.layers
+        return self.analyzers.layers
 
     @property
     def interactions(self) -> JobInteractions | None:
         """Who interacts with whom; None likewise."""
-        return self.analyses.interactions
+        return self.analyzers.interactions
 
     def signal(self, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
         """Returns the bandwidth over the observation or its last seconds; it ends with the last event, or later.

@@ -7,23 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
-from ..analyzers.dfg.settings import DfgSettings
-from ..analyzers.interaction.settings import InteractionSettings
-from ..analyzers.layers.settings import LayersSettings
-from ..analyzers.settings import DetectSettings
+from ..analyzers.pipeline.job_graph import check_graph
+from ..analyzers.pipeline.settings import AnalyzerSettings
 from ..events import ConfigError
 from ..events.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from .archives import ArchiveSettings
 from .http_settings import HttpSettings
 from .ingest_core import IngestSettings
-from .job_graph import check
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 
 
-class AggregatorSettings(BaseModel):
+class AggregatorSettings(AnalyzerSettings):
     """Everything that can be chosen about an aggregator."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -73,8 +70,6 @@ class AggregatorSettings(BaseModel):
         description="Share of a core that may go into the rhythms of jobs that lasted less than a second; none while "
         "messages of collectors wait.",
     )
-    max_files: int = Field(10_000, ge=1, description="Files told apart in a job; the rest is summed up as other.")
-    max_calls: int = Field(1_000, ge=1, description="Functions told apart in a job; the rest is summed up as other.")
     max_job_series: int = Field(1_000, ge=0, description="Jobs with Prometheus series of their own; the latest active.")
     max_activity_series: int = Field(
         5,
@@ -90,13 +85,7 @@ class AggregatorSettings(BaseModel):
     )
     bounds: IngestSettings = Field(default_factory=IngestSettings, description="Bounds of what collectors may send.")
     http_limits: HttpSettings = Field(default_factory=HttpSettings, description="Bounds of HTTP's connections.")
-    detect: DetectSettings = Field(default_factory=DetectSettings, description="How periods are looked for.")
     archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
-    dfg: DfgSettings = Field(default_factory=DfgSettings, description="How directly-follows graphs are kept.")
-    layers: LayersSettings = Field(default_factory=LayersSettings, description="How the layers of jobs are kept.")
-    rank: InteractionSettings = Field(
-        default_factory=InteractionSettings, description="How who interacts with whom is kept and ranked."
-    )
 
     @model_validator(mode="after")
     def _samples_as_a_running_job_can_be(self) -> Self:
@@ -105,7 +94,15 @@ class AggregatorSettings(BaseModel):
 
     @model_validator(mode="after")
     def _graphs_as_declared(self) -> Self:
-        check(self.dfg)
+        check_graph(self.dfg, read_rules)
+        return self
+
+    @model_validator(mode="after")
+    def _further_analyzers_as_they_are(self) -> Self:
+        if self.analyzers:
+            from ..analyzers.pipeline.registry import check_settings  # imports them all, which few need so early
+
+            check_settings(self)
         return self
 
     @model_validator(mode="after")
@@ -113,6 +110,14 @@ class AggregatorSettings(BaseModel):
         if self.ftio_reply is not None and self.ftio_listen is None:
             raise ConfigError("ftio_reply answers what ftio_listen takes in: set both, or only the latter")
         return self
+
+
+def read_rules(name: str) -> str:
+    """Returns the text of a file that a setting names. Raises ConfigError where it cannot be read."""
+    try:
+        return Path(name).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{name}: {error}") from None
 
 
 def load_settings(path: Path | None, environment: Mapping[str, str], **given: Any) -> AggregatorSettings:

@@ -19,6 +19,9 @@ from ...analyzers.dfg.compare import compare
 from ...analyzers.dfg.merge import union_of
 from ...analyzers.interaction.settings import InteractionSettings
 from ...analyzers.layers.report import Cut
+from ...analyzers.pipeline.contract import AnalyzerKind
+from ...analyzers.pipeline.job_interactions import rank_jobs
+from ...analyzers.pipeline.registry import ANALYZERS
 from ...events.dfg import Comparison, Graph
 from ...events.interaction import Culprits, Ranking
 from ...events.layers import Layers
@@ -27,7 +30,6 @@ from ..aggregator import Aggregator
 from ..culprits import frozen_culprits, shared_by
 from ..failures import AnalysisFailedError
 from ..job_ids import clean_job
-from ..job_interactions import rank_jobs
 from ..session import PREDICTION, SIGNAL, JobSession
 
 
@@ -196,6 +198,24 @@ def make_application(
             frozen = interactions.frozen()
         text = await in_thread(lambda: frozen().model_dump_json(), (session, "interactions"))
         return Response(text, media_type="application/json")
+
+    def add_result(kind: AnalyzerKind) -> None:
+        @app.get(f"/api/v1/jobs/{{job:path}}/{kind.name}", response_model=kind.result, name=kind.name)
+        async def result(job: str) -> Response:
+            """Returns what an analyzer found in a job, now."""
+            session = session_of(job)
+            analyzer = session.analyzers.reporting(kind.name)
+            if analyzer is None:
+                expected = f"a job with events, and analyzers.{kind.name} not switched off"
+                raise HTTPException(404, {"error": f"job {job!r} has no {kind.name}", "expected": expected})
+            with session.failures.asking(kind.name):
+                frozen = analyzer.frozen()
+            text = await in_thread(lambda: frozen().model_dump_json(), (session, kind.name))
+            return Response(text, media_type="application/json")
+
+    for kind in ANALYZERS.values():
+        if kind.result is not None:
+            add_result(kind)
 
     @app.get("/api/v1/jobs/{job:path}/culprits", response_model=Culprits)
     async def culprits(

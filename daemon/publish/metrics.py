@@ -17,6 +17,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from ... import __version__
+from ...analyzers.pipeline.registry import ANALYZERS
 from ...events.losses import BYTES, EVENTS
 from .. import failures, lasting, listeners
 from ..aggregator import Aggregator
@@ -99,6 +100,11 @@ FAMILIES: Final[dict[str, Family]] = {
         "What the interaction graphs of jobs lack, by the bound that cost it: events of threads (actors), of pairs of "
         "thread and file (uses), and of pairs of threads (links).",
         ("reason",),
+    ),
+    "iotide_analyzer_dropped_total": Family(
+        CounterMetricFamily,
+        "What an analyzer that has no such metric of its own lacks, by its name and the bound that cost it.",
+        ("analyzer", "reason"),
     ),
     "iotide_names_beyond_total": Family(
         CounterMetricFamily, "Files and calls beyond max_files and max_calls, once a stream, by kind.", ("kind",)
@@ -265,18 +271,17 @@ class AggregatorCollector(Collector):
         add("iotide_last_words_skipped_total", self._aggregator.counters["last_words_skipped"])
         for reason, volume in self._aggregator.signal_bytes_dropped().items():
             add("iotide_signal_dropped_bytes_total", volume, reason)
-        for reason, number in sorted(self._aggregator.dropped("graph").items()):
-            add("iotide_graph_dropped_total", number, reason)
-        for reason, number in sorted(self._aggregator.dropped("layers").items()):
-            add("iotide_layers_dropped_total", number, reason)
-        for reason, number in sorted(self._aggregator.dropped("interactions").items()):
-            add("iotide_interactions_dropped_total", number, reason)
+        for analyzer in ANALYZERS:
+            family = f"iotide_{analyzer}_dropped_total"
+            for reason, number in sorted(self._aggregator.dropped(analyzer).items()):
+                if family in FAMILIES:
+                    add(family, number, reason)
+                else:
+                    add("iotide_analyzer_dropped_total", number, analyzer, reason)
         for kind, number in sorted(self._aggregator.names_beyond().items()):
             add("iotide_names_beyond_total", number, kind)
         for reason in ("max_collectors", "max_jobs", "max_streams"):
             add("iotide_streams_refused_total", self._aggregator.counters[f"streams_refused:{reason}"], reason)
-        for reason, number in sorted(self._aggregator.dropped("groups").items()):
-            add("iotide_groups_dropped_total", number, reason)
         add("iotide_ingest_events_total", stats.events)
         add("iotide_ingest_batches_total", stats.batches)
         add("iotide_ingest_bytes_total", stats.bytes)
@@ -345,7 +350,7 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
         _add_uncounted(session, add)
     if not session.failures.stopped(SIGNAL):
         add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
-    add("iotide_job_events_total", session.analyses.events, job)
+    add("iotide_job_events_total", session.analyzers.events, job)
     add("iotide_job_lag_seconds", session.lag_s, job)
     _add_job_losses(session, add)
     with contextlib.suppress(AnalysisFailedError):

@@ -12,17 +12,19 @@ from typing import Any
 
 import httpx
 import pytest
-from iotide.analyzers.pipeline.numbering import JobNames
+from iotide.analyzers.pipeline.contract import Analyzer, JobContext
+from iotide.analyzers.pipeline.job_totals import JobTotals
+from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.cli.serve import taking_ftio
 from iotide.clients.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.analyses import PARTS, JobTotals, Part
 from iotide.daemon.job_state import State
 from iotide.daemon.lasting import ServerFailedError, lasting
 from iotide.daemon.server import Server
 from iotide.daemon.session import PREDICTION, SIGNAL
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events.models import JobDetail, JobList
+from support.analyzer_kinds import made_by
 from support.serving import Fed, collecting, feeding, serving, until
 from support.waiting import DEADLINE_S
 
@@ -35,7 +37,11 @@ ANSWERS = {
 }
 PREDICTOR = {SIGNAL: ("update", "flush", "series"), PREDICTION: ("predict",)}
 FAULTS = [
-    *((name, method) for name in PARTS for method in (*TAKES_IN, *ANSWERS.get(name, ("losses", "frozen", "shared")))),
+    *(
+        (name, method)
+        for name in ANALYZERS
+        for method in (*TAKES_IN, *ANSWERS.get(name, ("losses", "frozen", "shared")))
+    ),
     *((name, method) for name, methods in PREDICTOR.items() for method in methods),
 ]
 ROUTES = {
@@ -55,19 +61,19 @@ def fail(*_: object, **__: object) -> Any:
     raise ArithmeticError("out of order")
 
 
-def break_part(monkeypatch: pytest.MonkeyPatch, name: str, method: str) -> None:
-    """Has one part of the job ``bad`` raise when a method of it is called."""
-    make = PARTS[name]
+def break_analyzer(monkeypatch: pytest.MonkeyPatch, name: str, method: str) -> None:
+    """Has one analyzer of the job ``bad`` raise when a method of it is called."""
+    make = ANALYZERS[name].make
 
-    def made(job: str, settings: AggregatorSettings, names: JobNames) -> Part | None:
-        part = make(job, settings, names)
-        if job == "bad":
-            setattr(part, method, fail)
-            if isinstance(part, JobTotals):
-                setattr(part.totals, method, fail)
-        return part
+    def made(context: JobContext) -> Analyzer | None:
+        analyzer = make(context)
+        if context.job == "bad":
+            setattr(analyzer, method, fail)
+            if isinstance(analyzer, JobTotals):
+                setattr(analyzer.totals, method, fail)
+        return analyzer
 
-    monkeypatch.setitem(PARTS, name, made)  # type: ignore[arg-type]  # a dict, for all but its users
+    made_by(monkeypatch, name, made)
 
 
 def break_predictor(aggregator: Aggregator, method: str) -> None:
@@ -80,7 +86,7 @@ async def until_idle(server: Server, source: Fed) -> None:
         source.open(f"of {job}", job, host="n1", pid=1)
         source.periodic(f"of {job}")
     jobs = server.aggregator.jobs
-    await until(lambda: {"good", "bad"} <= set(jobs) and all(job.analyses.events == 120 for job in jobs.values()))
+    await until(lambda: {"good", "bad"} <= set(jobs) and all(job.analyzers.events == 120 for job in jobs.values()))
 
 
 @pytest.mark.parametrize(("name", "method"), FAULTS)
@@ -88,10 +94,10 @@ async def test_analysis_that_breaks_costs_its_job_that_analysis(
     monkeypatch: pytest.MonkeyPatch, name: str, method: str
 ) -> None:
     source = Fed()
-    monkeypatch.setattr("iotide.daemon.analyses._FEWEST_AT_ONCE", 1)  # as of a job with more events
-    monkeypatch.setattr("iotide.daemon.analyses._SHORTEST_S", 0.0)  # and of one that lasts
-    if name in PARTS:
-        break_part(monkeypatch, name, method)
+    monkeypatch.setattr("iotide.daemon.job_analyzers._FEWEST_AT_ONCE", 1)  # as of a job with more events
+    monkeypatch.setattr("iotide.daemon.job_analyzers._SHORTEST_S", 0.0)  # and of one that lasts
+    if name in ANALYZERS:
+        break_analyzer(monkeypatch, name, method)
     else:
         make = Aggregator.opened
 
@@ -201,12 +207,12 @@ async def test_message_that_breaks_ingest_costs_itself(monkeypatch: pytest.Monke
         source.open("s", "job")
         source.periodic("s")
         jobs = server.aggregator.jobs
-        await until(lambda: "job" in jobs and jobs["job"].analyses.events == 120)
+        await until(lambda: "job" in jobs and jobs["job"].analyzers.events == 120)
         monkeypatch.setattr("iotide.daemon.ingest_core.IngestCore.receive", fail)
         source.periodic("s")
         await until(lambda: server.stats.failed)
         monkeypatch.undo()
-        await until(lambda: jobs["job"].analyses.events == 240)
+        await until(lambda: jobs["job"].analyzers.events == 240)
 
 
 @pytest.mark.parametrize("broken", ["aggregator.Aggregator.tick", "ingest_core.IngestCore.tick"])

@@ -59,7 +59,7 @@ async def test_jobs_beside_peers_that_read_nothing_and_a_collector_that_goes() -
             writer.close()
             await until(lambda: server.stats.rejected["version"] == 1000)
             assert server.stats.events == JOBS * EVENTS
-            assert all(session.analyses.events == EVENTS for session in server.aggregator.jobs.values())
+            assert all(session.analyzers.events == EVENTS for session in server.aggregator.jobs.values())
             assert all(not session.losses.total for session in server.aggregator.jobs.values())
             assert (await client.get("/healthz")).status_code == 200
     finally:

@@ -99,7 +99,7 @@ async def test_job_beyond_max_jobs_is_told_everywhere_and_gets_in_once_there_is_
         source.end("a")
         await until(lambda: server.aggregator.jobs["first"].state is State.ENDED)
         source.periodic("b1")
-        await until(lambda: "second" in server.aggregator.jobs and server.aggregator.jobs["second"].analyses.events)
+        await until(lambda: "second" in server.aggregator.jobs and server.aggregator.jobs["second"].analyzers.events)
         detail = JobDetail.model_validate((await client.get("/api/v1/jobs/second")).json())
         assert (detail.events, detail.complete) == (120, False)
         assert detail.losses["events_dropped:max_jobs"] == 360

@@ -77,7 +77,7 @@ def test_the_analyses_count_what_their_bounds_cost() -> None:
     session = fed(Aggregator(AggregatorSettings(), lambda: 0.0))
     assert session.graph is not None
     counted = {
-        f"{part}:{reason}" for part in ("graph", "layers", "interactions") for reason in session.analyses.losses(part)
+        f"{part}:{reason}" for part in ("graph", "layers", "interactions") for reason in session.analyzers.losses(part)
     }
     for option, bound in BOUNDS.items():
         if bound.counter.startswith(("graph:", "layers:", "interactions:")):

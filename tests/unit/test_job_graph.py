@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.dfg.settings import DfgSettings
+from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
+from iotide.analyzers.pipeline.job_graph import JobGraph
 from iotide.analyzers.pipeline.numbering import JobNames
-from iotide.daemon.analysis_queue import AnalysisQueue, Taken
-from iotide.daemon.job_graph import JobGraph
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
+from support.analyzer_kinds import context
 
 CALLS = ("open", "write", "close")
 PATHS = ("/scratch/a/x", "/home/ann/y")
@@ -29,7 +29,7 @@ def graph_with(**settings: Any) -> JobGraph:
         names.call(call)
     for path in PATHS:
         names.file(FileInfo(path, FileType.REGULAR))
-    return JobGraph("j", DfgSettings.model_validate(settings), names)
+    return JobGraph(context(names, dfg=settings))
 
 
 def calls(first: int, count: int, stream: str) -> EventBatch:

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.interaction.settings import InteractionSettings
+from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
+from iotide.analyzers.pipeline.job_interactions import JobInteractions, rank_jobs
 from iotide.analyzers.pipeline.numbering import JobNames
-from iotide.daemon.analysis_queue import AnalysisQueue, Taken
-from iotide.daemon.job_interactions import JobInteractions, rank_jobs
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
 from iotide.events.interaction import Ranking
+from support.analyzer_kinds import context
 
 PATHS = ("/scratch/x", "pipe:[7]", "/scratch/y", "/tmp/z")
 
@@ -24,7 +25,7 @@ class Job:
         self.names.call("io")
         for path in PATHS:
             self.names.file(FileInfo(path, file_type_of(path), shared=False if path == "/tmp/z" else None))
-        self.interactions = JobInteractions(name, InteractionSettings.model_validate(settings), self.names)
+        self.interactions = JobInteractions(context(self.names, name, rank=settings))
         self._now = 0
 
     def does(

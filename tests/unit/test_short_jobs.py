@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.daemon import analyses
+from iotide.analyzers.pipeline.contract import Analyzer, AnalyzerKind, JobContext
+from iotide.analyzers.pipeline.registry import ANALYZERS
+from iotide.daemon import job_analyzers
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest_core import IngestCore, IngestSettings, IngestStats
 from iotide.daemon.job_state import State
@@ -19,6 +20,7 @@ from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
 from iotide.events.models import JobDetail, JobSummary, Prediction
 from iotide.events.wire import Ack, Hello, decode, encode, encode_batch
+from support.analyzer_kinds import made_by
 from support.sinks import RememberingSink
 
 NOW = 1_700_000_000.0
@@ -71,7 +73,7 @@ class Running:
 def test_short_job_is_told_of_as_if_each_event_were_analysed_at_once(batches: list[list[int]]) -> None:
     def details(fewest: int) -> tuple[JobDetail, object, object]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(analyses, "_FEWEST_AT_ONCE", fewest)
+            patch.setattr(job_analyzers, "_FEWEST_AT_ONCE", fewest)
             running = Running()
             running.begin("job", *batches)
             running.end("job")
@@ -88,8 +90,8 @@ def test_short_job_that_nobody_asks_about_is_not_analysed(monkeypatch: pytest.Mo
     def made(*_: object) -> None:
         raise AssertionError
 
-    for name in analyses.PARTS:
-        monkeypatch.setitem(analyses.PARTS, name, made)  # type: ignore[arg-type]  # a dict, for all but its users
+    for name in ANALYZERS:
+        made_by(monkeypatch, name, made)
     running = Running(retain_s=10)
     running.begin("job", list(range(100)))
     running.end("job")
@@ -102,13 +104,13 @@ def test_short_job_that_nobody_asks_about_is_not_analysed(monkeypatch: pytest.Mo
 
 def test_scrape_has_short_jobs_analysed_for_what_it_shows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    for name, make in dict(analyses.PARTS).items():
+    for kind in list(ANALYZERS.values()):
 
-        def noted(*of: object, name: str = name, make: Callable[..., object] = make) -> object:
-            made.append(name)
-            return make(*of)
+        def noted(context: JobContext, kind: AnalyzerKind = kind) -> Analyzer | None:
+            made.append(kind.name)
+            return kind.make(context)
 
-        monkeypatch.setitem(analyses.PARTS, name, noted)  # type: ignore[arg-type]  # a dict, for all but its users
+        made_by(monkeypatch, kind.name, noted)
     running = Running(retain_s=10)
     running.begin("job", list(range(100)), list(range(100, 200)))
     collector = AggregatorCollector(running.aggregator, IngestStats, 10, lambda: running.now)

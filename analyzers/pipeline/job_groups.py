@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..analyzers.groups.update import FEWEST_MEMBERS, GroupAnalyzer
-from ..analyzers.online.predictor import Predictor
-from ..analyzers.pipeline.numbering import JobNames
-from ..analyzers.settings import DetectSettings
-from ..events.models import Prediction
+from ...events.models import Prediction
+from ..groups.update import FEWEST_MEMBERS, GroupAnalyzer
+from ..online.predictor import Predictor
+from ..settings import DetectSettings
 from .analysis_queue import Taken
+from .contract import AnalyzerKind, JobContext
 
 
 class JobGroups:
@@ -17,10 +17,10 @@ class JobGroups:
         signal: that of the whole job, which knows how late it is.
     """
 
-    def __init__(self, settings: DetectSettings, names: JobNames) -> None:
+    def __init__(self, context: JobContext) -> None:
         self.signal: Predictor | None = None
-        self._names = names
-        self.analyzer = GroupAnalyzer(settings)
+        self._names = context.names
+        self.analyzer = GroupAnalyzer(context.settings.detect)
 
     def update(self, taken: Taken) -> None:
         """Takes in events."""
@@ -47,3 +47,6 @@ class JobGroups:
 def groups_wanted(settings: DetectSettings) -> bool:
     """Tells whether groups are looked for in running jobs."""
     return settings.method == "tide" and settings.group_members >= FEWEST_MEMBERS
+
+
+KIND = AnalyzerKind("groups", lambda context: JobGroups(context) if groups_wanted(context.settings.detect) else None)

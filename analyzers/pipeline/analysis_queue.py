@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Self
 
-from ..events import EventBatch, StreamInfo, concatenate
+from ...events import EventBatch, StreamInfo, concatenate
 
 _MOST_PIECES: Final = 16
 """Batches beside one another; an array of few events takes more memory than the events."""

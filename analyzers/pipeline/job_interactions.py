@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..analyzers.interaction.settings import InteractionSettings
-from ..analyzers.interaction.tables import Tables
-from ..analyzers.interaction.update import InteractionAnalyzer, Introduction
-from ..analyzers.pipeline.introductions import introduction
-from ..analyzers.pipeline.numbering import JobNames
-from ..events import EventBatch, StreamInfo, concatenate, is_constant
-from ..events.batch import IntArray
-from ..events.schema import UNKNOWN_RANK
+from ...events import EventBatch, StreamInfo, concatenate, is_constant
+from ...events.batch import IntArray
+from ...events.schema import UNKNOWN_RANK
+from ..interaction.settings import InteractionSettings
+from ..interaction.tables import Tables
+from ..interaction.update import InteractionAnalyzer, Introduction
 from .analysis_queue import Taken
+from .contract import AnalyzerKind, JobContext
+from .introductions import introduction
+from .numbering import JobNames
 
 if TYPE_CHECKING:
-    from ..events.interaction import Ranking
+    from ...events.interaction import Ranking
 
 _MOST_HOSTS = 65_536
 _MOST_HELD = 1024
@@ -30,11 +31,11 @@ _UNKNOWN = -1
 class JobInteractions:
     """Hands a job's events to the analyzer of interactions, with who a stream is."""
 
-    def __init__(self, job: str, settings: InteractionSettings, names: JobNames) -> None:
-        self._job = job
-        self._settings = settings
-        self._names = names
-        self._analyzer = InteractionAnalyzer(settings)
+    def __init__(self, context: JobContext) -> None:
+        self._job = context.job
+        self._settings = context.settings.rank
+        self._names = context.names
+        self._analyzer = InteractionAnalyzer(self._settings)
         self._hosts: dict[str, int] = {}
         self._streams: dict[str, int] = {}
         self._introduced: dict[str, StreamInfo] = {}
@@ -111,7 +112,7 @@ class JobInteractions:
         names, spaces, job = self._names, [(self._job, host) for host in self._hosts], self._job
 
         def rank() -> Ranking:
-            from ..analyzers.interaction.report import ranking_of  # SciPy takes a tenth of a second to import
+            from ..interaction.report import ranking_of  # SciPy takes a tenth of a second to import
 
             return ranking_of(tables, settings, names, spaces, job)
 
@@ -151,6 +152,9 @@ def _filled(column: IntArray, unknown: int, known: int) -> npt.ArrayLike:
     if is_constant(column):
         return known if column[0] == unknown else column
     return np.where(column == unknown, known, column)
+
+
+KIND = AnalyzerKind("interactions", lambda context: JobInteractions(context) if context.settings.rank.enabled else None)
 
 
 def rank_jobs(jobs: Sequence[tuple[str, Tables, Sequence[str]]], settings: InteractionSettings) -> Ranking:

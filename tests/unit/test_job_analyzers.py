@@ -10,28 +10,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.layers.report import Cut
+from iotide.analyzers.pipeline.contract import Analyzer, JobContext
+from iotide.analyzers.pipeline.job_graph import JobGraph
+from iotide.analyzers.pipeline.job_groups import JobGroups
+from iotide.analyzers.pipeline.job_layers import JobLayers
 from iotide.analyzers.pipeline.numbering import JobNames
+from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.totals import Totals
-from iotide.daemon.analyses import PARTS, Analyses, Part
 from iotide.daemon.failures import AnalysisFailedError, Failures
-from iotide.daemon.job_graph import JobGraph
-from iotide.daemon.job_groups import JobGroups
-from iotide.daemon.job_layers import JobLayers
+from iotide.daemon.job_analyzers import JobAnalyzers
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
+from support.analyzer_kinds import made_by
 
 STREAMS = {name: StreamInfo(job="j", source="test", host="n1", pid=pid) for name, pid in (("a", 7), ("b", 8))}
 EVENTS = 300
 _CUT = Cut()
 
 
-def fresh() -> Analyses:
+def fresh() -> JobAnalyzers:
     names = JobNames(10, 10)
     for call in ("open", "write", "close"):
         names.call(call)
     for path in ("/scratch/x", "/scratch/y"):
         names.file(FileInfo(path, FileType.REGULAR))
-    return Analyses("j", AggregatorSettings(), names, Failures("j"))
+    return JobAnalyzers("j", AggregatorSettings(), names, Failures("j"))
 
 
 def calls(pid: int, count: int = EVENTS) -> EventBatch:
@@ -52,11 +55,11 @@ def calls(pid: int, count: int = EVENTS) -> EventBatch:
     )
 
 
-def told(analyses: Analyses) -> dict[str, object]:
-    return {name: part_of(analyses, name) for name in PARTS}
+def told(analyses: JobAnalyzers) -> dict[str, object]:
+    return {name: part_of(analyses, name) for name in ANALYZERS}
 
 
-def part_of(analyses: Analyses, name: str) -> object:
+def part_of(analyses: JobAnalyzers, name: str) -> object:
     part = getattr(analyses, name)
     assert part is not None
     if isinstance(part, Totals):
@@ -111,12 +114,12 @@ def test_a_process_that_has_ended_is_not_the_one_that_has_its_number_next() -> N
 
 @pytest.mark.parametrize("asked", [False, True])
 @pytest.mark.parametrize("method", ["update", "close_stream", "settle"])
-@pytest.mark.parametrize("name", sorted(PARTS))
+@pytest.mark.parametrize("name", sorted(ANALYZERS))
 def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
     monkeypatch: pytest.MonkeyPatch, name: str, method: str, asked: bool
 ) -> None:
     broken, whole = fresh(), fresh()
-    monkeypatch.setattr("iotide.daemon.analyses._FEWEST_AT_ONCE", 100)
+    monkeypatch.setattr("iotide.daemon.job_analyzers._FEWEST_AT_ONCE", 100)
     whole.put(calls(7), "a", STREAMS["a"])
     assert whole.totals.events
     breaking(monkeypatch, name, method)
@@ -130,7 +133,7 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
         analyses.put(calls(8), "b", STREAMS["b"])
         analyses.settle()
     expected = told(whole)
-    for other in PARTS:
+    for other in ANALYZERS:
         if other == name:
             with pytest.raises(AnalysisFailedError, match="ValueError: broken"):
                 getattr(broken, other)
@@ -146,26 +149,26 @@ def breaking(monkeypatch: pytest.MonkeyPatch, name: str, method: str) -> None:
     def broken(*_: object) -> None:
         raise ValueError("broken")
 
-    def made(job: str, settings: AggregatorSettings, names: JobNames) -> Part | None:
-        part = make(job, settings, names)
-        setattr(part, method, broken)
-        return part
+    def made(context: JobContext) -> Analyzer | None:
+        analyzer = make(context)
+        setattr(analyzer, method, broken)
+        return analyzer
 
-    make = PARTS[name]
-    monkeypatch.setitem(PARTS, name, made)  # type: ignore[arg-type]  # a dict, for all but its users
+    make = ANALYZERS[name].make
+    made_by(monkeypatch, name, made)
 
 
 def test_a_part_that_cannot_be_made_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> Part:
+    def broken(_: JobContext) -> Analyzer:
         raise ValueError("broken")
 
-    for name in PARTS:
+    for name in ANALYZERS:
         analyses = fresh()
-        monkeypatch.setitem(PARTS, name, broken)  # type: ignore[arg-type]
+        made_by(monkeypatch, name, broken)
         analyses.put(calls(7), "a", STREAMS["a"])
         with pytest.raises(AnalysisFailedError, match="broken"):
             getattr(analyses, name)
-        assert all(part_of(analyses, other) for other in PARTS if other != name)
+        assert all(part_of(analyses, other) for other in ANALYZERS if other != name)
         monkeypatch.undo()
 
 

@@ -4,47 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ..analyzers.dfg.cases import Cases
-from ..analyzers.dfg.filters import Filter, Selector
-from ..analyzers.dfg.graph import OTHER_NAME
-from ..analyzers.dfg.mapping import Mapping
-from ..analyzers.dfg.naming import Mapper
-from ..analyzers.dfg.settings import DfgSettings
-from ..analyzers.dfg.update import ActivityRow, DfgAnalyzer
-from ..analyzers.pipeline.graph_steps import graph_columns, let_through
-from ..analyzers.pipeline.numbering import JobNames
-from ..events import ConfigError, EventBatch, concatenate
+from ...events import EventBatch, concatenate
+from ..dfg.cases import Cases
+from ..dfg.filters import Filter, Selector
+from ..dfg.graph import OTHER_NAME
+from ..dfg.mapping import Mapping
+from ..dfg.naming import Mapper
+from ..dfg.settings import DfgSettings
+from ..dfg.update import ActivityRow, DfgAnalyzer
 from .analysis_queue import Taken
+from .contract import AnalyzerKind, JobContext
+from .graph_steps import graph_columns, let_through
 
 if TYPE_CHECKING:
-    from ..events.dfg import Graph
+    from ...events.dfg import Graph
 
 _SPARE: Final = 1024  # activities named beyond those told apart, so that their number can be told
 
 
-def check(settings: DfgSettings) -> None:
+def check_graph(settings: DfgSettings, read: Callable[[str], str]) -> None:
     """Tries the mapping, the filter and the sites.
+
+    Args:
+        settings: of the graph.
+        read: returns the text of a file of rules.
 
     Raises:
         ConfigError: one of them is wrong.
     """
-    _parsed(settings.mapping, settings.filter, tuple(sorted(settings.sites.items())))
+    _parsed(settings.mapping, settings.filter, tuple(sorted(settings.sites.items())), read)
 
 
 class JobGraph:
     """Maps a job's events to activities and cases, and hands them to the analyzer."""
 
-    def __init__(self, job: str, settings: DfgSettings, names: JobNames) -> None:
-        mapping, chosen = _parsed(settings.mapping, settings.filter, tuple(sorted(settings.sites.items())))
-        self._job = job
+    def __init__(self, context: JobContext) -> None:
+        settings = context.settings.dfg
+        sites = tuple(sorted(settings.sites.items()))
+        mapping, chosen = _parsed(settings.mapping, settings.filter, sites, context.read)
+        self._job = context.job
         self._settings = settings
-        self._names = names
+        self._names = context.names
         self._by_stream = settings.case == "stream"
         self._cases = Cases(settings.case)
         self._mapper = Mapper(mapping, settings.max_activities + _SPARE)
@@ -114,13 +119,11 @@ class JobGraph:
 
 
 @lru_cache(maxsize=64)
-def _parsed(mapping: str, chosen: str, sites: tuple[tuple[str, str], ...]) -> tuple[Mapping, Filter]:
+def _parsed(
+    mapping: str, chosen: str, sites: tuple[tuple[str, str], ...], read: Callable[[str], str]
+) -> tuple[Mapping, Filter]:
     variables = dict(sites)
-    return Mapping.parse(mapping, sites=variables, read=_read), Filter.parse(chosen, variables)
+    return Mapping.parse(mapping, sites=variables, read=read), Filter.parse(chosen, variables)
 
 
-def _read(name: str) -> str:
-    try:
-        return Path(name).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{name}: {error}") from None
+KIND = AnalyzerKind("graph", lambda context: JobGraph(context) if context.settings.dfg.enabled else None)

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..analyzers.layers.settings import LayersSettings
-from ..analyzers.layers.update import LayerAnalyzer
-from ..analyzers.pipeline.numbering import JobNames
+from ..layers.update import LayerAnalyzer
 from .analysis_queue import Taken
+from .contract import AnalyzerKind, JobContext
 
 if TYPE_CHECKING:
-    from ..analyzers.layers.report import Cut
-    from ..events.layers import Layers
+    from ...events.layers import Layers
+    from ..layers.report import Cut
 
 
 class JobLayers:
     """Hands a job's events to the analyzer of layers, with what their numbers mean."""
 
-    def __init__(self, job: str, settings: LayersSettings, names: JobNames) -> None:
-        self._job = job
+    def __init__(self, context: JobContext) -> None:
+        detect = context.settings.detect
+        settings = context.settings.layers.with_paths(detect.data_paths, detect.system_paths)
+        self._job = context.job
         self._settings = settings
-        self._names = names
+        self._names = context.names
         self._analyzer = LayerAnalyzer(settings)
 
     def update(self, taken: Taken) -> None:
@@ -37,17 +38,23 @@ class JobLayers:
         """Gives memory back that a silent job does not need."""
         self._analyzer.settle()
 
-    def frozen(self) -> Callable[[Cut], Layers]:
-        """Copies the state and returns what makes the report of it, in another thread and as late as one likes."""
+    def frozen(self) -> Callable[..., Layers]:
+        """Copies the state and returns what makes the report of it, in another thread and as late as one likes.
+
+        What is returned takes how long the lists of the report may be, a ``Cut``; by default they are whole.
+        """
         settings, data, calls = self._settings, self._analyzer.snapshot(), list(self._names.calls)
 
-        def report(cut: Cut) -> Layers:
-            from ..analyzers.layers.report import make_report  # with all its findings, which few ask for
+        def report(cut: Cut | None = None) -> Layers:
+            from ..layers.report import Cut, make_report  # with all its findings, which few ask for
 
-            return make_report(LayerAnalyzer.restore(settings, data), calls, self._job, cut=cut)
+            return make_report(LayerAnalyzer.restore(settings, data), calls, self._job, cut=cut or Cut())
 
         return report
 
     def losses(self) -> dict[str, int]:
         """Returns what the layers lack, by reason."""
         return self._analyzer.losses()
+
+
+KIND = AnalyzerKind("layers", lambda context: JobLayers(context) if context.settings.layers.enabled else None)

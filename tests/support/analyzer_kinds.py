@@ -1,0 +1,39 @@
+"""Analyzers made by hand, and others in the place of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from iotide.analyzers.pipeline.contract import Analyzer, JobContext, Reporting
+from iotide.analyzers.pipeline.job_groups import JobGroups
+from iotide.analyzers.pipeline.job_totals import JobTotals
+from iotide.analyzers.pipeline.numbering import JobNames
+from iotide.analyzers.pipeline.registry import ANALYZERS
+from iotide.analyzers.pipeline.settings import AnalyzerSettings
+
+
+def context(names: JobNames, job: str = "j", **settings: object) -> JobContext:
+    """Returns what an analyzer is made of; ``settings``: tables by name."""
+    read: Callable[[str], str] = lambda name: Path(name).read_text()  # noqa: E731
+    return JobContext(job, names, AnalyzerSettings.model_validate(settings), read)
+
+
+def made_by(monkeypatch: pytest.MonkeyPatch, name: str, make: Callable[[JobContext], Analyzer | None]) -> None:
+    """Has one analyzer of all jobs made in another way."""
+    monkeypatch.setitem(ANALYZERS, name, replace(ANALYZERS[name], make=make))
+
+
+def told_by(analyzer: object) -> object:
+    """Returns all that an analyzer tells, as something that can be compared."""
+    if isinstance(analyzer, JobTotals):
+        totals = analyzer.totals
+        return totals.events, totals.bytes_read, totals.bytes_written, totals.calls(), totals.files()
+    if isinstance(analyzer, JobGroups):
+        members, sketch = analyzer.analyzer.members, analyzer.analyzer.sketch
+        held = [sketch.each(level).tolist() for level in range(sketch.levels)]
+        return [str(each) for each in members.all], sketch.oldest, sketch.newest, held
+    assert isinstance(analyzer, Reporting)
+    return analyzer.frozen()()
