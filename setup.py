@@ -18,7 +18,7 @@ compiled = run_path("events/compiled.py")
 
 WARNINGS = ["-Wall", "-Wextra", *(["-Werror"] if os.environ.get("CI") == "true" else [])]
 
-PARTS = ("events", "collectors", "analyzers", "daemon", "clients", "cli")
+PARTS = ("events", "results", "archive", "collectors", "analyzers", "daemon", "clients", "cli")
 PACKAGE = "iotide.collectors.preload"
 
 
@@ -101,7 +101,7 @@ def native(folder, name):
 def natives():
     """The sequential part of the archive's compressor, and what takes records and lines of traces apart."""
     yield native("analyzers/native", "iotide_grouping")
-    yield native("events/archive/native", "iotide_archive")
+    yield native("archive/native", "iotide_archive")
     yield native("collectors/sources/preload/native", "iotide_records")
     yield native("collectors/sources/strace/native", "iotide_strace")
     yield native("collectors/sources/kernel_traces/native", "iotide_traces")

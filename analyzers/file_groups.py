@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from ..events import FileType
-from ..events.models import CountName
+from ..results.models import CountName
 
 if TYPE_CHECKING:
-    from ..events.layers import FileGroup
+    from ..results.layers import FileGroup
 
 DATA: Final = 0
 CHANNEL: Final = 1

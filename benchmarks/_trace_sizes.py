@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from _tracers import LIMIT_S, bare_environment, peers
+from iotide.archive.codec.grammar import Grammar, Rules
+from iotide.archive.file.reader import ArchiveReader
 from iotide.clients.traces.json_lines import lines_of
 from iotide.events import DefinitionTable, EventBatch, Kind, Layer, concatenate
-from iotide.events.archive.grammar import Grammar, Rules
-from iotide.events.archive.reader import ArchiveReader
 
 TICK_NS: Final = 100
 """Of Recorder's times since 2.5; ours are in ns."""

@@ -13,17 +13,17 @@ import numpy as np
 import numpy.typing as npt
 from _events import DEFINITIONS, make_batches
 from _figures import Figure, report
+from iotide.archive.codec.coder import Coder
+from iotide.archive.codec.columns import FIELDS, FIRST_OF_HANDLE
+from iotide.archive.codec.grammar import Grammar
+from iotide.archive.codec.stream import StreamCompressor
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.archives import Archives, ArchiveSettings
 from iotide.daemon.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, DefinitionTable, EventBatch, Kind, Layer, StreamInfo, make_batch
-from iotide.events.archive.coder import Coder
-from iotide.events.archive.columns import FIELDS, FIRST_OF_HANDLE
-from iotide.events.archive.grammar import Grammar
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.stream import StreamCompressor
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.wire import Hello, encode, encode_batch
 
 CALLS = 2_000_000

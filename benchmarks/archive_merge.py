@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 from _figures import Figure, report
+from iotide.archive.codec.encoding import PartKind, section_part, text_part
+from iotide.archive.codec.stream import StreamCompressor
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
+from iotide.archive.merge.merging import Merger
 from iotide.events import Definitions, DefinitionTable, EventBatch, StreamInfo, make_batch
-from iotide.events.archive.encoding import PartKind, section_part, text_part
-from iotide.events.archive.merging import Merger
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.stream import StreamCompressor
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
 
 RANKS = 10_000

@@ -18,7 +18,7 @@ from typing import Final
 
 from _figures import Figure, report
 from _trace_sizes import TICK_NS, Size, as_dftracer, as_dxt, as_json_lines, as_recorder, dxt_of_a_log
-from iotide.events.archive.reader import ArchiveReader
+from iotide.archive.file.reader import ArchiveReader
 from preload_programs import MELT
 
 PROGRAMS: Final = Path(__file__).parents[1] / "tests" / "programs"

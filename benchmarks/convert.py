@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 import otf2
 from _figures import Figure
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.cli.archive.targets import TARGETS
 from iotide.cli.atomic_files import size_of
 from iotide.events import Definitions, StreamInfo, make_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
 
 CALLS = 100_000

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from iotide.events.dfg import ActivityStats, Graph, GraphReport
+from iotide.results.dfg import ActivityStats, Graph, GraphReport
 
 sys.path.insert(0, str(Path(__file__).parent))
 

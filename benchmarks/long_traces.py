@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from _figures import Figure, report
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.events import Definitions, EventBatch, Kind, Layer, StreamInfo, make_batch
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
 
 CALLS = int(os.environ.get("BENCH_CALLS", "10000000"))

@@ -22,8 +22,8 @@ from _figures import Figure, report
 from _ftio import Answer, Requests, analyse
 from iotide.analyzers.signal.selection import counted
 from iotide.cli.trace_reading import read_traces
-from iotide.events.analysis import DetectionReport
-from iotide.events.models import Prediction, RunSummary, SignalSeries
+from iotide.results.analysis import DetectionReport
+from iotide.results.models import Prediction, RunSummary, SignalSeries
 
 HERE = Path(__file__).parent / "programs"
 IOTIDE = [sys.executable, "-m", "iotide"]

@@ -19,8 +19,8 @@ from iotide.daemon.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
-from iotide.events.models import JobSummary, Prediction
 from iotide.events.wire import Bye, Frame, Hello, encode, encode_batch
+from iotide.results.models import JobSummary, Prediction
 
 JOBS: Final = 2000
 LASTS_S: Final = 0.5

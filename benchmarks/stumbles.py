@@ -16,7 +16,7 @@ from _figures import Figure, report
 from _ftio import Answer, analyse
 from _stumbling import KINDS, Stumbling
 from iotide.analyzers.offline.trace import detect
-from iotide.events.models import PERIODIC_FROM, Prediction
+from iotide.results.models import PERIODIC_FROM, Prediction
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
 MOMENTS: Final = 40

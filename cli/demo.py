@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ..clients.units import duration_text
-from ..events.models import RunSummary
+from ..results.models import RunSummary
 
 REPETITIONS: Final = 16
 ROUNDS: Final = 5_000_000

@@ -17,7 +17,7 @@ from .time_arguments import Moment, moment_of
 
 if TYPE_CHECKING:
     from ..analyzers.settings import DetectSettings
-    from ..events.analysis import DetectionReport, Grouping, GroupKind
+    from ..results.analysis import DetectionReport, Grouping, GroupKind
     from .trace_reading import Trace
 
 _HELP = """Find the I/O period in finished traces, and when the next phase would come.
@@ -126,7 +126,7 @@ def command(
         detection["mode"] = "both"
     from ..analyzers.offline.analyses import Wanted, analyse
     from ..analyzers.settings import DetectSettings
-    from ..events.analysis import DetectionReport
+    from ..results.analysis import DetectionReport
     from .trace_reading import name_of, read_and_tell
 
     settings = DetectSettings(**detection)

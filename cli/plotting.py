@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from ..analyzers.offline.requests import Batches
     from ..analyzers.settings import DetectSettings
-    from ..events.analysis import DetectionReport
+    from ..results.analysis import DetectionReport
 
 SUFFIXES: Final = (".html", ".png", ".svg")
 

@@ -27,7 +27,7 @@ from ..daemon.server import Server
 from ..daemon.session import JobSession
 from ..daemon.settings import AggregatorSettings
 from ..events.losses import loss_lines
-from ..events.models import RunSummary, SignalSeries, UnseenProgram
+from ..results.models import RunSummary, SignalSeries, UnseenProgram
 from .aside import running_aside
 from .giving_way import GivingWay
 from .holding_back import HoldingBack

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from ..analyzers.signal.clipping import clip
+from ..archive.blocks import MAGIC
+from ..archive.file.reader import ArchiveReader
 from ..collectors.parser import Input
 from ..collectors.source import Origin
 from ..collectors.sources.sniffing import is_archive
 from ..events import EventBatch, InputError, is_constant
-from ..events.archive.blocks import MAGIC
-from ..events.archive.reader import ArchiveReader
 from .event_spool import EventSpool
 
 MOST_HELD_BYTES: Final = 48 * 2**20

@@ -24,9 +24,9 @@ from ..collectors.sources.file import FileSource
 from ..collectors.sources.finished import WholeSource
 from ..collectors.sources.registry import open_file
 from ..events import Definitions, DefinitionTable, EventBatch, InputError, Kind, StreamInfo, make_batch
-from ..events.analysis import GroupKind
-from ..events.models import NotCounted
 from ..events.schema import UNKNOWN_RANK
+from ..results.analysis import GroupKind
+from ..results.models import NotCounted
 from .input_problems import tell
 from .progress import reading_progress
 from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents

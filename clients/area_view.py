@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from ..events.models import Prediction
+from ..results.models import Prediction
 from .headline import beside_text, headline_of
 from .lines import next_phase_text, sparkline
 from .live_view import HEIGHT

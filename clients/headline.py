@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ..events.models import Drift, Estimate, Frequency, ModeName, OtherRhythm, Prediction, Who
+from ..results.models import Drift, Estimate, Frequency, ModeName, OtherRhythm, Prediction, Who
 from .units import duration_text
 
 _OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}

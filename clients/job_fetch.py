@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from pydantic import ValidationError
 
 from ..events import InputError
-from ..events.models import Model
+from ..results.models import Model
 
 LARGEST_ANSWER: Final = 1 << 28
 _TIMEOUT_S: Final = 30.0

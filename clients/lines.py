@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..events.models import NextPhase, Prediction
+from ..results.models import NextPhase, Prediction
 from .headline import beside_text, headline_text
 from .units import byte_text, clock_text, duration_text
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from ..events.dfg import Comparison, Graph
-from ..events.layers import Layers, LayersReport
 from ..events.losses import loss_lines
+from ..results.dfg import Comparison, Graph
+from ..results.layers import Layers, LayersReport
 from .dfg.layout import Layout
 from .dfg.page import laid_out
 from .layers.page import page_of

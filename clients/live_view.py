@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TextIO
 
-from ..events.models import Prediction
+from ..results.models import Prediction
 from .lines import prediction_lines
 from .status_area import StatusArea
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..events.models import Prediction, RunSummary, SignalSeries
+from ..results.models import Prediction, RunSummary, SignalSeries
 from .report_page import render_page
 
 REPORT_NAME = "report.html"

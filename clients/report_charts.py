@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from ..events.models import Estimate, Prediction, SignalSeries
-from ..events.panels import TraceSignal
+from ..results.models import Estimate, Prediction, SignalSeries
+from ..results.panels import TraceSignal
 from .charts import PHASE, READ, WRITE, Unit, rate_unit, time_unit
 from .detection.picture_data import crests_s, steps_of
 from .svg_chart import Chart

@@ -8,7 +8,7 @@ from html import escape
 from typing import Final
 
 from ..events.losses import loss_lines
-from ..events.models import Prediction, RunSummary, UnseenProgram
+from ..results.models import Prediction, RunSummary, UnseenProgram
 from .headline import NO_LINE, Headline, further_rhythms, headline_of, other_text, weight_text
 from .lines import prediction_line
 from .units import byte_text, clock_text, duration_text, mapped_text, not_counted_text, rate_text

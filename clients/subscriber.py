@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from ..events.endpoints import check_endpoint, is_ipv6
 from ..events.errors import ConfigError, IotideError, ProtocolError
-from ..events.models import JobSummary, Prediction
+from ..results.models import JobSummary, Prediction
 
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:9789"
 _PREDICTION: Final = "prediction."

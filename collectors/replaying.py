@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ..archive.file.archived import ArchivedStream
+from ..archive.file.reader import ArchiveReader, Calls
 from ..events import Definitions, EventBatch, InputError, StreamInfo, empty_batch
-from ..events.archive.archived import ArchivedStream
-from ..events.archive.reader import ArchiveReader, Calls
 from ..events.definitions import FileInfo
 from .source import Chunk, Closed, Opened, Problems, SourceItem
 

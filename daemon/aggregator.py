@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from ..analyzers.pipeline.registry import ANALYZERS
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.losses import checked
-from ..events.models import JobSummary, Prediction
+from ..results.models import JobSummary, Prediction
 from .bounds import Reached
 from .collector_counts import CollectorCounts
 from .failures import AnalysisFailedError, Failures

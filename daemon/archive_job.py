@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from ..archive.file.writer import ArchiveWriter
 from ..events import Definitions, EventBatch, StreamInfo
-from ..events.archive.writer import ArchiveWriter
 from .archive_io_thread import ArchiveFile, ArchiveIoThread, Written
 
 _log = logging.getLogger(__name__)

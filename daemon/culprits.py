@@ -12,7 +12,7 @@ from ..analyzers.interaction.culprits import Load, culprits_of
 from ..analyzers.interaction.tables import Tables
 from ..analyzers.pipeline.job_interactions import rank_jobs
 from ..events import FileType
-from ..events.interaction import Culprits
+from ..results.interaction import Culprits
 from .failures import AnalysisFailedError
 from .session import SIGNAL, JobSession
 

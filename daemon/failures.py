@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ..events import IotideError
-from ..events.models import AnalysisFailure
+from ..results.models import AnalysisFailure
 
 _log = logging.getLogger(__name__)
 _LONGEST_REASON: Final = 300

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from ..events.models import Prediction
+from ..results.models import Prediction
 
 _LEVEL: Final = 1  # the fastest: most is won by the dictionary
 _WINDOW_BITS: Final = -12  # deflate without header; 4 KiB reach back over the dictionary

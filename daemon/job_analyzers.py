@@ -18,7 +18,7 @@ from ..analyzers.pipeline.numbering import JobNames
 from ..analyzers.pipeline.registry import ANALYZERS
 from ..analyzers.totals import Totals
 from ..events import EventBatch, StreamInfo
-from ..events.models import Prediction
+from ..results.models import Prediction
 from .failures import Failures
 from .settings import AggregatorSettings, read_rules
 

@@ -8,7 +8,7 @@ from ..analyzers.file_groups import CHANNEL, SYSTEM
 from ..analyzers.pipeline.numbering import JobNames
 from ..analyzers.totals import Totals
 from ..events.losses import bytes_of, events_of
-from ..events.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted, Prediction
+from ..results.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted, Prediction
 from .failures import AnalysisFailedError
 from .job_state import State
 

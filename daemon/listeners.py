@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-from ..events.models import JobSummary, Prediction
+from ..results.models import JobSummary, Prediction
 
 _log = logging.getLogger(__name__)
 _MOST_LOGGED: Final = 20

@@ -17,7 +17,7 @@ from ..analyzers.totals import Totals
 from ..events import Definitions, EventBatch, Flag, StreamInfo
 from ..events.batch import occurring
 from ..events.losses import BYTES, EVENTS, bytes_of, events_of
-from ..events.models import JobDetail, JobSummary, NotCounted, Prediction, SignalSeries
+from ..results.models import JobDetail, JobSummary, NotCounted, Prediction, SignalSeries
 from .failures import Failures
 from .file_systems import FileSystems
 from .handovers import LOST_WITH_COLLECTOR, Handovers

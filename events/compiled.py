@@ -16,7 +16,7 @@ REBUILD: Final = "install a C compiler, then iotide again: `pip install .`, in a
 
 HELPERS: Final = {
     "grouping": "analyzers/native/libiotide_grouping.so",
-    "archive": "events/archive/native/libiotide_archive.so",
+    "archive": "archive/native/libiotide_archive.so",
     "records": "collectors/sources/preload/native/libiotide_records.so",
     "strace": "collectors/sources/strace/native/libiotide_strace.so",
     "kernel traces": "collectors/sources/kernel_traces/native/libiotide_traces.so",

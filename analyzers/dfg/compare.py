@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from ...events import ConfigError
-from ...events.dfg import ActivityStats, Comparison, EdgeDifference, Graph, NodeDifference, Outlier, Side
+from ...results.dfg import ActivityStats, Comparison, EdgeDifference, Graph, NodeDifference, Outlier, Side
 
 START: Final = "(start)"
 END: Final = "(end)"

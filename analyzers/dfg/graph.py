@@ -16,7 +16,7 @@ from .settings import DfgSettings
 from .state import State
 
 if TYPE_CHECKING:
-    from ...events.dfg import Graph
+    from ...results.dfg import Graph
 
 OTHER_NAME: Final = "(other)"
 _NEVER: Final = 2**62
@@ -66,7 +66,7 @@ def make_graph(
     Raises:
         ValueError: an activity has no name.
     """
-    from ...events.dfg import ActivityStats, Follows, Graph  # when asked: results take their time to import
+    from ...results.dfg import ActivityStats, Follows, Graph  # when asked: results take their time to import
 
     told = min(counts.highest + 1, settings.max_activities)
     if len(names) < told:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...events import ConfigError
-from ...events.dfg import ActivityStats, Follows, Graph
+from ...results.dfg import ActivityStats, Follows, Graph
 
 
 def union_of(green: Graph, red: Graph, job: str = "") -> Graph:

@@ -22,7 +22,7 @@ from .settings import DfgSettings
 from .state import Ints, Rows, distinct
 
 if TYPE_CHECKING:
-    from ...events.dfg import Graph
+    from ...results.dfg import Graph
 
 OTHER: Final = 0
 """Row of the activities beyond the bound; activity ``a`` has row ``a + 1``."""

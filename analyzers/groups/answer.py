@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ...events.models import PERIODIC_FROM, OtherRhythm, Prediction
+from ...results.models import PERIODIC_FROM, OtherRhythm, Prediction
 from ..rhythm.tuning import TUNING
 from .members import Member
 from .naming import name_groups

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Final
 
-from ...events.models import Who, WhoKind
+from ...results.models import Who, WhoKind
 from .members import Member
 
 _MOST: Final = 16

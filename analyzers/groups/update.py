@@ -10,7 +10,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ...events import EventBatch, FileInfo, StreamInfo
-from ...events.models import Prediction
+from ...results.models import Prediction
 from ..online.job_signal import JobSignal, Seen
 from ..online.resolution_search import ResolutionSearch
 from ..rhythm.answer import prediction_of

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import FileInfo, FileType
-from ...events.interaction_kinds import EdgeKind
+from ...results.interaction_kinds import EdgeKind
 
 _CONNECTION: Final = re.compile(r"(?P<family>[A-Z]\w*(?:-\w+)?):\[(?P<one>[^\[\]<>]*|.*?)<?->(?P<other>.*)\]$")
 _MAPPED: Final = re.compile(r"\[::ffff:(\d+\.\d+\.\d+\.\d+)\]")

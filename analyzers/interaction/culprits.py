@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events.interaction import Culprit, Culprits, Ranking
+from ...results.interaction import Culprit, Culprits, Ranking
 from ..dfg.state import Floats
 
 _BINS: Final = 1024

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ...events import EventBatch, Flag
-from ...events.interaction_kinds import EdgeKind
 from ...events.kernel import KernelEvent
+from ...results.interaction_kinds import EdgeKind
 from ..dfg.state import Ints
 from .keys import GUEST, SPACE
 from .locks import Locks

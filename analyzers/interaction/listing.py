@@ -7,8 +7,8 @@ from typing import Any, Final, get_args
 import numpy as np
 from scipy import sparse
 
-from ...events.interaction import Interaction, SharedFile
-from ...events.interaction_kinds import EdgeKind
+from ...results.interaction import Interaction, SharedFile
+from ...results.interaction_kinds import EdgeKind
 from ..dfg.state import Floats, Ints, Rows
 from .network import Matrix, Network
 from .private_channels import Connections

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ...events.interaction_kinds import Grouping
+from ...results.interaction_kinds import Grouping
 from ..dfg.state import Ints, Rows
 from .bounded_table import NEVER
 from .keys import BY_RANK, SPACE

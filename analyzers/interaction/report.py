@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events.interaction import MOST_COMMUNITIES, Actor, Community, Component, Ranking
+from ...results.interaction import MOST_COMMUNITIES, Actor, Community, Component, Ranking
 from ..dfg.mapping import Names
 from ..dfg.state import Floats, Ints, Rows
 from .communities import HOW_TO_INSTALL, communities_of

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...events.interaction_kinds import Grouping, Start
+from ...results.interaction_kinds import Grouping, Start
 
 MOST_ACTORS: Final = 2**20 - 1
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ...events.interaction_kinds import EdgeKind
+from ...results.interaction_kinds import EdgeKind
 from ..dfg.state import Ints
 from .channels import Channels
 

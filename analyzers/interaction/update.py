@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Flag, Kind, Layer
 from ...events.batch import occurring
-from ...events.interaction_kinds import EdgeKind
 from ...events.kernel import EVENT_OF_NAME, KernelEvent
 from ...events.spread import calls_in, spread
+from ...results.interaction_kinds import EdgeKind
 from ..dfg.mapping import Names
 from ..dfg.state import Ints, Rows
 from ..grouping import Grouping
@@ -24,7 +24,7 @@ from .settings import InteractionSettings
 from .tables import LINK_KINDS, Tables
 
 if TYPE_CHECKING:
-    from ...events.interaction import Ranking
+    from ...results.interaction import Ranking
 
 _EXECS: Final = frozenset(("execve", "execveat"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ...events.layers import Finding, Layers
+from ...results.layers import Finding, Layers
 from .findings_calls import churn, failed, metadata, own_files
 from .findings_files import of_files
 from .findings_processes import collectives, concentrated, late, node_local

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...events.layers import Finding, Layers, LayerStats
+from ...results.layers import Finding, Layers, LayerStats
 from ..dfg.state import Ints
 from ..file_groups import DATA
 from .calls import LAYERS

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...events.layers import Finding, Layers
+from ...results.layers import Finding, Layers
 from ..dfg.state import Ints
 from ..file_groups import DATA
 from .calls import BOTTOM, LAYERS, PROGRAM

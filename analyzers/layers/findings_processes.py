@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...events.layers import Finding, Layers
+from ...results.layers import Finding, Layers
 from .calls import LAYERS
 from .settings import Thresholds
 from .spoken import lasting, listed, some, spoken

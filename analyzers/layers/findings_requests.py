@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...events.layers import Account, Finding, Layers, Step
+from ...results.layers import Account, Finding, Layers, Step
 from .settings import Thresholds
 from .spoken import lasting, some, spoken
 from .view import View

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...events.layers import Layers, Nesting
+from ...results.layers import Layers, Nesting
 from .findings import findings
 from .report_collectives import collectives
 from .report_files import files, mounts, own_files

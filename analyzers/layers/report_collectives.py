@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ...events.layers import Collective, CollectiveRank
+from ...results.layers import Collective, CollectiveRank
 from .arrivals import Wait
 from .tables import SITE, split_site
 from .view import OTHER_NAME, View

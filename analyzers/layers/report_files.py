@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ...events.layers import FileAccess, FileLayers, Mount, OwnFiles
+from ...results.layers import FileAccess, FileLayers, Mount, OwnFiles
 from ..file_groups import CHANNEL, DATA
 from .calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
 from .tables import FILE, layer_name

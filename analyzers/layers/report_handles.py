@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ...events.layers import HandleNode, HostLayer, Mark, ProcessLayer, ProcessNode
+from ...results.layers import HandleNode, HostLayer, Mark, ProcessLayer, ProcessNode
 from ..file_groups import DATA
 from .calls import LAYERS
 from .handles import depths, preorder

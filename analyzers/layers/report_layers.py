@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...events import Layer
-from ...events.layers import Account, CallLayer, FateRow, LayerStats, SizeRow, Step
+from ...results.layers import Account, CallLayer, FateRow, LayerStats, SizeRow, Step
 from ..dfg.state import Ints
 from ..file_groups import GROUPS
 from .calls import FATES, LAYERS, PROGRAM, TOP_DOWN

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel
 
-from ...events.layers import FileGroup, Scope
+from ...results.layers import FileGroup, Scope
 from ..dfg.state import Ints
 from ..file_groups import GROUPS
 from .calls import LAYERS

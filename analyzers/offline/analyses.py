@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from ...events.analysis import Analysis
-from ...events.models import ModeName, Prediction
+from ...results.analysis import Analysis
+from ...results.models import ModeName, Prediction
 from ..settings import DetectSettings
 from . import autocorrelation
 from .members import Apart, groups_wanted, with_groups

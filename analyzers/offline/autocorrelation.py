@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events.analysis import AutocorrelationAnswer
-from ...events.models import Estimate, Prediction
+from ...results.analysis import AutocorrelationAnswer
+from ...results.models import Estimate, Prediction
 from ..rhythm.scores import scores_of
 from ..rhythm.spectrum import Floats
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, FileInfo, StreamInfo, make_batch
-from ...events.models import Prediction
+from ...results.models import Prediction
 from ..again import Again
 from ..groups.answer import Found, answer_with
 from ..groups.update import FEWEST_MEMBERS, MOST_GROUPS, GroupAnalyzer

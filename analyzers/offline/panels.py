@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind
 from ...events.errors import ConfigError
-from ...events.models import ModeName, Prediction
-from ...events.panels import Panels, PhaseColumns, SpectrumColumns, TraceSignal
-from ...events.replay import Replay
+from ...results.models import ModeName, Prediction
+from ...results.panels import Panels, PhaseColumns, SpectrumColumns, TraceSignal
+from ...results.replay import Replay
 from ..rhythm.spectrum import find_candidates, spectrum_of
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...events.panels import PhaseColumns
+from ...results.panels import PhaseColumns
 from ..rhythm.phases import Floats, Phases, Segmenter
 
 _BUSY = 0.5

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ...events.analysis import Reconstruction, Wave
+from ...results.analysis import Reconstruction, Wave
 from ..rhythm.spectrum import Floats, spectrum_of
 
 _ROUNDING: Final = 1e-12

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Kind, make_batch
-from ...events.models import Prediction
-from ...events.panels import PhaseColumns
-from ...events.replay import Replay, ReplayStep
+from ...results.models import Prediction
+from ...results.panels import PhaseColumns
+from ...results.replay import Replay, ReplayStep
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
 from ..signal.selection import ALL_COUNTS, counted

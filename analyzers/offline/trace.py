@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ...events.errors import ConfigError
-from ...events.models import PERIODIC_FROM, ModeName, Prediction
+from ...results.models import PERIODIC_FROM, ModeName, Prediction
 from ..rhythm import reference
 from ..rhythm.aliasing import is_alias_of
 from ..rhythm.answer import ESTIMATORS, prediction_of

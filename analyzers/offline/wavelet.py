@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...events.analysis import Stretch, Validity, WaveletView
+from ...results.analysis import Stretch, Validity, WaveletView
 from ..rhythm.phases import merge, runs
 from ..rhythm.spectrum import Floats
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...events.models import OtherRhythm, Prediction
+from ...results.models import OtherRhythm, Prediction
 from ..rhythm.tuning import TUNING
 
 

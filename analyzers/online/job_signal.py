@@ -6,7 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...events import EventBatch, Kind
-from ...events.models import PERIODIC_FROM, SignalSeries
+from ...results.models import PERIODIC_FROM, SignalSeries
 from ..rhythm.aliasing import is_stream
 from ..rhythm.answer import ESTIMATORS
 from ..rhythm.outburst import without_bursts

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ...events import EventBatch, Flag
 from ...events.batch import occurring
-from ...events.models import ModeName, OtherRhythm, Prediction, SignalSeries
+from ...results.models import ModeName, OtherRhythm, Prediction, SignalSeries
 from ..rhythm.answer import prediction_of
 from ..rhythm.secondary_periods import ended_rhythm, other_rhythms
 from ..rhythm.tuning import TUNING

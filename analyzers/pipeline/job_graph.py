@@ -22,7 +22,7 @@ from .contract import AnalyzerKind, JobContext
 from .graph_steps import graph_columns, let_through
 
 if TYPE_CHECKING:
-    from ...events.dfg import Graph
+    from ...results.dfg import Graph
 
 _SPARE: Final = 1024  # activities named beyond those told apart, so that their number can be told
 

@@ -20,7 +20,7 @@ from .introductions import introduction
 from .numbering import JobNames
 
 if TYPE_CHECKING:
-    from ...events.interaction import Ranking
+    from ...results.interaction import Ranking
 
 _MOST_HOSTS = 65_536
 _MOST_HELD = 1024

@@ -10,7 +10,7 @@ from .analysis_queue import Taken
 from .contract import AnalyzerKind, JobContext
 
 if TYPE_CHECKING:
-    from ...events.layers import Layers
+    from ...results.layers import Layers
     from ..layers.report import Cut
 
 

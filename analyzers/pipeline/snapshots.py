@@ -26,7 +26,7 @@ FORMAT: Final = 1
 STATE_VERSION: Final = 1
 """Version of the attributes that the classes have and of what they mean: a state of another one is not restored."""
 _PACKAGE: Final = __name__.rsplit(".", 3)[0]
-_FOLDERS: Final = ("analyzers", "daemon", "events")
+_FOLDERS: Final = ("analyzers", "daemon", "events", "results")
 _REFERENCE: Final = 1
 _LARGE: Final = 2
 _MOST: Final = 2**63

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...events.models import Prediction, Window
+from ...results.models import Prediction, Window
 from ..settings import DetectSettings
 from . import reference, tide
 from .scores import scores_of

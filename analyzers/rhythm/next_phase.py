@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...events.models import Estimate, NextPhase
+from ...results.models import Estimate, NextPhase
 from .intervals import interval_of
 from .outlook import Outlook
 from .phases import Floats, Phases

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ...events.models import Scores
+from ...results.models import Scores
 from .phases import Positions, merge, runs
 from .spectral_peak import component
 from .spectrum import Floats

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from ...events.models import Estimate, OtherRhythm, Relation
+from ...results.models import Estimate, OtherRhythm, Relation
 from .intervals import interval_of
 from .outburst import without_bursts
 from .phases import Floats, Phases, Segmenter

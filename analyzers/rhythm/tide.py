@@ -6,7 +6,7 @@ import cmath
 import math
 from typing import Final
 
-from ...events.models import Drift, Estimate, Frequency
+from ...results.models import Drift, Estimate, Frequency
 from ..settings import DetectSettings
 from .clock import Clock, clock_of
 from .confidence import calibrated, certain, chance_in_time, chance_of_mean

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from ...events.models import Drift, Estimate, Frequency, NextPhase, OtherRhythm
+from ...results.models import Drift, Estimate, Frequency, NextPhase, OtherRhythm
 from ..settings import DetectSettings
 
 

@@ -16,7 +16,7 @@ from ..naming import default_job
 from .converting import convert
 
 if TYPE_CHECKING:
-    from ...events.archive.reader import ArchiveReader
+    from ...archive.file.reader import ArchiveReader
 
 _HELP = """Keep every call of a job, with all its parameters and times, in little space.
 
@@ -86,10 +86,10 @@ def create(
     Exit status: 0 done, 1 the archive cannot be written, or it lacks what could not be read, 2 bad usage or nothing
     could be read.
     """
+    from ...archive.file.writer import ArchiveWriter
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
     from ...events import ConfigError, InputError
-    from ...events.archive.writer import ArchiveWriter
     from ..input_problems import tell
     from ..progress import reading_progress
     from ..trace_reading import miss
@@ -226,8 +226,8 @@ def verify(file: Path, as_json: bool) -> None:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[ArchiveReader]:
+    from ...archive.file.reader import ArchiveReader
     from ...events import InputError
-    from ...events.archive.reader import ArchiveReader
 
     try:
         with file.open("rb") as opened:

@@ -17,8 +17,8 @@ from ..progress import reading_progress, step_progress
 if TYPE_CHECKING:
     from collections import Counter
 
+    from ...archive.file.reader import ArchiveReader
     from ...collectors.source import Omissions, Problems
-    from ...events.archive.reader import ArchiveReader
     from .targets import Writer
 
 _HELP = """Write calls in a format of other tools.
@@ -114,7 +114,7 @@ def _report(
     *,
     as_json: bool,
 ) -> None:
-    from ...events.conversion import ConversionReport
+    from ...results.conversion import ConversionReport
     from ..input_problems import listed, not_carried, tell
 
     tell(problems, omissions)
@@ -168,10 +168,10 @@ def _is_whole_archive(files: tuple[Path, ...], format_name: str | None) -> bool:
     Raises:
         InputError: it cannot be opened.
     """
+    from ...archive.blocks import MAGIC
+    from ...archive.file.reader import ArchiveReader
     from ...collectors.sources.sniffing import is_archive
     from ...events import InputError
-    from ...events.archive.blocks import MAGIC
-    from ...events.archive.reader import ArchiveReader
 
     if len(files) != 1 or format_name not in (None, "archive") or not files[0].is_file():
         return False
@@ -209,7 +209,7 @@ def _opened(
     """
     from tempfile import TemporaryFile
 
-    from ...events.archive.reader import ArchiveReader
+    from ...archive.file.reader import ArchiveReader
 
     if as_it_is:
         with files[0].open("rb") as file:
@@ -225,9 +225,9 @@ def _gather(
     files: tuple[Path, ...], format_name: str | None, job: str | None, made: Any, problems: Problems,
     omissions: Omissions,
 ) -> None:  # fmt: skip
+    from ...archive.file.writer import ArchiveWriter
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
-    from ...events.archive.writer import ArchiveWriter
     from ..trace_reading import miss
     from .writing import write_items
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...analyzers.dfg.sizes import sizes_of
+from ...archive.file.archived import ArchivedStream
+from ...archive.file.reader import ArchiveReader
 from ...clients.eventlog.log import LogCase
 from ...clients.traces.order import calls_in_order
 from ...events import DefinitionTable, EventBatch, UnavailableError, make_batch
-from ...events.archive.archived import ArchivedStream
-from ...events.archive.reader import ArchiveReader
 from ..naming import safe_name, unique_name
 
 _PIECE: Final = 65_536

@@ -8,12 +8,12 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
+from ...archive.blocks import VERSION
+from ...archive.codec.encoding import PartKind
+from ...archive.file.archived import ArchivedStream
+from ...archive.file.reader import ArchiveReader
 from ...clients.units import byte_text
 from ...events import InputError
-from ...events.archive.archived import ArchivedStream
-from ...events.archive.blocks import VERSION
-from ...events.archive.encoding import PartKind
-from ...events.archive.reader import ArchiveReader
 from ...events.losses import is_loss, loss_lines
 
 _MOST_ROWS: Final = 40

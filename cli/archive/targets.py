@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
 
+from ...archive.file.reader import ArchiveReader
 from ...events import ConfigError, FileInfo, UnavailableError
-from ...events.archive.reader import ArchiveReader
 
 Show = Callable[[int], None]
 Writer = Callable[[ArchiveReader, Path, Counter[str], Show], int]

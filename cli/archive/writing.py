@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
+from ...archive.file.writer import ArchiveWriter
 from ...collectors.source import Changed, Chunk, Closed, Opened, SourceItem
-from ...events.archive.writer import ArchiveWriter
 
 
 def write_items(writer: ArchiveWriter, items: Iterable[SourceItem], out: IO[bytes]) -> int:

@@ -21,7 +21,7 @@ from ...analyzers.dfg.view import View
 from ...analyzers.pipeline.graph_steps import GraphColumns, graph_columns, let_through
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch
-from ...events.dfg import Graph, Occurrence, Timeline
+from ...results.dfg import Graph, Occurrence, Timeline
 from ..sorted_spool import SortedSpool
 from ..trace_reading import MOST_CALLS, MOST_FILES, Stream, Trace, translator_of
 

@@ -15,7 +15,7 @@ from ..input_problems import listed, not_carried
 
 if TYPE_CHECKING:
     from ...analyzers.dfg.view import View
-    from ...events.dfg import Graph, GraphReport
+    from ...results.dfg import Graph, GraphReport
     from .output import Colour
 
 _HELP = """Build the directly-follows graph (DFG) of the I/O calls of traces or running jobs, and compare graphs.
@@ -196,7 +196,7 @@ def command(
         selection, graph, comparison = comparison_of(selection, view, sides, declared, job)
     else:
         graph = graph_of(selection, view, job)
-    from ...events.dfg import GraphReport
+    from ...results.dfg import GraphReport
 
     report = GraphReport(
         files=[str(path) for path in paths],

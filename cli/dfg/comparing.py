@@ -14,7 +14,7 @@ import click
 if TYPE_CHECKING:
     from ...analyzers.dfg.filters import Filter
     from ...analyzers.dfg.view import View
-    from ...events.dfg import Comparison, Graph, Outlier
+    from ...results.dfg import Comparison, Graph, Outlier
     from .building import Selection
 
 _TERM: Final = re.compile(r"\s*[a-z]+\s*(=|!=|~|!~)")

@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from ...analyzers.dfg.view import View
-    from ...events.dfg import Graph, GraphReport
+    from ...results.dfg import Graph, GraphReport
 
 _LARGEST_JSON: Final = 1 << 28
 _UNIX_FROM_S: Final = 1e8
@@ -24,7 +24,7 @@ def kept_graph(name: str) -> Graph | None:
         InputError: the aggregator has no such graph.
     """
     from ...clients.job_fetch import fetch, is_address
-    from ...events.dfg import Graph
+    from ...results.dfg import Graph
 
     return fetch(name, "dfg", Graph) if is_address(name) else _graph_of_json(Path(name))
 
@@ -75,7 +75,7 @@ def report_of_graphs(
         click.UsageError: there are more graphs than can be shown, or the two are not alike.
         InputError: an aggregator has no such graph.
     """
-    from ...events.dfg import GraphReport
+    from ...results.dfg import GraphReport
 
     names = list(dict.fromkeys([*files, *(compare or ())]))
     graphs = {name: graph for name in names if (graph := kept_graph(name)) is not None}
@@ -115,7 +115,7 @@ def report_of_graphs(
 def _graph_of_json(path: Path) -> Graph | None:
     from pydantic import ValidationError
 
-    from ...events.dfg import Graph, GraphReport
+    from ...results.dfg import Graph, GraphReport
 
     if path.suffix.lower() != ".json" or not path.is_file() or path.stat().st_size > _LARGEST_JSON:
         return None

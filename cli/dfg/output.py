@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 if TYPE_CHECKING:
-    from ...events.dfg import GraphReport
+    from ...results.dfg import GraphReport
     from .building import Selection
 
 Colour = Literal["load", "bytes", "rate", "none"]

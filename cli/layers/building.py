@@ -16,7 +16,7 @@ from ...analyzers.layers.update import LayerAnalyzer
 from ...analyzers.pipeline.graph_steps import let_through
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch, StreamInfo, concatenate
-from ...events.layers import LayersReport, Nesting
+from ...results.layers import LayersReport, Nesting
 from ..input_problems import listed
 from ..progress import step_progress
 from ..sorted_spool import SortedSpool

@@ -12,7 +12,7 @@ import click
 from ..grouped_help import SectionCommand, SectionOption
 
 if TYPE_CHECKING:
-    from ...events.layers import LayersReport
+    from ...results.layers import LayersReport
 
 _HELP = """Break down a program's I/O by software layer: HDF5, NetCDF, MPI-IO, the C library, POSIX.
 
@@ -110,7 +110,7 @@ def _of_traces(
 
 def _of_job(address: str) -> LayersReport:
     from ...clients.job_fetch import fetch
-    from ...events.layers import Layers, LayersReport
+    from ...results.layers import Layers, LayersReport
 
     layers = fetch(address, "layers", Layers)
     return LayersReport(files=[address], source="running job", wall_clock=True, layers=layers)

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ...archive.file.writer import ArchiveWriter
 from ...collectors.source import Changed, Chunk, Closed, Opened, Origin
 from ...collectors.sources.registry import open_file, read_all
 from ...events import Definitions, EventBatch, Layer, StreamInfo
-from ...events.archive.writer import ArchiveWriter
-from ...events.interaction import Ranking
+from ...results.interaction import Ranking
 from ..progress import reading_progress
 from .filtering import Threads, threads_of_leaders, write_whole
 

@@ -12,7 +12,7 @@ from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Problems
 from ...collectors.sources.registry import open_file
 from ...events import StreamInfo
-from ...events.interaction import RankReport
+from ...results.interaction import RankReport
 from ..input_problems import listed, tell
 from ..progress import reading_progress
 from ..trace_reading import MOST_CALLS, MOST_FILES, miss, name_of

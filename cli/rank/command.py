@@ -13,8 +13,8 @@ from ..grouped_help import SectionCommand, SectionOption
 
 if TYPE_CHECKING:
     from ...analyzers.interaction.settings import InteractionSettings
-    from ...events.interaction import RankReport
-    from ...events.interaction_kinds import Grouping, Start
+    from ...results.interaction import RankReport
+    from ...results.interaction_kinds import Grouping, Start
 
 _HELP = """Rank the processes of traces by how they interact, and cut a trace down to those that matter.
 
@@ -164,7 +164,7 @@ def command(
 def _tell_culprits(address: str, *, as_json: bool) -> None:
     from ...clients.job_fetch import fetch
     from ...clients.rank.culprits import print_culprits
-    from ...events.interaction import Culprits
+    from ...results.interaction import Culprits
 
     found = fetch(address, "culprits", Culprits)
     if as_json:
@@ -219,7 +219,7 @@ def _of_traces(
 
 def _of_job(address: str) -> RankReport:
     from ...clients.job_fetch import fetch, fetch_of_all
-    from ...events.interaction import Ranking, RankReport
+    from ...results.interaction import Ranking, RankReport
 
     of_one = "/jobs/" in address
     ranking = fetch(address, "rank", Ranking) if of_one else fetch_of_all(address, "rank", Ranking)

@@ -18,7 +18,7 @@ from ...collectors.parser import Input
 from ...collectors.source import Origin
 from ...collectors.sources.kernel_traces.text import KernelTextParser
 from ...collectors.sources.registry import FORMATS, sniff
-from ...events.interaction import Ranking
+from ...results.interaction import Ranking
 
 ARCHIVE: Final = ".iotide"
 _CHUNK: Final = 1 << 20

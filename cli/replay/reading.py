@@ -11,6 +11,9 @@ from typing import IO, Any, BinaryIO, cast
 
 import msgspec
 
+from ...archive.blocks import MAGIC
+from ...archive.file.reader import ArchiveReader
+from ...archive.file.writer import ArchiveWriter
 from ...collectors.replaying import Recorded, recorded_streams
 from ...collectors.source import Omissions, Origin, Problems, SourceItem
 from ...collectors.sources.file import FileSource
@@ -18,10 +21,7 @@ from ...collectors.sources.finished import WholeSource
 from ...collectors.sources.registry import open_file
 from ...collectors.sources.sniffing import is_archive
 from ...events import InputError, StreamInfo
-from ...events.archive.blocks import MAGIC
-from ...events.archive.reader import ArchiveReader
-from ...events.archive.writer import ArchiveWriter
-from ...events.replayed import Replayed
+from ...results.replayed import Replayed
 from ..archive.writing import write_items
 from ..naming import default_job
 from ..progress import reading_progress

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...events.analysis import DetectionReport
-from ...events.panels import Panels
+from ...results.analysis import DetectionReport
+from ...results.panels import Panels
 from ..headline import NO_LINE, further_rhythms, headline_of, other_text, weight_text
 from ..templating import page_template
 from ..units import not_counted_text

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from ...events.analysis import WaveletView
-from ...events.models import Estimate, Frequency, Prediction
-from ...events.panels import Floats, Panels, TraceSignal
+from ...results.analysis import WaveletView
+from ...results.models import Estimate, Frequency, Prediction
+from ...results.panels import Floats, Panels, TraceSignal
 from ..units import duration_text
 
 MOST_BARS: Final = 60

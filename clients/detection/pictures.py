@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...events.errors import UnavailableError
-from ...events.models import Estimate, NextPhase, Prediction
-from ...events.panels import Panels
+from ...results.models import Estimate, NextPhase, Prediction
+from ...results.panels import Panels
 from ..charts import PHASE, READ, SOFT, WRITE, Unit, rate_unit, time_unit
 from .picture_data import Steps, period_ticks, picture_end_s, tick_text
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...events.analysis import WaveletView
 from ...events.errors import UnavailableError
-from ...events.panels import Floats, Panels, Positions, SpectrumColumns
+from ...results.analysis import WaveletView
+from ...results.panels import Floats, Panels, Positions, SpectrumColumns
 from ..charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_unit, time_unit
 from ..units import duration_text
 from .picture_data import latest_s, magnified, outline, picture_end_s, seen_periods, steps_of, wave_of

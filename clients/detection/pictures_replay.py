@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...events.errors import UnavailableError
-from ...events.panels import Panels
-from ...events.replay import Replay
+from ...results.panels import Panels
+from ...results.replay import Replay
 from ..charts import MISS, SOFT, WRITE, time_unit
 from .picture_data import MOST_BARS, picture_end_s
 from .pictures import place_legend, plot_history, share_time, use_time_ticks, write_note

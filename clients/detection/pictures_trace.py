@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ...events.analysis import DetectionReport, WaveletView
 from ...events.errors import UnavailableError
-from ...events.models import Prediction
-from ...events.panels import Panels, PhaseColumns, SpectrumColumns
+from ...results.analysis import DetectionReport, WaveletView
+from ...results.models import Prediction
+from ...results.panels import Panels, PhaseColumns, SpectrumColumns
 from ..charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
 from ..headline import headline_text
 from ..units import duration_text

@@ -7,7 +7,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ...events.replay import Replay, ReplayStep
+from ...results.replay import Replay, ReplayStep
 from ..units import duration_text
 
 _MOST_ROWS: Final = 40

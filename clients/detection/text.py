@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...events.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
-from ...events.models import Estimate, ModeName, Prediction
+from ...results.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
+from ...results.models import Estimate, ModeName, Prediction
 from ..headline import NO_LINE, drift_text, headline_of, other_text, weight_text, who_text
 from ..tables import print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text, mapped_text, not_counted_text, rate_text

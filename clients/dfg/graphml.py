@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from typing import Final
 
-from ...events.dfg import Comparison, Graph
+from ...results.dfg import Comparison, Graph
 from .labels import key_of, printable
 from .look import END, START, Relation
 

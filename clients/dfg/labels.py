@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from ...events.dfg import ActivityStats
+from ...results.dfg import ActivityStats
 from ..units import byte_text, duration_text, rate_text
 
 _LONGEST_LINE: Final = 34

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ...events.dfg import ActivityStats, Comparison, Graph, Side
+from ...results.dfg import ActivityStats, Comparison, Graph, Side
 from ..units import byte_text, duration_text, rate_text
 from .colours import GREEN, GREEN_LINE, INK, PLAIN, RED, RED_LINE, Paint, shade
 from .labels import count_text, facts_of, key_of, label_of, printable, shortened

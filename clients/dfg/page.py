@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ...events.dfg import Comparison, Graph
+from ...results.dfg import Comparison, Graph
 from ..templating import page_template
 from .colours import Paint
 from .layout import LINE_HEIGHT, Layout, place

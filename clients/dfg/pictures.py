@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Final, Literal, get_args
 
-from ...events.dfg import Comparison, Graph
+from ...results.dfg import Comparison, Graph
 from ..graphviz import drawn
 from .dot import dot_of
 from .graphml import graphml_of

@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ...events.dfg import ActivityStats, Comparison, Graph, GraphReport, Outlier, Timeline
+from ...results.dfg import ActivityStats, Comparison, Graph, GraphReport, Outlier, Timeline
 from ..tables import counted, print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text, rate_text
 

@@ -10,8 +10,8 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ...events.dfg import Timeline
 from ...events.errors import UnavailableError
+from ...results.dfg import Timeline
 from ..charts import READ, SOFT, WRITE, time_unit
 from ..units import byte_text, duration_text
 from .labels import printable, shortened

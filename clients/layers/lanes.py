@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...events.layers import Layers, Mark, Operation
+from ...results.layers import Layers, Mark, Operation
 from ..units import byte_text
 from .words import time_text
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import jinja2
 
-from ...events.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
+from ...results.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
 from ..templating import page_template
 from .lanes import COLOURS, WIDTH, Bar, axis_of, lanes_of, ticks_of
 from .words import caller_name, fate_text, foremost, layer_name, nesting_text, notes, scope_text, time_text

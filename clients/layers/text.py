@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ...events.layers import Account, FileLayers, HandleNode, Layers, LayersReport
+from ...results.layers import Account, FileLayers, HandleNode, Layers, LayersReport
 from ..tables import counted, print_table, shown, shown_files, table_of
 from ..units import byte_text
 from .words import caller_name, fate_text, foremost, layer_name, nesting_text, notes, scope_text, time_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ...events.layers import Fate, FileLayers, Layers, Mount
+from ...results.layers import Fate, FileLayers, Layers, Mount
 from ..tables import counted
 from ..units import duration_text
 

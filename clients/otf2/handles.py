@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ...archive.file.archived import ArchivedStream
 from ...events import FileInfo, Layer
-from ...events.archive.archived import ArchivedStream
 from ...events.otf2_library import NONE_32
 from .calls import Opened, group_of, opened_as, pre_created_as
 from .definitions import TraceDefinitions

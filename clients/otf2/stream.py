@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+from ...archive.file.archived import ArchivedStream
 from ...events import DefinitionTable, EventBatch
-from ...events.archive.archived import ArchivedStream
 from ...events.otf2_library import NONE_32, NONE_64
 from ..traces.lanes import Lanes
 from .archive import Otf2Archive

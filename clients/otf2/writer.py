@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from ...archive.file.reader import ArchiveReader
 from ...events import StreamInfo
-from ...events.archive.reader import ArchiveReader
 from ...events.schema import UNKNOWN_RANK
 from ..traces.order import calls_in_order
 from .archive import Otf2Archive

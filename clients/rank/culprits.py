@@ -6,7 +6,7 @@ from typing import TextIO
 
 from rich.console import Console
 
-from ...events.interaction import Culprit, Culprits
+from ...results.interaction import Culprit, Culprits
 from ..tables import print_table, shown, table_of
 from ..units import byte_text, duration_text
 

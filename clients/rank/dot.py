@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ...events.interaction import Actor, Component, Interaction, Ranking, SharedFile
+from ...results.interaction import Actor, Component, Interaction, Ranking, SharedFile
 from ..graphviz import quoted
 from ..units import byte_text
 from .text import LARGE, how, who

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...events.errors import UnavailableError
-from ...events.interaction import RankReport
+from ...results.interaction import RankReport
 from ..graphviz import drawn
 from ..tables import counted
 from ..templating import page_template

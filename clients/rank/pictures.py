@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...events.interaction import RankReport
+from ...results.interaction import RankReport
 from ..graphviz import drawn
 from .dot import dot_of
 from .page import page_of

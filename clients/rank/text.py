@@ -7,7 +7,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ...events.interaction import MOST_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
+from ...results.interaction import MOST_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
 from ..tables import counted, print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text
 

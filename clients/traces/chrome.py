@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
+from ...archive.file.reader import ArchiveReader
 from ...events import DefinitionTable, EventBatch, FileType, Kind, Layer, StreamInfo, file_type_of
-from ...events.archive.reader import ArchiveReader
 from ...events.definitions import FileInfo
 from ...events.schema import UNKNOWN_RANK
 

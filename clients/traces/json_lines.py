@@ -9,8 +9,8 @@ from typing import IO, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...archive.file.reader import ArchiveReader
 from ...events import DefinitionTable, EventBatch, FileType, Kind, Layer, file_type_of
-from ...events.archive.reader import ArchiveReader
 from ...events.definitions import FileInfo
 
 _NOTHING: Final = FileInfo("")

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...archive.codec.times import unpack_stamps
+from ...archive.file.reader import ArchiveReader
 from ...events import DefinitionTable, EventBatch, concatenate
-from ...events.archive.reader import ArchiveReader
-from ...events.archive.times import unpack_stamps
 
 WINDOW: Final = 1 << 19
 """Calls that are held at a time, about."""

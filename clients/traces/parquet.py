@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...archive.file.reader import ArchiveReader
 from ...events import COLUMNS, DefinitionTable, Layer, UnavailableError
-from ...events.archive.reader import ArchiveReader
 from ...events.definitions import FileInfo
 from ...events.schema import Kind
 

@@ -1,4 +1,4 @@
-"""Archives: every call of a job, as ``events/archive`` keeps them."""
+"""Archives: every call of a job, as ``archive`` keeps them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from os import SEEK_END
 from pathlib import Path
 from typing import BinaryIO
 
+from ...archive.file.reader import ArchiveReader
 from ...events import Definitions, InputError, empty_batch
-from ...events.archive.reader import ArchiveReader
 from ...events.definitions import FileInfo
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem

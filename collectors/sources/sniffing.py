@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from ...events.archive.blocks import MAGIC as _ARCHIVE
+from ...archive.blocks import MAGIC as _ARCHIVE
 
 _DARSHAN, _DARSHAN_PLACE = 6567223, 8
 _CSV_HEADER: Final = re.compile(rb'\s*[\w":,-]*case:concept:name')

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from ...events.models import Prediction
+from ...results.models import Prediction
 
 _LONGEST: Final = 128
 _LABELS: Final = ("job_id", "kind", "group")

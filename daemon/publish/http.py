@@ -22,10 +22,10 @@ from ...analyzers.layers.report import Cut
 from ...analyzers.pipeline.contract import AnalyzerKind
 from ...analyzers.pipeline.job_interactions import rank_jobs
 from ...analyzers.pipeline.registry import ANALYZERS
-from ...events.dfg import Comparison, Graph
-from ...events.interaction import Culprits, Ranking
-from ...events.layers import Layers
-from ...events.models import JobDetail, JobList, Prediction, SignalSeries
+from ...results.dfg import Comparison, Graph
+from ...results.interaction import Culprits, Ranking
+from ...results.layers import Layers
+from ...results.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
 from ..culprits import frozen_culprits, shared_by
 from ..failures import AnalysisFailedError

@@ -14,7 +14,7 @@ import zmq
 from ...events import ConfigError
 from ...events.descriptors import backlog
 from ...events.endpoints import check_private, is_ipv6, private_files
-from ...events.models import JobSummary, Prediction
+from ...results.models import JobSummary, Prediction
 
 _HIGH_WATER: Final = 10_000
 

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.events import Definitions, StreamInfo, make_batch
-from iotide.events.archive.writer import ArchiveWriter
 from support.commands import iotide as run_iotide
 from support.programs import need
 

@@ -18,8 +18,8 @@ import h5py
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from iotide.archive.file.reader import ArchiveReader
 from iotide.cli.main import group
-from iotide.events.archive.reader import ArchiveReader
 from support import otf2_reading, trace_event_format
 from support.building import PROGRAMS
 from support.commands import IOTIDE, plain_environment

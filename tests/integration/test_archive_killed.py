@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from iotide.events.archive.reader import ArchiveReader
+from iotide.archive.file.reader import ArchiveReader
 from support.commands import IOTIDE, iotide, plain_environment
 from support.waiting import DEADLINE_S, wait_for
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from iotide.archive.file.reader import ArchiveReader
 from iotide.events import InputError
-from iotide.events.archive.reader import ArchiveReader
 from support.commands import IOTIDE, iotide, plain_environment
 from support.programs import need
 from support.rooms import small_room

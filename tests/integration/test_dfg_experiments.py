@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 from iotide.clients.dfg.colours import GREEN, GREEN_LINE, RED, RED_LINE
-from iotide.events.dfg import Comparison, Graph
+from iotide.results.dfg import Comparison, Graph
 from support.programs import need
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks/dfg_experiments.py"

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.settings import DfgSettings
 from iotide.analyzers.dfg.update import DfgAnalyzer
-from iotide.events.dfg import Graph
+from iotide.results.dfg import Graph
 from support.commands import iotide, plain_environment
 from support.dfg_naive import Event, feed
 from support.pm4py_peer import Peer, PeerGraph, interpreter, running

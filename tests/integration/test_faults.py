@@ -23,7 +23,7 @@ from iotide.daemon.lasting import ServerFailedError, lasting
 from iotide.daemon.server import Server
 from iotide.daemon.session import PREDICTION, SIGNAL
 from iotide.daemon.settings import AggregatorSettings
-from iotide.events.models import JobDetail, JobList
+from iotide.results.models import JobDetail, JobList
 from support.analyzer_kinds import made_by
 from support.serving import Fed, collecting, feeding, serving, until
 from support.waiting import DEADLINE_S

@@ -19,7 +19,7 @@ from iotide.cli.rank.filtering import write_filtered
 from iotide.collectors.sources.kernel_traces.lttng import LttngParser
 from iotide.collectors.sources.registry import sniff
 from iotide.events import Layer
-from iotide.events.interaction import Ranking
+from iotide.results.interaction import Ranking
 from support.commands import Program
 from support.parsing import one, parse
 from support.programs import need, need_module

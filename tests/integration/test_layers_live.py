@@ -12,7 +12,7 @@ import pytest
 from iotide.clients.live_pages import LivePages
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Kind, Layer
-from iotide.events.layers import Layers
+from iotide.results.layers import Layers
 from support.commands import iotide
 from support.layers_naive import Call, batch_of
 from support.serving import Fed, feeding, serving, until

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iotide.events.layers import Layers, LayersReport
+from iotide.results.layers import Layers, LayersReport
 from support.commands import iotide
 
 otf2 = pytest.importorskip("otf2")

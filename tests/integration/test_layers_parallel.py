@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iotide.clients.layers.lanes import COLOURS
-from iotide.events.layers import Layers, LayersReport, LayerStats
+from iotide.results.layers import Layers, LayersReport, LayerStats
 from support.building import PROGRAMS
 from support.commands import iotide
 from support.programs import need, need_file

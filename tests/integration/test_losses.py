@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iotide.collectors.launch import traced_environment
-from iotide.events.models import JobDetail, JobList, JobSummary, RunSummary
+from iotide.results.models import JobDetail, JobList, JobSummary, RunSummary
 from support.building import built
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.programs import need

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.cli.main import group
 from iotide.events import Definitions, FileInfo, FileType, Kind, StreamInfo, make_batch
-from iotide.events.archive.writer import ArchiveWriter
 from support.commands import iotide
 from support.programs import need
 from support.waiting import DEADLINE_S

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from iotide.events.models import RunSummary
+from iotide.results.models import RunSummary
 from support.commands import iotide
 from support.mpi import dropped
 from support.programs import need

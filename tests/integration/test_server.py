@@ -23,8 +23,8 @@ from iotide.daemon.publish.metrics import FAMILIES
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import ConfigError
-from iotide.events.models import JobDetail, JobList, Prediction, SignalSeries
 from iotide.events.wire import Heartbeat, encode
+from iotide.results.models import JobDetail, JobList, Prediction, SignalSeries
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.programs import need
 from support.serving import PERIOD_S, Fed, feeding, serving, until

@@ -15,7 +15,7 @@ from iotide.events.compiled import HELPERS
 from support.commands import plain_environment
 from support.programs import need
 
-PARTS = ("analyzers", "clients", "cli", "collectors", "daemon", "events")
+PARTS = ("analyzers", "archive", "clients", "cli", "collectors", "daemon", "events", "results")
 SOME_LAYERS = ("--layers", "posix,stdio,mpiio")
 
 

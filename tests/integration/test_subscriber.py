@@ -24,7 +24,7 @@ from iotide.clients.subscriber import (
 )
 from iotide.daemon.publish.pubsub import Publisher
 from iotide.events import ProtocolError
-from iotide.events.models import Estimate, JobSummary, NextPhase, Prediction, Window
+from iotide.results.models import Estimate, JobSummary, NextPhase, Prediction, Window
 from support.commands import Program
 from support.serving import Fed, feeding, serving
 from support.waiting import DEADLINE_S

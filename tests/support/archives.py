@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 
 import numpy as np
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.events import Definitions, StreamInfo, make_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
 
 BEGIN = 1_700_000_000_123_456_789

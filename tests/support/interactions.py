@@ -11,8 +11,8 @@ from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Flag, Kind, Layer, file_type_of, make_batch
-from iotide.events.interaction import Actor, Ranking
 from iotide.events.kernel import COMM, KernelEvent, text_about
+from iotide.results.interaction import Actor, Ranking
 
 Row = dict[str, Any]
 

@@ -7,9 +7,9 @@ import random
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.events import Definitions, DefinitionTable, EventBatch, StreamInfo, concatenate, empty_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.schema import COLUMNS
 
 Chunks = Sequence[tuple[EventBatch, Definitions]]

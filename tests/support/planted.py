@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from iotide.events.interaction import Ranking
 from iotide.events.kernel import KernelEvent
+from iotide.results.interaction import Ranking
 
 from .interactions import Trace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iotide.events.models import (
+from iotide.results.models import (
     CallTotal,
     Estimate,
     FileTotal,

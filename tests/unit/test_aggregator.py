@@ -11,7 +11,7 @@ from iotide.daemon.job_state import TRANSITIONS, JobEvent, State, after
 from iotide.daemon.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
-from iotide.events.models import JobSummary, Prediction
+from iotide.results.models import JobSummary, Prediction
 from support.serving import PERIOD_S, periodic_batch
 
 NOW = 1_700_000_000.0

@@ -20,9 +20,9 @@ from iotide.clients.units import duration_text
 from iotide.daemon.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, EventBatch, FileInfo, Kind, StreamInfo, concatenate, make_batch
-from iotide.events.analysis import DetectionReport
 from iotide.events.losses import BYTES, EVENTS
-from iotide.events.models import RunSummary
+from iotide.results.analysis import DetectionReport
+from iotide.results.models import RunSummary
 
 ZERO_S = 1_700_000_000.0
 FILES = Definitions([(1, "write")], [(1, FileInfo("/scratch/out")), (2, FileInfo("/usr/lib/python3.11/os.py"))])

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.events.archive.coder import Coder, Terminals
-from iotide.events.archive.coder_fallback import CoderFallback
+from iotide.archive.codec.coder import Coder, Terminals
+from iotide.archive.codec.coder_fallback import CoderFallback
 
 Calls: TypeAlias = tuple[list[int], list[list[int]]]
 FIELDS = 4
@@ -53,7 +53,7 @@ def test_decoding_gives_the_calls_back(made: list[tuple[int, list[int]]], fallba
     terminals, table, literals = encoded(groups, fields)
     with pytest.MonkeyPatch.context() as patch:
         if fallback:
-            patch.setattr("iotide.events.archive.coder.native", lambda: None)
+            patch.setattr("iotide.archive.codec.coder.native", lambda: None)
         reader = Coder(FIELDS, 3)
         reader.define(table)
         for field, each in enumerate(literals):

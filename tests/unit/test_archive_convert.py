@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.traces.chrome import write_chrome
 from iotide.clients.traces.parquet import write_parquet
 from iotide.events import Definitions, StreamInfo, make_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
 from support import trace_event_format
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.archive.codec import few
+from iotide.archive.codec.few import AlikeParts
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.events import Definitions, EventBatch, StreamInfo, make_batch
-from iotide.events.archive import few
-from iotide.events.archive.few import AlikeParts
-from iotide.events.archive.writer import ArchiveWriter
 
 NAMES = ["open", "write", "f7 00c0ffee"]
 TEXTS = ["write(fd=3, count=64)", "write(fd=4, count=4096)", "open(mode=0644) = 3"]

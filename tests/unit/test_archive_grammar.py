@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.archive.codec.expansion import expand
+from iotide.archive.codec.grammar import Grammar, Rules
+from iotide.archive.codec.grammar_fallback import GrammarFallback
+from iotide.archive.native_library import native
 from iotide.events import InputError
-from iotide.events.archive.expansion import expand
-from iotide.events.archive.grammar import Grammar, Rules
-from iotide.events.archive.grammar_fallback import GrammarFallback
-from iotide.events.archive.native_library import native
 
 terminals = st.one_of(
     st.lists(st.integers(0, 3), max_size=80),
@@ -100,7 +100,7 @@ def test_size_does_not_depend_on_how_often_a_loop_runs() -> None:
 
 
 def test_fallback_stands_in_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.events.archive.grammar.native", lambda: None)
+    monkeypatch.setattr("iotide.archive.codec.grammar.native", lambda: None)
     rules = grammar_of([1, 2, 1, 2, 1, 2, 5])
     assert expanded(rules, 7).tolist() == [1, 2, 1, 2, 1, 2, 5]
 

@@ -18,17 +18,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.archive.blocks import BlockKind, encode_block, head, read_blocks
+from iotide.archive.bundles import decode_bundle, encode_bundle, numbers_of
+from iotide.archive.codec.encoding import PartKind
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
+from iotide.archive.integers import integers
+from iotide.archive.integers.packing import Packed, pack
+from iotide.archive.merge.merged import MergedParts
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, InputError, StreamInfo, make_batch
-from iotide.events.archive import integers
-from iotide.events.archive.blocks import BlockKind, encode_block, head, read_blocks
-from iotide.events.archive.bundles import decode_bundle, encode_bundle, numbers_of
-from iotide.events.archive.encoding import PartKind
-from iotide.events.archive.merged import MergedParts
-from iotide.events.archive.packing import Packed, pack
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
 
 INFO = StreamInfo(job="job", source="preload", rank=0)

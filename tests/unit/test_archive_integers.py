@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.events.archive import integers, varints
-from iotide.events.archive.native_library import native
+from iotide.archive.integers import integers, varints
+from iotide.archive.native_library import native
 
 
 @pytest.mark.slow

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.archive.codec.encoding import PartKind
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
+from iotide.archive.integers.digits import count_numbers, put_numbers, take_numbers
+from iotide.archive.merge import merging
+from iotide.archive.merge.rank_patterns import find_patterns, merge_patterns
 from iotide.events import Definitions, DefinitionTable, EventBatch, StreamInfo, concatenate, make_batch
-from iotide.events.archive import merging
-from iotide.events.archive.digits import count_numbers, put_numbers, take_numbers
-from iotide.events.archive.encoding import PartKind
-from iotide.events.archive.rank_patterns import find_patterns, merge_patterns
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo, HandleInfo
 from iotide.events.schema import COLUMNS
 
@@ -246,7 +246,7 @@ def test_one_stream_is_read_without_unpacking_what_others_kept(monkeypatch: pyte
     data = written(made)
     reader = opened(data)
     unpacked = []
-    from iotide.events.archive import integers
+    from iotide.archive.integers import integers
 
     whole = integers.unpack
     monkeypatch.setattr(integers, "unpack", lambda *about: unpacked.append(about[1]) or whole(*about))

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.collectors.source import Chunk, Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import ConfigError, Definitions, StreamInfo, make_batch
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo, HandleInfo
 from support.parsing import collect
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.archive.codec.coder import Coder
+from iotide.archive.codec.columns import FIELDS, FIRST_OF_HANDLE
+from iotide.archive.codec.splitter import COLUMNS, Splitter
 from iotide.events import Definitions, DefinitionTable, EventBatch, make_batch
-from iotide.events.archive.coder import Coder
-from iotide.events.archive.columns import FIELDS, FIRST_OF_HANDLE
-from iotide.events.archive.splitter import COLUMNS, Splitter
 from iotide.events.schema import COLUMNS as SCHEMA
 
 Split = tuple[list[int], list[list[int]], list[list[int]], list[tuple[int, int, int]], list[str], list[str]]
@@ -37,7 +37,7 @@ def split(splitter: Splitter, batch: EventBatch, pieces: int = 1) -> Split:
 
 
 def fallback(patch: pytest.MonkeyPatch) -> Splitter:
-    patch.setattr("iotide.events.archive.splitter.native", lambda: None)
+    patch.setattr("iotide.archive.codec.splitter.native", lambda: None)
     return Splitter()
 
 
@@ -87,8 +87,8 @@ def test_split_and_coded_at_once_is_what_fallbacks_make_one_after_the_other(
     columns = {name: rng.integers(0, kinds, length).astype(SCHEMA[name][0]) for name in sorted(varying)}
     batch = make_batch(length, columns | {"start": np.arange(length)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("iotide.events.archive.splitter.native", lambda: None)
-        patch.setattr("iotide.events.archive.coder.native", lambda: None)
+        patch.setattr("iotide.archive.codec.splitter.native", lambda: None)
+        patch.setattr("iotide.archive.codec.coder.native", lambda: None)
         expected = coded(batch, 1)
     assert coded(batch, 1) == expected
     assert coded(batch, 3) == expected

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.archive.codec.stream import Section, StreamCompressor, calls_of
+from iotide.archive.codec.templates import put_together, take_apart
+from iotide.archive.codec.times import pack_stamps, unpack_stamps
+from iotide.archive.integers import integers
+from iotide.archive.integers.varints import decode_varints, encode_varints
 from iotide.events import Definitions, DefinitionTable, EventBatch, InputError, Interner, concatenate, make_batch
-from iotide.events.archive import integers
-from iotide.events.archive.stream import Section, StreamCompressor, calls_of
-from iotide.events.archive.templates import put_together, take_apart
-from iotide.events.archive.times import pack_stamps, unpack_stamps
-from iotide.events.archive.varints import decode_varints, encode_varints
 from iotide.events.schema import COLUMNS
 
 CALLS = [(number, f"call{number}") for number in range(1, 51)]
@@ -137,7 +137,7 @@ def test_signatures_whose_integers_differ_in_upper_bits_alone_are_told_apart() -
 def test_memory_is_told_and_given_back_with_the_section(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not compiled:
         for part in ("splitter", "coder", "grammar"):
-            monkeypatch.setattr(f"iotide.events.archive.{part}.native", lambda: None)
+            monkeypatch.setattr(f"iotide.archive.codec.{part}.native", lambda: None)
     compressor, told = StreamCompressor(), [0]
     offsets = np.random.default_rng(1).integers(0, 2**40, 2000)
     for at in range(0, 2000, 500):

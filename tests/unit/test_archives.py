@@ -14,12 +14,12 @@ from typing import NoReturn
 
 import numpy as np
 import pytest
+from iotide.archive.codec.stream import StreamCompressor
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.daemon.archive_job import WaitingBytes
 from iotide.daemon.archives import Archives, ArchiveSettings
 from iotide.events import ConfigError, Definitions, EventBatch, ProtocolError, StreamInfo, make_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.stream import StreamCompressor
-from iotide.events.archive.writer import ArchiveWriter
 from support.sinks import RememberingSink
 
 

@@ -10,8 +10,8 @@ from iotide.analyzers.offline.autocorrelation import autocorrelation, find_perio
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.trace_reading import read_traces
-from iotide.events.analysis import AutocorrelationAnswer
-from iotide.events.models import ModeName
+from iotide.results.analysis import AutocorrelationAnswer
+from iotide.results.models import ModeName
 from support.results import make_prediction
 
 DATA = Path(__file__).parents[1] / "data"

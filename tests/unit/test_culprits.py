@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from iotide.analyzers.interaction.culprits import Load, culprits_of
-from iotide.events.interaction import Culprits, Ranking
+from iotide.results.interaction import Culprits, Ranking
 
 NOBODY = Ranking(
     by="job", start="equal", actors=[], files=[], edges=[], components=[], pruned=[], alone=0, events=0

@@ -18,8 +18,8 @@ from iotide.cli.trace_reading import read_traces
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Flag, Kind, Layer
-from iotide.events.layers import Layers
 from iotide.events.spread import busy_ns, calls_in
+from iotide.results.layers import Layers
 from support.darshan_package import FOLDER, LOGS, darshan, needs_darshan
 from support.parsing import Stream, collect
 

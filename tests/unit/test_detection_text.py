@@ -10,7 +10,7 @@ import pytest
 from iotide.analyzers.offline.wavelet import wavelet_view
 from iotide.clients.detection.text import print_detection, validity_text
 from iotide.clients.detection.wavelet_text import power_map
-from iotide.events.analysis import (
+from iotide.results.analysis import (
     Analysis,
     AutocorrelationAnswer,
     DetectionReport,
@@ -21,7 +21,7 @@ from iotide.events.analysis import (
     Validity,
     Wave,
 )
-from iotide.events.models import Estimate, Prediction, Scores
+from iotide.results.models import Estimate, Prediction, Scores
 from support.results import make_prediction
 
 

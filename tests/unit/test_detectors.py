@@ -15,7 +15,7 @@ from iotide.analyzers.rhythm.detectors import find_outliers
 from iotide.analyzers.settings import DetectSettings, OutlierName
 from iotide.cli.trace_reading import read_traces
 from iotide.events import ConfigError, UnavailableError
-from iotide.events.models import ModeName, Prediction
+from iotide.results.models import ModeName, Prediction
 
 DATA = Path(__file__).parents[1] / "data"
 CLUSTERING: list[OutlierName] = ["dbscan", "isolation-forest", "lof"]

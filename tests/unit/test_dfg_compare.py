@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.compare import compare, distance, outlier
 from iotide.events import ConfigError
-from iotide.events.dfg import ActivityStats, Follows, Graph
+from iotide.results.dfg import ActivityStats, Follows, Graph
 
 
 def activity(name: str, **given: object) -> ActivityStats:

@@ -17,7 +17,7 @@ from iotide.daemon.publish.metrics import AggregatorCollector, make_registry
 from iotide.daemon.session import JobSession
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
-from iotide.events.dfg import Comparison, Graph
+from iotide.results.dfg import Comparison, Graph
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 

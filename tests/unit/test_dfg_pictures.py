@@ -28,7 +28,7 @@ from iotide.clients.dfg.pictures import FORMS, draw, form_of
 from iotide.clients.dfg.routes import routes_of
 from iotide.clients.dfg.timeline import draw_timeline
 from iotide.events import UnavailableError
-from iotide.events.dfg import (
+from iotide.results.dfg import (
     ActivityStats,
     Comparison,
     EdgeDifference,

@@ -9,7 +9,7 @@ from iotide.analyzers.dfg.merge import union_of
 from iotide.analyzers.dfg.settings import DfgSettings
 from iotide.analyzers.dfg.update import DfgAnalyzer
 from iotide.events import ConfigError
-from iotide.events.dfg import Graph
+from iotide.results.dfg import Graph
 from support.dfg_naive import Event, feed, logs
 
 NAMES = [f"a{number}" for number in range(5)]

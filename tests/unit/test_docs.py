@@ -122,7 +122,7 @@ def test_command_lines_in_documents_have_options_of_their_command(
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_that_documents_name_exist(page: Path) -> None:
-    folders = "analyzers|benchmarks|cli|clients|collectors|daemon|deploy|docs|events|tests"
+    folders = "analyzers|archive|benchmarks|cli|clients|collectors|daemon|deploy|docs|events|results|tests"
     for name in re.findall(rf"`((?:{folders})/[\w./*-]+)`", page.read_text()):
         if not name.startswith("benchmarks/results/"):  # which make bench writes
             assert list(ROOT.glob(name)), name

@@ -17,7 +17,7 @@ from iotide.analyzers.signal.selection import counted, counted_of_few
 from iotide.daemon import file_systems
 from iotide.daemon.file_systems import FileSystems
 from iotide.events import EventBatch, FileInfo, FileType, Kind, make_batch
-from iotide.events.models import FileSystem
+from iotide.results.models import FileSystem
 
 FILES = (
     FileInfo("/data/a", FileType.REGULAR, "/data", "lustre", True),

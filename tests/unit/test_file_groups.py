@@ -133,7 +133,7 @@ def test_no_other_module_knows_the_places_of_software() -> None:
     """Who spells ``site-packages`` decides by himself what belongs to the machine."""
     knowing = [
         path.relative_to(ROOT).as_posix()
-        for part in ("analyzers", "daemon", "clients", "cli", "events")
+        for part in ("analyzers", "daemon", "clients", "cli", "events", "results", "archive")
         for path in (ROOT / part).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "site-packages" in node.value

@@ -12,7 +12,7 @@ import pytest
 import zmq
 from iotide.daemon.publish.ftio_reply import FtioReply, packed
 from iotide.events import ConfigError
-from iotide.events.models import Estimate, Prediction, Window
+from iotide.results.models import Estimate, Prediction, Window
 from support.waiting import wait_for
 
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 from iotide.clients.dfg.text import _levels, outlier_lines, print_graph
-from iotide.events.dfg import ActivityStats, Follows, Graph, GraphReport, Occurrence, Outlier, Timeline
+from iotide.results.dfg import ActivityStats, Follows, Graph, GraphReport, Occurrence, Outlier, Timeline
 
 
 def report(name: str = "write:/scratch", *, timeline: Timeline | None = None, dropped: int = 0) -> GraphReport:

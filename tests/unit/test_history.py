@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.daemon.history import History
-from iotide.events.models import Prediction
+from iotide.results.models import Prediction
 from support.results import make_prediction
 
 PREDICTIONS = st.builds(

@@ -13,11 +13,13 @@ import pytest
 ROOT = Path(iotide.__file__).parent
 MAY_IMPORT = {
     "events": set(),
-    "collectors": {"events"},
-    "analyzers": {"events"},
-    "daemon": {"analyzers", "events"},
-    "clients": {"events"},
-    "cli": {"analyzers", "clients", "collectors", "daemon", "events"},
+    "results": set(),
+    "archive": {"events"},
+    "collectors": {"archive", "events", "results"},
+    "analyzers": {"events", "results"},
+    "daemon": {"analyzers", "archive", "events", "results"},
+    "clients": {"archive", "events", "results"},
+    "cli": {"analyzers", "archive", "clients", "collectors", "daemon", "events", "results"},
 }
 SHOWN = {"detection", "dfg", "layers", "rank"}
 IMPURE = {"asyncio", "os", "pathlib", "random", "socket", "subprocess", "threading", "time", "zmq"}
@@ -90,7 +92,7 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
         ("iotide.clients.subscriber", ["scipy", "fastapi", "iotide.daemon", "iotide.collectors"]),
         (
             "iotide.collectors.sources.registry",
-            ["iotide.events.archive.reader", "iotide.collectors.sources.strace.parser", "xml.parsers.expat"],
+            ["iotide.archive.file.reader", "iotide.collectors.sources.strace.parser", "xml.parsers.expat"],
         ),
         ("iotide.cli.main", ["numpy", "fastapi", "zmq", "matplotlib"]),
         ("iotide.clients.report", ["jinja2", "urllib.request", "http.client", "iotide.clients.report_charts"]),
@@ -103,7 +105,7 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
                 "jinja2",
                 "rich",
                 "matplotlib",
-                "iotide.events.analysis",
+                "iotide.results.analysis",
                 "iotide.analyzers.layers.report",
             ],
         ),

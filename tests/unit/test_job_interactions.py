@@ -11,7 +11,7 @@ from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
 from iotide.analyzers.pipeline.job_interactions import JobInteractions, rank_jobs
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
-from iotide.events.interaction import Ranking
+from iotide.results.interaction import Ranking
 from support.analyzer_kinds import context
 
 PATHS = ("/scratch/x", "pipe:[7]", "/scratch/y", "/tmp/z")

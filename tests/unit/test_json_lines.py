@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import json
 
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.traces.json_lines import lines_of, write_json_lines
 from iotide.events import Definitions, Layer, StreamInfo, concatenate, make_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
 from support.archives import archived
 

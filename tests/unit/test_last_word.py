@@ -9,7 +9,7 @@ from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
-from iotide.events.models import JobSummary, Prediction
+from iotide.results.models import JobSummary, Prediction
 from support.serving import PERIOD_S, periodic_batch
 
 NOW = 1_700_000_000.0

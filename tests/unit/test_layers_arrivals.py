@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.layers.report import make_report
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, Flag, Kind, Layer, make_batch
-from iotide.events.layers import Collective
+from iotide.results.layers import Collective
 from support.layers_naive import INFO, Call, analyzer, batch_of, names
 
 FILES = names().files

@@ -17,7 +17,7 @@ from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.clients.headline import headline_text, other_text
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
-from iotide.events.models import Prediction
+from iotide.results.models import Prediction
 
 COUNTS = np.zeros(64, np.uint8)
 FILES = [FileInfo(""), *(FileInfo(f"/s/{name}.dat", FileType.REGULAR) for name in ("one7", "one8", "two"))]

@@ -13,7 +13,7 @@ from iotide.daemon.job_ids import clean_job
 from iotide.daemon.publish.metrics import FAMILIES, AggregatorCollector, make_registry
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
-from iotide.events.models import Estimate, Prediction, Window
+from iotide.results.models import Estimate, Prediction, Window
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from support.serving import periodic_batch

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.otf2.writer import write_otf2
 from iotide.collectors.source import Opened, Origin
 from iotide.collectors.sources.finished import WholeSource
 from iotide.collectors.sources.otf2 import parser as source_module
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, FileType, Flag, Kind, Layer, StreamInfo, make_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo, HandleInfo
 from support.commands import iotide
 from support.parsing import Stream, collect, one

@@ -29,8 +29,8 @@ from iotide.clients.detection.picture_data import (
 from iotide.clients.detection.pictures_trace import picture_of, title_of
 from iotide.clients.detection.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
-from iotide.events.analysis import DetectionReport
-from iotide.events.panels import Panels, TraceSignal
+from iotide.results.analysis import DetectionReport
+from iotide.results.panels import Panels, TraceSignal
 from support.results import make_prediction
 from support.rhythms import TYPES, checkpointing
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from iotide.clients.rank.dot import MOST_ACTORS, dot_of, shown_of
 from iotide.clients.rank.text import how, who
-from iotide.events.interaction import Actor, Component, Interaction, Ranking, SharedFile
+from iotide.results.interaction import Actor, Component, Interaction, Ranking, SharedFile
 
 
 def actor(number: int, component: int = 1, interactions: int = 1, rank: float = 0.1) -> Actor:

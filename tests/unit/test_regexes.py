@@ -17,7 +17,7 @@ from iotide.collectors.sources.tmio import documents
 from support.growth import assert_linear
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("analyzers", "cli", "clients", "collectors", "daemon", "events")
+PARTS = ("analyzers", "archive", "cli", "clients", "collectors", "daemon", "events", "results")
 _REPEATED = re.compile(r"[\w)\]\\.](?:[*+?]|\{\d*,?\d*\})\+|\(\?>")
 _CLASS = re.compile(r"\[\^?\]?[^\]]*\]")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)

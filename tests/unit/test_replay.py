@@ -12,7 +12,7 @@ from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, Kind, empty_batch, make_batch
-from iotide.events.panels import PhaseColumns
+from iotide.results.panels import PhaseColumns
 from support.results import around, make_prediction
 from support.rhythms import TYPES, Program, checkpointing
 

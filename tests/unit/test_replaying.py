@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.collectors import replaying
 from iotide.collectors.replaying import Recorded, Replayer, recorded_streams
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Chunk, Closed, Opened, SourceItem
 from iotide.events import Definitions, StreamInfo, make_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo, HandleInfo
 from support.parsing import collect
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from iotide.clients.detection.picture_data import crests_s
 from iotide.clients.report_charts import history_chart, signal_chart
 from iotide.clients.svg_chart import Chart, round_ticks
-from iotide.events.models import Frequency, SignalSeries
+from iotide.results.models import Frequency, SignalSeries
 from support.results import make_prediction, make_signal
 
 SVG = "{http://www.w3.org/2000/svg}"

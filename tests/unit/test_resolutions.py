@@ -11,7 +11,7 @@ from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.resolutions import Resolutions
 from iotide.events import EventBatch, Kind, make_batch
-from iotide.events.models import Prediction
+from iotide.results.models import Prediction
 from support.changing import Change, changing, followed
 from support.rhythms import TYPES, UNIX_S
 

@@ -10,7 +10,7 @@ from iotide.analyzers.rhythm.tide import estimate
 from iotide.analyzers.rhythm.view import View
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Kind, make_batch
-from iotide.events.models import OtherRhythm
+from iotide.results.models import OtherRhythm
 
 BIN_S = 0.1
 LENGTH = 3000

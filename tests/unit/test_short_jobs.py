@@ -18,8 +18,8 @@ from iotide.daemon.pressure import Allowance, Pressure
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
-from iotide.events.models import JobDetail, JobSummary, Prediction
 from iotide.events.wire import Ack, Hello, decode, encode, encode_batch
+from iotide.results.models import JobDetail, JobSummary, Prediction
 from support.analyzer_kinds import made_by
 from support.sinks import RememberingSink
 

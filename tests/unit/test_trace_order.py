@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.traces import order as trace_order
 from iotide.clients.traces.lanes import MOST_LANES, MOST_NESTED, ROUNDING_NS, Lanes
 from iotide.clients.traces.order import calls_in_order
 from iotide.events import Definitions, StreamInfo, make_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 
 
 def archived(

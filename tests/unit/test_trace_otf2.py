@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.otf2 import calls as otf2_calls
 from iotide.clients.otf2 import stream as otf2_stream
 from iotide.clients.otf2.calls import opened_as, pre_created_as, sought, status_set
 from iotide.clients.otf2.check import check_written
 from iotide.clients.otf2.writer import write_otf2
 from iotide.events import Definitions, Flag, HandleInfo, Interner, Kind, Layer, StreamInfo, make_batch
-from iotide.events.archive.reader import ArchiveReader
-from iotide.events.archive.writer import ArchiveWriter
 from iotide.events.definitions import FileInfo
 from iotide.events.otf2_library import load
 from support import otf2_reading

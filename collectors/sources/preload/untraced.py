@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from ....events import ProtocolError
-from ....events.models import UnseenProgram
+from ....results.models import UnseenProgram
 from ...preload_compatibility import FOREIGN, GO, MUSL, PRIVILEGED, STATIC
 from .definition_log import Entry
 

@@ -12,13 +12,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from ..schema import Kind, Layer
+from ...events.errors import InputError
+from ...events.schema import Kind, Layer
+from ..integers.digits import count_numbers, put_numbers, take_numbers
+from ..integers.packing import Packed, pack, unpack
 from .coder import Terminals
 from .columns import FIELDS, INTEGERS, STATIC
-from .digits import count_numbers, put_numbers, take_numbers
 from .grammar import Rules
-from .packing import Packed, pack, unpack
 from .stream import MOST_CALLS, MOST_CHUNK, MOST_GROUPS, MOST_TERMINALS, Section
 from .templates import places_in
 from .times import Stamps, Times, pack_stamps

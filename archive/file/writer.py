@@ -10,15 +10,15 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from ..batch import EventBatch
-from ..definitions import Definitions, DefinitionTable
-from ..stream import StreamInfo
-from .blocks import MOST_PIECE, BlockKind, encode_block, head
-from .encoding import Part, PartKind, repeated_text_part, section_part, text_part
-from .few import AlikeParts, FewCalls
-from .merging import Merger
-from .stream import Section, StreamCompressor
-from .times import Times, encode_times, pack_stamps
+from ...events.batch import EventBatch
+from ...events.definitions import Definitions, DefinitionTable
+from ...events.stream import StreamInfo
+from ..blocks import MOST_PIECE, BlockKind, encode_block, head
+from ..codec.encoding import Part, PartKind, repeated_text_part, section_part, text_part
+from ..codec.few import AlikeParts, FewCalls
+from ..codec.stream import Section, StreamCompressor
+from ..codec.times import Times, encode_times, pack_stamps
+from ..merge.merging import Merger
 
 _encoder = msgspec.msgpack.Encoder()
 _NAMES_A_PART: Final = 1 << 12

@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from .blocks import MOST_PIECE, BlockKind
-from .bundles import MOST_BUNDLE, encode_bundle
-from .encoding import MOST_NUMBERS, Part, PartKind
+from ..blocks import MOST_PIECE, BlockKind
+from ..bundles import MOST_BUNDLE, encode_bundle
+from ..codec.encoding import MOST_NUMBERS, Part, PartKind
 from .merged import Key, encode_merged
 from .rank_patterns import Integers, Patterns, find_patterns, merge_patterns
 

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from .native_library import native
+from ...events.errors import InputError
+from ..native_library import native
 
 _LEVEL: Final = 6
 _MANY: Final = 4096

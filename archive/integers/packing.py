@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
+from ...events.errors import InputError
 from . import integers
 from .varints import decode_varints, encode_varints
 

@@ -1,6 +1,6 @@
 """What ``iotide detect`` says of finished traces: its report, and the results of the analyses that one may ask for.
 
-Units and clocks are those of ``events/models.py``.
+Units and clocks are those of ``results/models.py``.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ from typing import Final
 
 import msgspec
 
-from ..definitions import Definitions, FileInfo, HandleInfo
-from ..errors import InputError
-from ..stream import StreamInfo
-from .encoding import PartKind, text_of
+from ...events.definitions import Definitions, FileInfo, HandleInfo
+from ...events.errors import InputError
+from ...events.stream import StreamInfo
+from ..codec.encoding import PartKind, text_of
 from .merged_index import MergedIndex
 
 _stream_decoder = msgspec.json.Decoder(tuple[str, StreamInfo])

@@ -10,15 +10,15 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from ..batch import EventBatch
-from ..definitions import Definitions, Interner
-from ..errors import InputError
+from ...events.batch import EventBatch
+from ...events.definitions import Definitions, Interner
+from ...events.errors import InputError
+from ..blocks import BLOCK_HEAD_BYTES, Block, BlockKind, read_blocks
+from ..codec.encoding import PartKind, section_of
+from ..codec.stream import Section, calls_of
+from ..codec.times import Times, TimesIndex, decode_times
 from .archived import ArchivedStream, ArchivedStreams
-from .blocks import BLOCK_HEAD_BYTES, Block, BlockKind, read_blocks
-from .encoding import PartKind, section_of
 from .merged_index import MergedIndex
-from .stream import Section, calls_of
-from .times import Times, TimesIndex, decode_times
 
 _job_decoder = msgspec.msgpack.Decoder(dict[str, Any])
 _UNUSABLE = (InputError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, struct.error, zlib.error, ValueError)

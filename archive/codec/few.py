@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import EventBatch, concatenate, is_constant
-from ..definitions import DefinitionTable
-from ..schema import COLUMNS
-from .digits import count_numbers
+from ...events.batch import EventBatch, concatenate, is_constant
+from ...events.definitions import DefinitionTable
+from ...events.schema import COLUMNS
+from ..integers.digits import count_numbers
 from .encoding import Part
 
 MOST_FEW: Final = 128

@@ -11,12 +11,12 @@ from typing import Final, Generic, TypeVar
 import msgspec
 import numpy as np
 
-from ..errors import InputError
-from .bundles import decode_bundle, numbers_of
-from .encoding import Part, PartKind
-from .members import MOST_MEMBERS, Members
-from .merged import Key, MergedParts
-from .rank_patterns import Integers
+from ...events.errors import InputError
+from ..bundles import decode_bundle, numbers_of
+from ..codec.encoding import Part, PartKind
+from ..merge.members import MOST_MEMBERS, Members
+from ..merge.merged import Key, MergedParts
+from ..merge.rank_patterns import Integers
 
 _HELD: Final = 1 << 26
 """Bytes of unpacked blocks that are held, and of pieces."""

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from .native_library import native
+from ...events.errors import InputError
+from ..native_library import native
 
 _MOST_BYTES: Final = 10
 """Of an integer of 64 bits."""

@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import EventBatch
-from ..definitions import DefinitionTable
-from ..schema import COLUMNS as SCHEMA
+from ...events.batch import EventBatch
+from ...events.definitions import DefinitionTable
+from ...events.schema import COLUMNS as SCHEMA
+from ..native_library import native
 from .coder import Coder
 from .columns import FIELDS, INTEGERS, STATIC
-from .native_library import native
 from .splitter_fallback import SplitterFallback
 from .templates import Templates, first_met, grown
 

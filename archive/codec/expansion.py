@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
+from ...events.errors import InputError
 from .grammar import Rules
 
 

@@ -11,13 +11,13 @@ from typing import Annotated, Final, NamedTuple
 import msgspec
 import numpy as np
 
-from ..errors import InputError
-from . import integers
-from .encoding import MOST_NUMBERS
+from ...events.errors import InputError
+from ..codec.encoding import MOST_NUMBERS
+from ..integers import integers
+from ..integers.packing import Packed, pack, unpack
+from ..integers.varints import decode_varints, encode_varints
 from .members import Members, encode_members
-from .packing import Packed, pack, unpack
 from .rank_patterns import Integers, Patterns
-from .varints import decode_varints, encode_varints
 
 _CHUNK: Final = 1 << 16
 """Numbers kept as they are that are packed together: to read one member, no more are unpacked."""

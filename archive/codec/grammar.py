@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ..native_library import native
 from .grammar_fallback import GrammarFallback
-from .native_library import native
 
 _FALLBACK_BYTES: Final = 300
 """About what a symbol takes in the fallback."""

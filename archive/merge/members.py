@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from ..errors import InputError
-from .packing import Packed, pack, unpack
+from ...events.errors import InputError
+from ..integers.packing import Packed, pack, unpack
 from .rank_patterns import Integers, lines_of
 
 MOST_MEMBERS: Final = 1 << 22

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import BinaryIO, Final
 
-from ..errors import InputError
+from ..events.errors import InputError
 
 MAGIC: Final = b"IOTIDEAR"
 VERSION: Final = 3

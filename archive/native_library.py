@@ -6,7 +6,7 @@ import ctypes
 from functools import lru_cache
 from typing import Any, Final
 
-from ..compiled import load
+from ..events.compiled import load
 
 _PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_archive.so"
 _POINTER: Final = ctypes.c_void_p

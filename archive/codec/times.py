@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from . import integers
+from ...events.errors import InputError
+from ..integers import integers
 
 _SAMPLE: Final = 4096
 """Calls by which it is judged what packs better."""

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ..native_library import native
 from .coder_fallback import CoderFallback
-from .native_library import native
 
 _FALLBACK_BYTES: Final = 500
 """About what a terminal takes in the fallback."""

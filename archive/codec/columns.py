@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import EventBatch, make_batch
-from ..definitions import Interner
-from ..schema import UNKNOWN_ID
+from ...events.batch import EventBatch, make_batch
+from ...events.definitions import Interner
+from ...events.schema import UNKNOWN_ID
 from .templates import places_in, put_together
 
 INTEGERS: Final = 6

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import EventBatch
-from ..definitions import DefinitionTable, Interner
-from ..errors import InputError
+from ...events.batch import EventBatch
+from ...events.definitions import DefinitionTable, Interner
+from ...events.errors import InputError
 from .coder import Coder, Terminals
 from .columns import FIELDS, FIRST_OF_HANDLE, Texts, join
 from .expansion import expand

@@ -1,0 +1,1 @@
+"""Integers as few bytes: variable-length numbers, packed columns, decimal digits."""

@@ -1,0 +1,1 @@
+"""The public results: pydantic models, the same over ZeroMQ, HTTP, Prometheus and ``--json``."""
