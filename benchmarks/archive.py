@@ -20,8 +20,8 @@ from iotide.archive.codec.stream import StreamCompressor
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.archives import Archives, ArchiveSettings
-from iotide.daemon.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.archiving.archives import Archives, ArchiveSettings
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, DefinitionTable, EventBatch, Kind, Layer, StreamInfo, make_batch
 from iotide.events.wire import Hello, encode, encode_batch

@@ -22,7 +22,7 @@ from _figures import Figure
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.cli.archive.targets import TARGETS
-from iotide.cli.atomic_files import size_of
+from iotide.cli.common.atomic_files import size_of
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo
 

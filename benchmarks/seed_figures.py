@@ -21,7 +21,7 @@ import numpy.typing as npt
 from _figures import Figure, report
 from _ftio import Answer, Requests, analyse
 from iotide.analyzers.signal.selection import counted
-from iotide.cli.trace_reading import read_traces
+from iotide.cli.traces.trace_reading import read_traces
 from iotide.results.analysis import DetectionReport
 from iotide.results.models import Prediction, RunSummary, SignalSeries
 

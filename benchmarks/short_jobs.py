@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 from _figures import Figure, report
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest_core import IngestCore, IngestSettings
-from iotide.daemon.job_state import State
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from iotide.events.wire import Bye, Frame, Hello, encode, encode_batch

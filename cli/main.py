@@ -22,10 +22,10 @@ class Entry(NamedTuple):
 
 
 COMMANDS: Final[dict[str, Entry]] = {
-    "run": Entry("run", "Trace a command and show its I/O rhythm live."),
+    "run": Entry("run.command", "Trace a command and show its I/O rhythm live."),
     "serve": Entry("serve", "Run the aggregator: receive streams, predict, publish."),
-    "collect": Entry("collect", "Run the per-node agent: follow inputs, ship events."),
-    "detect": Entry("detect", "Find the I/O period in finished traces."),
+    "collect": Entry("collect.command", "Run the per-node agent: follow inputs, ship events."),
+    "detect": Entry("detect.command", "Find the I/O period in finished traces."),
     "dfg": Entry("dfg.command", "Build and compare directly-follows graphs of I/O calls."),
     "layers": Entry("layers.command", "Break down I/O by software layer: HDF5, MPI-IO, POSIX."),
     "rank": Entry("rank.command", "Rank processes by interaction; reduce traces to the leaders."),
@@ -33,7 +33,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "archive": Entry("archive.command", "Store every call compressed; read, verify and convert it."),
     "watch": Entry("watch", "Print a line for each prediction of an aggregator."),
     "preload": Entry("preload.command", "List the tracing libraries; build one for a library of your own."),
-    "doctor": Entry("doctor", "Check the installation; say how to fix what fails."),
+    "doctor": Entry("doctor.command", "Check the installation; say how to fix what fails."),
 }
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .ending import Ending
-from .logs import log_to_standard_error
+from .common.ending import Ending
+from .common.logs import log_to_standard_error
 
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
     from ..collectors.source import Problems

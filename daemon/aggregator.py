@@ -12,17 +12,17 @@ from ..events import Definitions, EventBatch, StreamInfo
 from ..events.losses import checked
 from ..results.models import JobSummary, Prediction
 from .bounds import Reached
-from .collector_counts import CollectorCounts
-from .failures import AnalysisFailedError, Failures
-from .ingest_core import StreamForgottenError
-from .job_ids import clean_job
-from .job_schedule import JobSchedule
-from .job_state import JobEvent, State, after
+from .ingest.collector_counts import CollectorCounts
+from .ingest.ingest_core import StreamForgottenError
+from .jobs.failures import AnalysisFailedError, Failures
+from .jobs.job_ids import clean_job
+from .jobs.job_schedule import JobSchedule
+from .jobs.job_state import JobEvent, State, after
+from .jobs.session import JobSession
+from .jobs.unheld import REFUSED, Unheld
 from .listeners import Listeners
 from .pressure import Allowance, Pressure
-from .session import JobSession
 from .settings import AggregatorSettings
-from .unheld import REFUSED, Unheld
 
 _SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted at once
 _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second

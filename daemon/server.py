@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from ..events.descriptors import ListenerGuard
 from .aggregator import Aggregator
-from .archives import Archives
+from .archiving.archives import Archives
 from .bounds import Reached
-from .ingest_core import IngestStats, Sink
-from .job_ids import clean_job
+from .ingest.ingest_core import IngestStats, Sink
+from .jobs.job_ids import clean_job
 from .lasting import lasting
 from .pressure import Pressure
 from .settings import AggregatorSettings
@@ -23,7 +23,7 @@ from .settings import AggregatorSettings
 if TYPE_CHECKING:
     import zmq.asyncio
 
-    from .ingest import Ingest
+    from .ingest.ingest import Ingest
     from .publish.http import Pages
     from .publish.http_server import HttpServer
     from .publish.pubsub import Publisher
@@ -166,7 +166,7 @@ class Server:
         return context
 
     def _make_ingest(self, settings: AggregatorSettings) -> Ingest:
-        from .ingest import Ingest
+        from .ingest.ingest import Ingest
 
         ingest = Ingest(self._context, settings.ingest, self.sink, settings.bounds)
         self._stack.callback(ingest.close)

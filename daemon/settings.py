@@ -13,9 +13,9 @@ from ..analyzers.pipeline.job_graph import check_graph
 from ..analyzers.pipeline.settings import AnalyzerSettings
 from ..events import ConfigError
 from ..events.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
-from .archives import ArchiveSettings
-from .http_settings import HttpSettings
-from .ingest_core import IngestSettings
+from .archiving.archives import ArchiveSettings
+from .ingest.ingest_core import IngestSettings
+from .publish.http_settings import HttpSettings
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..atomic_files import private_file
-from ..naming import default_job
+from ..common.atomic_files import private_file
+from ..common.naming import default_job
 from .converting import convert
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def create(
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
     from ...events import ConfigError, InputError
-    from ..input_problems import tell
-    from ..progress import reading_progress
-    from ..trace_reading import miss
+    from ..common.input_problems import tell
+    from ..common.progress import reading_progress
+    from ..traces.trace_reading import miss
     from .writing import shown, write_items
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
@@ -161,7 +161,7 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
     """
     from ...clients.traces.json_lines import lines_of
     from ...events import InputError
-    from ..progress import calls_progress
+    from ..common.progress import calls_progress
 
     with _opened(file) as reader, calls_progress("printing", len(reader.streams), quiet=sys.stdout.isatty()) as show:
         left, damaged = calls, False
@@ -195,7 +195,7 @@ def verify(file: Path, as_json: bool) -> None:
     Exit status: 0 whole, 1 damaged, 2 no archive.
     """
     from ...events import InputError
-    from ..progress import calls_progress
+    from ..common.progress import calls_progress
 
     calls = 0
     with _opened(file) as reader:

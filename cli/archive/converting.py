@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ..atomic_files import private_file, private_folder, size_of
-from ..naming import default_job
-from ..progress import reading_progress, step_progress
+from ..common.atomic_files import private_file, private_folder, size_of
+from ..common.naming import default_job
+from ..common.progress import reading_progress, step_progress
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -72,7 +72,7 @@ def convert(
     """Checks what was asked for, converts, and says what could not be carried over."""
     from ...collectors.source import Omissions, Problems
     from ...events import ConfigError, InputError, UnavailableError
-    from ..input_problems import tell
+    from ..common.input_problems import tell
     from .targets import TARGETS, losses_of, target_for
 
     problems, omissions = Problems(), Omissions()
@@ -115,7 +115,7 @@ def _report(
     as_json: bool,
 ) -> None:
     from ...results.conversion import ConversionReport
-    from ..input_problems import listed, not_carried, tell
+    from ..common.input_problems import listed, not_carried, tell
 
     tell(problems, omissions)
     size = size_of(output)
@@ -228,7 +228,7 @@ def _gather(
     from ...archive.file.writer import ArchiveWriter
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
-    from ..trace_reading import miss
+    from ..traces.trace_reading import miss
     from .writing import write_items
 
     origin = Origin(job=job or default_job((files[0].name,), {}))

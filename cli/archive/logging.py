@@ -16,7 +16,7 @@ from ...archive.file.reader import ArchiveReader
 from ...clients.eventlog.log import LogCase
 from ...clients.traces.order import calls_in_order
 from ...events import DefinitionTable, EventBatch, UnavailableError, make_batch
-from ..naming import safe_name, unique_name
+from ..common.naming import safe_name, unique_name
 
 _PIECE: Final = 65_536
 _MORE: Final = (

@@ -22,8 +22,8 @@ from ...analyzers.pipeline.graph_steps import GraphColumns, graph_columns, let_t
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch
 from ...results.dfg import Graph, Occurrence, Timeline
-from ..sorted_spool import SortedSpool
-from ..trace_reading import MOST_CALLS, MOST_FILES, Stream, Trace, translator_of
+from ..traces.sorted_spool import SortedSpool
+from ..traces.trace_reading import MOST_CALLS, MOST_FILES, Stream, Trace, translator_of
 
 MOST_OCCURRENCES = 100_000
 _MOST_HELD: Final = 524_288

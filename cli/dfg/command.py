@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..grouped_help import SectionCommand, SectionOption
-from ..input_problems import listed, not_carried
+from ..common.grouped_help import SectionCommand, SectionOption
+from ..common.input_problems import listed, not_carried
 
 if TYPE_CHECKING:
     from ...analyzers.dfg.view import View
@@ -152,7 +152,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Reads, makes the graph, compares, shows."""
-    from ..trace_reading import name_of, read_and_tell
+    from ..traces.trace_reading import name_of, read_and_tell
     from .comparing import comparison_of, files_and_sides, graph_of_traces, outlier_of
     from .kept import report_of_graphs
     from .output import check_targets, write_log

@@ -107,7 +107,7 @@ def outlier_of(graph: Graph, patterns: Sequence[str], view: View, format_name: s
         click.UsageError: there is no such run, or its graph is of another mapping or case.
     """
     from ...analyzers.dfg.compare import outlier
-    from ..progress import step_progress
+    from ..common.progress import step_progress
     from .kept import check_alike, kept_graph, names_of
 
     names: list[str] = []
@@ -127,7 +127,7 @@ def outlier_of(graph: Graph, patterns: Sequence[str], view: View, format_name: s
 
 def graph_of_traces(names: Sequence[str], view: View, format_name: str | None) -> Graph:
     """Returns the graph of traces together."""
-    from ..trace_reading import name_of, read_and_tell
+    from ..traces.trace_reading import name_of, read_and_tell
     from .building import graph_of, select
 
     paths = [Path(name) for name in names]

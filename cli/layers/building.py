@@ -17,10 +17,10 @@ from ...analyzers.pipeline.graph_steps import let_through
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch, StreamInfo, concatenate
 from ...results.layers import LayersReport, Nesting
-from ..input_problems import listed
-from ..progress import step_progress
-from ..sorted_spool import SortedSpool
-from ..trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
+from ..common.input_problems import listed
+from ..common.progress import step_progress
+from ..traces.sorted_spool import SortedSpool
+from ..traces.trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
 
 _MOST_HELD: Final = 262_144
 _SETTINGS = LayersSettings(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..grouped_help import SectionCommand, SectionOption
+from ..common.grouped_help import SectionCommand, SectionOption
 
 if TYPE_CHECKING:
     from ...results.layers import LayersReport
@@ -95,7 +95,7 @@ def _of_traces(
 ) -> LayersReport:
     from ...analyzers.dfg.filters import Filter
     from ...analyzers.layers.report import Cut
-    from ..trace_reading import name_of, read_and_tell
+    from ..traces.trace_reading import name_of, read_and_tell
     from .building import report_of
 
     chosen = Filter.parse(" ".join(filters))

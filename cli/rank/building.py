@@ -13,9 +13,9 @@ from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Prob
 from ...collectors.sources.registry import open_file
 from ...events import StreamInfo
 from ...results.interaction import RankReport
-from ..input_problems import listed, tell
-from ..progress import reading_progress
-from ..trace_reading import MOST_CALLS, MOST_FILES, miss, name_of
+from ..common.input_problems import listed, tell
+from ..common.progress import reading_progress
+from ..traces.trace_reading import MOST_CALLS, MOST_FILES, miss, name_of
 
 
 def ranked(paths: list[Path], format_name: str | None, settings: InteractionSettings) -> RankReport:

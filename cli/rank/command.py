@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..grouped_help import SectionCommand, SectionOption
+from ..common.grouped_help import SectionCommand, SectionOption
 
 if TYPE_CHECKING:
     from ...analyzers.interaction.settings import InteractionSettings

@@ -72,7 +72,7 @@ def command(
 
     from ...collectors.replaying import Replayer
     from ...collectors.settings import CollectorSettings
-    from ..input_problems import listed, not_carried, tell
+    from ..common.input_problems import listed, not_carried, tell
     from .reading import recorded
     from .sending import send
 

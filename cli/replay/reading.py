@@ -23,9 +23,9 @@ from ...collectors.sources.sniffing import is_archive
 from ...events import InputError, StreamInfo
 from ...results.replayed import Replayed
 from ..archive.writing import write_items
-from ..naming import default_job
-from ..progress import reading_progress
-from ..trace_reading import miss
+from ..common.naming import default_job
+from ..common.progress import reading_progress
+from ..traces.trace_reading import miss
 
 
 @dataclass(slots=True)

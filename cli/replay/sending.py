@@ -14,7 +14,7 @@ import click
 from ...collectors.agent import Agent
 from ...collectors.replaying import Replayer
 from ...collectors.settings import CollectorSettings
-from ..progress import step_progress
+from ..common.progress import step_progress
 
 _DRAIN_S: Final = 10.0
 _LOOK_S: Final = 0.2

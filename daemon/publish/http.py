@@ -27,10 +27,10 @@ from ...results.interaction import Culprits, Ranking
 from ...results.layers import Layers
 from ...results.models import JobDetail, JobList, Prediction, SignalSeries
 from ..aggregator import Aggregator
-from ..culprits import frozen_culprits, shared_by
-from ..failures import AnalysisFailedError
-from ..job_ids import clean_job
-from ..session import PREDICTION, SIGNAL, JobSession
+from ..jobs.culprits import frozen_culprits, shared_by
+from ..jobs.failures import AnalysisFailedError
+from ..jobs.job_ids import clean_job
+from ..jobs.session import PREDICTION, SIGNAL, JobSession
 
 
 class Pages(Protocol):

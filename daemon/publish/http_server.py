@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...events import ConfigError, descriptors
 from ...events.endpoints import check_address, is_loopback
-from ..http_settings import HttpSettings
+from .http_settings import HttpSettings
 
 _log = logging.getLogger(__name__)
 _START_S: Final = 10.0

@@ -19,12 +19,13 @@ from prometheus_client.registry import Collector
 from ... import __version__
 from ...analyzers.pipeline.registry import ANALYZERS
 from ...events.losses import BYTES, EVENTS
-from .. import failures, lasting, listeners
+from .. import lasting, listeners
 from ..aggregator import Aggregator
-from ..failures import AnalysisFailedError
-from ..ingest_core import IngestStats
-from ..job_state import State
-from ..session import SIGNAL, JobSession
+from ..ingest.ingest_core import IngestStats
+from ..jobs import failures
+from ..jobs.failures import AnalysisFailedError
+from ..jobs.job_state import State
+from ..jobs.session import SIGNAL, JobSession
 from .group_metrics import GROUP_FAMILIES, Family, add_groups
 
 _JOB: Final = ("job_id",)  # "job" is the label that Prometheus gives its targets

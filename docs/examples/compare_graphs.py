@@ -7,7 +7,7 @@ from iotide.analyzers.dfg.compare import compare
 from iotide.analyzers.dfg.filters import Filter
 from iotide.analyzers.dfg.view import View
 from iotide.cli.dfg.building import graph_of, select
-from iotide.cli.trace_reading import read_traces
+from iotide.cli.traces.trace_reading import read_traces
 
 view = View.parse("call+dirs:2 by rank where failed=no")
 paths = [Path(name) for name in sys.argv[1:]]

@@ -18,10 +18,10 @@ from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.cli.serve import taking_ftio
 from iotide.clients.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.job_state import State
+from iotide.daemon.jobs.job_state import State
+from iotide.daemon.jobs.session import PREDICTION, SIGNAL
 from iotide.daemon.lasting import ServerFailedError, lasting
 from iotide.daemon.server import Server
-from iotide.daemon.session import PREDICTION, SIGNAL
 from iotide.daemon.settings import AggregatorSettings
 from iotide.results.models import JobDetail, JobList
 from support.analyzer_kinds import made_by
@@ -94,8 +94,8 @@ async def test_analysis_that_breaks_costs_its_job_that_analysis(
     monkeypatch: pytest.MonkeyPatch, name: str, method: str
 ) -> None:
     source = Fed()
-    monkeypatch.setattr("iotide.daemon.job_analyzers._FEWEST_AT_ONCE", 1)  # as of a job with more events
-    monkeypatch.setattr("iotide.daemon.job_analyzers._SHORTEST_S", 0.0)  # and of one that lasts
+    monkeypatch.setattr("iotide.daemon.jobs.job_analyzers._FEWEST_AT_ONCE", 1)  # as of a job with more events
+    monkeypatch.setattr("iotide.daemon.jobs.job_analyzers._SHORTEST_S", 0.0)  # and of one that lasts
     if name in ANALYZERS:
         break_analyzer(monkeypatch, name, method)
     else:
@@ -208,14 +208,14 @@ async def test_message_that_breaks_ingest_costs_itself(monkeypatch: pytest.Monke
         source.periodic("s")
         jobs = server.aggregator.jobs
         await until(lambda: "job" in jobs and jobs["job"].analyzers.events == 120)
-        monkeypatch.setattr("iotide.daemon.ingest_core.IngestCore.receive", fail)
+        monkeypatch.setattr("iotide.daemon.ingest.ingest_core.IngestCore.receive", fail)
         source.periodic("s")
         await until(lambda: server.stats.failed)
         monkeypatch.undo()
         await until(lambda: jobs["job"].analyzers.events == 240)
 
 
-@pytest.mark.parametrize("broken", ["aggregator.Aggregator.tick", "ingest_core.IngestCore.tick"])
+@pytest.mark.parametrize("broken", ["aggregator.Aggregator.tick", "ingest.ingest_core.IngestCore.tick"])
 async def test_task_that_fails_is_started_again(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     source = Fed()
     async with (

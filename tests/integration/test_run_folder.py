@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from iotide.cli.report_folder import report_folder
+from iotide.cli.run.report_folder import report_folder
 from support.commands import IOTIDE, iotide, plain_environment
 from support.rooms import small_room
 from support.waiting import DEADLINE_S, wait_for

@@ -18,7 +18,7 @@ import pytest
 import zmq
 import zmq.asyncio
 from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionTimeoutError
-from iotide.daemon.job_state import State
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.publish.metrics import FAMILIES
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings

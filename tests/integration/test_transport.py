@@ -15,8 +15,8 @@ import zmq.asyncio
 from iotide.collectors.agent import Agent
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, SourceItem
-from iotide.daemon.ingest import Ingest
-from iotide.daemon.ingest_core import IngestSettings, Sink
+from iotide.daemon.ingest.ingest import Ingest
+from iotide.daemon.ingest.ingest_core import IngestSettings, Sink
 from iotide.events import Definitions, EventBatch
 from iotide.events.wire import Bye, Heartbeat, Hello, Reject, decode, encode, encode_batch
 from support import serving

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.job_state import TRANSITIONS, JobEvent, State, after
-from iotide.daemon.session import JobSession
+from iotide.daemon.jobs.job_state import TRANSITIONS, JobEvent, State, after
+from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
 from iotide.results.models import JobSummary, Prediction
@@ -319,7 +319,7 @@ def test_job_that_cannot_be_summed_up_costs_the_listener_its_news_only(monkeypat
     def broken(*_: object) -> JobSummary:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("iotide.daemon.session.JobSession.news", broken)
+    monkeypatch.setattr("iotide.daemon.jobs.session.JobSession.news", broken)
     feed(aggregator)
     assert aggregator.jobs["job"].totals.events == 120
     assert aggregator.counters["listener_errors"] == 1

@@ -17,7 +17,7 @@ from iotide.clients.headline import headline_of
 from iotide.clients.lines import prediction_line
 from iotide.clients.report import write_report
 from iotide.clients.units import duration_text
-from iotide.daemon.session import JobSession
+from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, EventBatch, FileInfo, Kind, StreamInfo, concatenate, make_batch
 from iotide.events.losses import BYTES, EVENTS

@@ -17,8 +17,8 @@ import pytest
 from iotide.archive.codec.stream import StreamCompressor
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
-from iotide.daemon.archive_job import WaitingBytes
-from iotide.daemon.archives import Archives, ArchiveSettings
+from iotide.daemon.archiving.archive_job import WaitingBytes
+from iotide.daemon.archiving.archives import Archives, ArchiveSettings
 from iotide.events import ConfigError, Definitions, EventBatch, ProtocolError, StreamInfo, make_batch
 from support.sinks import RememberingSink
 
@@ -106,7 +106,7 @@ def test_checkpoint_saves_what_came_in(tmp_path: Path) -> None:
 
 
 def test_checkpoint_of_many_streams_is_spread_over_ticks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.daemon.archives._SLICE_S", 0.0)  # so long that one stream takes it all
+    monkeypatch.setattr("iotide.daemon.archiving.archives._SLICE_S", 0.0)  # so long that one stream takes it all
     clock = Clock()
     archives = made(tmp_path, clock, checkpoint_s=60)
     for number in range(30):
@@ -264,7 +264,7 @@ def test_every_event_is_stored_or_counted_wherever_the_room_ends(
 def test_what_waits_for_room_is_bounded_and_what_is_left_out_is_told_in_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("iotide.daemon.archives._MOST_STUCK", 20_000)
+    monkeypatch.setattr("iotide.daemon.archiving.archives._MOST_STUCK", 20_000)
     clock = Clock()
     archives, missing = told(tmp_path, clock)
     archives.opened("s", info())
@@ -289,7 +289,7 @@ def test_what_waits_for_room_is_bounded_and_what_is_left_out_is_told_in_the_file
 
 
 def test_jobs_without_room_do_not_keep_others_from_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.daemon.archives._MOST_STUCK", 100)
+    monkeypatch.setattr("iotide.daemon.archiving.archives._MOST_STUCK", 100)
     clock = Clock()
     archives, missing = told(tmp_path, clock)
     archives.opened("s", info("stuck"))
@@ -419,7 +419,7 @@ def test_disk_that_does_not_keep_up_costs_events_and_keeps_nobody_waiting(
     sink, disk = RememberingSink(), threading.Event()
     archives = made(tmp_path, Clock(), sink)
     archives.opened("s", info())
-    monkeypatch.setattr("iotide.daemon.archives._MOST_WAITING", 10)
+    monkeypatch.setattr("iotide.daemon.archiving.archives._MOST_WAITING", 10)
     archives.settle()
     archives._disk.do(disk.wait)
     archives.changed("s", info())
@@ -460,7 +460,7 @@ def test_streams_that_take_most_memory_are_saved_before_time(tmp_path: Path) -> 
 def test_checkpoint_that_is_not_done_when_the_next_is_due_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("iotide.daemon.archives._SLICE_S", 0.0)
+    monkeypatch.setattr("iotide.daemon.archiving.archives._SLICE_S", 0.0)
     clock = Clock()
     archives = made(tmp_path, clock, checkpoint_s=60)
     for number in range(3):

@@ -7,8 +7,8 @@ import os
 import threading
 
 import pytest
-from iotide.cli.aside import Pressure, running_aside
-from iotide.cli.giving_way import NICER, GivingWay
+from iotide.cli.run.aside import Pressure, running_aside
+from iotide.cli.run.giving_way import NICER, GivingWay
 from support.waiting import wait_for
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.offline.autocorrelation import autocorrelation, find_period, merge
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.settings import DetectSettings
-from iotide.cli.trace_reading import read_traces
+from iotide.cli.traces.trace_reading import read_traces
 from iotide.results.analysis import AutocorrelationAnswer
 from iotide.results.models import ModeName
 from support.results import make_prediction

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.bounds import BOUNDS, HARMLESS, Reached
+from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.publish.metrics import FAMILIES
 from iotide.daemon.server import Server
-from iotide.daemon.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, Kind, StreamInfo, make_batch
 from iotide.events.losses import REASONS

@@ -6,10 +6,10 @@ import doctest
 
 import pytest
 from click.testing import CliRunner
-from iotide.cli import naming
-from iotide.cli.launch import shell_status
+from iotide.cli.common import naming
+from iotide.cli.common.naming import default_job, safe_name
 from iotide.cli.main import COMMANDS, group
-from iotide.cli.naming import default_job, safe_name
+from iotide.cli.run.launch import shell_status
 
 
 def test_every_command_of_the_table_has_help_with_exit_statuses() -> None:

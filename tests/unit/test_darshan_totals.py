@@ -14,7 +14,7 @@ from iotide.analyzers.dfg.filters import Filter
 from iotide.analyzers.layers.report import Cut
 from iotide.analyzers.totals import Totals
 from iotide.cli.layers.building import report_of
-from iotide.cli.trace_reading import read_traces
+from iotide.cli.traces.trace_reading import read_traces
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Flag, Kind, Layer

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.rhythm.detectors import find_outliers
 from iotide.analyzers.settings import DetectSettings, OutlierName
-from iotide.cli.trace_reading import read_traces
+from iotide.cli.traces.trace_reading import read_traces
 from iotide.events import ConfigError, UnavailableError
 from iotide.results.models import ModeName, Prediction
 

@@ -11,10 +11,10 @@ import pytest
 from iotide.analyzers.dfg.compare import compare
 from iotide.clients.live_pages import MOST_PAGES, LivePages
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest_core import IngestStats
+from iotide.daemon.ingest.ingest_core import IngestStats
+from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.publish.http import make_application
 from iotide.daemon.publish.metrics import AggregatorCollector, make_registry
-from iotide.daemon.session import JobSession
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from iotide.results.dfg import Comparison, Graph

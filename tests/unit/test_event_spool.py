@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.cli.event_spool import ColumnSpool, EventSpool
-from iotide.cli.sorted_spool import SortedSpool
+from iotide.cli.traces.event_spool import ColumnSpool, EventSpool
+from iotide.cli.traces.sorted_spool import SortedSpool
 from iotide.events import EventBatch, Flag
 from iotide.events.schema import COLUMNS
 from support.batches import batches, rows

@@ -14,8 +14,8 @@ from iotide.analyzers.online import job_signal
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.selection import counted, counted_of_few
-from iotide.daemon import file_systems
-from iotide.daemon.file_systems import FileSystems
+from iotide.daemon.jobs import file_systems
+from iotide.daemon.jobs.file_systems import FileSystems
 from iotide.events import EventBatch, FileInfo, FileType, Kind, make_batch
 from iotide.results.models import FileSystem
 

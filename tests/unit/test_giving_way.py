@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from iotide.cli.giving_way import NICER, GivingWay
+from iotide.cli.run.giving_way import NICER, GivingWay
 
 NICE = min(os.getpriority(os.PRIO_PROCESS, 0) + NICER, 19)
 
@@ -59,7 +59,7 @@ def test_the_analysis_is_imported_in_a_thread_that_gives_way() -> None:
 import os, sys, threading
 class Watch:
     def find_spec(self, name, path=None, target=None):
-        if name == "iotide.cli.run_session":
+        if name == "iotide.cli.run.run_session":
             sys.stderr.write(f"nice {os.getpriority(os.PRIO_PROCESS, threading.get_native_id())}\\n")
             sys.stderr.flush()
 sys.meta_path.insert(0, Watch())

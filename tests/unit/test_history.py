@@ -7,7 +7,7 @@ import pickle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.daemon.history import History
+from iotide.daemon.jobs.history import History
 from iotide.results.models import Prediction
 from support.results import make_prediction
 

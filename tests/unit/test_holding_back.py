@@ -10,15 +10,15 @@ from collections import Counter
 from typing import Any, cast
 
 import pytest
-from iotide.cli import run_start
-from iotide.cli.giving_way import GivingWay
-from iotide.cli.holding_back import MANY, HoldingBack, times_of_thread
-from iotide.cli.lean_imports import lean_imports
-from iotide.cli.run_feed import Feed
+from iotide.cli.common.lean_imports import lean_imports
+from iotide.cli.run import run_start
+from iotide.cli.run.giving_way import GivingWay
+from iotide.cli.run.holding_back import MANY, HoldingBack, times_of_thread
+from iotide.cli.run.run_feed import Feed
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import SourceItem
 from iotide.collectors.sources.preload.relay import RelayedSource
-from iotide.daemon.ingest_core import IngestStats, Sink
+from iotide.daemon.ingest.ingest_core import IngestStats, Sink
 from support.waiting import wait_for
 
 BOUNDS = SpoolSettings(memory_bytes=8 << 20, disk_bytes=0)

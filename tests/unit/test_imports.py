@@ -96,9 +96,9 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
         ),
         ("iotide.cli.main", ["numpy", "fastapi", "zmq", "matplotlib"]),
         ("iotide.clients.report", ["jinja2", "urllib.request", "http.client", "iotide.clients.report_charts"]),
-        ("iotide.cli.run_start", ["scipy", "zmq", "asyncio", "jinja2", "rich", "iotide.daemon.server"]),
+        ("iotide.cli.run.run_start", ["scipy", "zmq", "asyncio", "jinja2", "rich", "iotide.daemon.server"]),
         (
-            "iotide.cli.run_session",
+            "iotide.cli.run.run_session",
             [
                 "scipy",
                 "zmq",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import zmq.asyncio
-from iotide.daemon.ingest import Ingest
-from iotide.daemon.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest import Ingest
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import ConfigError, Definitions, StreamInfo
 from iotide.events.wire import Ack, Bye, Frame, Heartbeat, Hello, Reject, decode, encode, encode_batch
 from support.link import INFO, numbered

@@ -17,8 +17,8 @@ from iotide.analyzers.pipeline.job_layers import JobLayers
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.totals import Totals
-from iotide.daemon.failures import AnalysisFailedError, Failures
-from iotide.daemon.job_analyzers import JobAnalyzers
+from iotide.daemon.jobs.failures import AnalysisFailedError, Failures
+from iotide.daemon.jobs.job_analyzers import JobAnalyzers
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
 from support.analyzer_kinds import made_by
@@ -119,7 +119,7 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
     monkeypatch: pytest.MonkeyPatch, name: str, method: str, asked: bool
 ) -> None:
     broken, whole = fresh(), fresh()
-    monkeypatch.setattr("iotide.daemon.job_analyzers._FEWEST_AT_ONCE", 100)
+    monkeypatch.setattr("iotide.daemon.jobs.job_analyzers._FEWEST_AT_ONCE", 100)
     whole.put(calls(7), "a", STREAMS["a"])
     assert whole.totals.events
     breaking(monkeypatch, name, method)

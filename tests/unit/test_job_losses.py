@@ -11,8 +11,8 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Chunk, Closed, Lost, Opened
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest_core import IngestCore, IngestSettings
-from iotide.daemon.job_losses import JobLosses
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.jobs.job_losses import JobLosses
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, StreamInfo
 from iotide.events.losses import MOST_REASONS, checked, events_of, loss_lines

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.job_state import State
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from iotide.results.models import JobSummary, Prediction

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from iotide.cli.lean_imports import lean_imports
+from iotide.cli.common.lean_imports import lean_imports
 
 THREADS = "import os; print(len(os.listdir('/proc/self/task')))"
 
@@ -34,7 +34,7 @@ def test_environment_is_as_before_when_an_import_fails() -> None:
 
 
 def test_numpy_starts_no_threads() -> None:
-    code = f"from iotide.cli.lean_imports import lean_imports\nwith lean_imports():\n    import numpy\n{THREADS}"
+    code = f"from iotide.cli.common.lean_imports import lean_imports\nwith lean_imports():\n    import numpy\n{THREADS}"
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout == "1\n"
@@ -44,7 +44,7 @@ def test_what_was_imported_is_never_looked_through_for_garbage() -> None:
     """Collection when the program ends looks through all that is not frozen, whatever the program has done."""
     code = (
         "import gc\n"
-        "from iotide.cli.lean_imports import lean_imports\n"
+        "from iotide.cli.common.lean_imports import lean_imports\n"
         "with lean_imports():\n    import numpy\n"
         "print(any(each is vars(numpy) for each in gc.get_objects()), gc.isenabled())"
     )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest_core import IngestStats
-from iotide.daemon.job_ids import clean_job
+from iotide.daemon.ingest.ingest_core import IngestStats
+from iotide.daemon.jobs.job_ids import clean_job
 from iotide.daemon.publish.metrics import FAMILIES, AggregatorCollector, make_registry
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.offline.reconstruction import reconstruct, wave_of
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.settings import DetectSettings
-from iotide.cli.trace_reading import read_traces
+from iotide.cli.traces.trace_reading import read_traces
 from iotide.results.models import ModeName
 
 DATA = Path(__file__).parents[1] / "data"

@@ -7,7 +7,7 @@ import pickle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.pipeline.numbering import JobNames, StreamNames
-from iotide.daemon.session import JobSession
+from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from support.serving import periodic_batch

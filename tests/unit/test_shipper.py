@@ -12,7 +12,7 @@ from iotide.collectors import window
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.shipper import FIRST_CREDIT, Shipper
 from iotide.collectors.source import Chunk, Closed, Opened
-from iotide.daemon.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo
 from iotide.events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Batch, Bye, Frame, Heartbeat, Hello, decode, encode
 from support.link import INFO, Wire, numbered, pair

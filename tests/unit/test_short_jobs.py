@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.pipeline.contract import Analyzer, AnalyzerKind, JobContext
 from iotide.analyzers.pipeline.registry import ANALYZERS
-from iotide.daemon import job_analyzers
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.ingest_core import IngestCore, IngestSettings, IngestStats
-from iotide.daemon.job_state import State
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, IngestStats
+from iotide.daemon.jobs import job_analyzers
+from iotide.daemon.jobs.job_state import State
 from iotide.daemon.pressure import Allowance, Pressure
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings

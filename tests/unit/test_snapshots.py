@@ -18,7 +18,7 @@ from iotide.analyzers.pipeline.snapshots import STATE_VERSION, SnapshotError, re
 from iotide.analyzers.settings import DetectSettings
 from iotide.collectors.source import Changed, Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file
-from iotide.daemon.session import JobSession
+from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import FileInfo, FileType, Kind
 

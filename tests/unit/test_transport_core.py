@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Changed, Chunk, Closed, Opened
-from iotide.daemon.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, Interner
 from iotide.events.wire import Batch, Bye, Frame, Hello, Reject, decode, encode, encode_batch
 from support.link import INFO, Link, numbered, pair

@@ -1,0 +1,1 @@
+"""``iotide collect``: the per-node agent."""

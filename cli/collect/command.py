@@ -1,0 +1,211 @@
+"""``iotide collect``: the per-node agent."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ..common.ending import Ending
+from ..common.grouped_help import SectionCommand
+from ..common.logs import log_to_standard_error
+from ..common.options import given
+from ..common.tracer_options import settings_of, tracer_options
+from .collect_ending import stop_collector, unused
+
+if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
+    from ...collectors.settings import CollectorSettings
+    from ...collectors.source import Source
+    from ...collectors.sources.preload.source import PreloadSource
+
+_DRAIN_S: Final = 10.0
+
+_HELP = """Run the per-node agent: follow inputs and ship their events to an aggregator.
+
+FILEs are trace files (JSON lines, TMIO, strace) that are followed while they grow, also when they are rotated,
+truncated or not there yet. --socket listens for programs that the preload library traces: start them with the
+environment that `iotide collect --socket PATH --print-environment` prints. --ftio-listen takes what TMIO, GekkoFS and
+other tracers push to FTIO's predictor; it forwards only (`iotide serve --ftio-reply` replies).
+
+\b
+Examples:
+  iotide collect trace.jsonl
+  iotide collect --replay --job 4711 finished/*.st
+  iotide collect --socket /run/user/1000/iotide/tracer.sock --connect tcp://127.0.0.1:9787
+  env $(iotide collect --socket ~/.iotide/t.sock --print-environment --layers posix,mpiio) ./app
+  iotide collect --ftio-listen tcp://127.0.0.1:5555
+  iotide collect --stop ~/.iotide/t.sock
+
+Runs until SIGINT or SIGTERM, until `iotide collect --stop SOCKET`, with --until-unused until no traced program is left,
+or with --replay to the end of the files; then ships what is left. Exit status: 0 done, 1 not everything was
+acknowledged, a source failed, or no collector could be stopped, 2 bad usage or unreadable input.
+"""
+
+
+@click.command("collect", cls=SectionCommand, help=_HELP)
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--connect", metavar="ENDPOINT", default="tcp://127.0.0.1:9787", show_default=True, help="The aggregator."
+)
+@click.option(
+    "--socket", "gate", type=click.Path(path_type=Path), metavar="PATH", help="Unix socket for traced programs."
+)
+@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs instead of telling it from content.")
+@click.option(
+    "--job", metavar="NAME", help="Job id of inputs that name none. Default: the batch system's, or 'unknown'."
+)
+@click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push, such as tcp://127.0.0.1:5555.")
+@click.option(
+    "--ftio-job", metavar="NAME", help="Job of FTIO's messages. Default: the one they name, else --job's, else 'ftio'."
+)
+@click.option("--allow-remote", is_flag=True, help="Let --ftio-listen be reached from beyond loopback, in plain text.")
+@click.option(
+    "--shared-fs",
+    metavar="TYPE",
+    multiple=True,
+    help="A further type of file system that nodes share. May be repeated.",
+)
+@click.option("--local-fs", metavar="TYPE", multiple=True, help="A further type that is of one node. May be repeated.")
+@click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
+@click.option(
+    "--until-unused", is_flag=True, help="End once a program has come to the --socket and for --grace none is there."
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long --until-unused waits for a further program.",
+)
+@click.option(
+    "--stop",
+    type=click.Path(path_type=Path),
+    metavar="SOCKET",
+    help="Have the collector of that socket ship what it has and end; wait until it has.",
+)
+@click.option("--print-environment", is_flag=True, help="Print the environment of a traced program, and stop.")
+@tracer_options
+def command(
+    files: tuple[Path, ...],
+    connect: str,
+    gate: Path | None,
+    format_name: str | None,
+    job: str | None,
+    ftio_listen: str | None,
+    ftio_job: str | None,
+    allow_remote: bool,
+    shared_fs: tuple[str, ...],
+    local_fs: tuple[str, ...],
+    replay: bool,
+    until_unused: bool,
+    grace: float,
+    stop: Path | None,
+    print_environment: bool,
+    tracer: dict[str, Any],
+) -> None:
+    """Collects until a signal, or to the end of the files."""
+    if stop is not None:
+        if files or gate is not None or ftio_listen is not None:
+            raise click.UsageError("--stop stops another collector, and collects nothing itself")
+        if problem := stop_collector(stop):
+            click.echo(f"iotide: {problem}", err=True)
+            sys.exit(1)
+        return
+    from ...collectors.file_metadata import NodeFileMetadata
+    from ...collectors.file_systems import FileSystems
+    from ...collectors.settings import CollectorSettings, FtioSettings
+    from ...collectors.source import Origin
+    from ...collectors.sources.preload.source import PreloadSource
+    from ...collectors.sources.registry import open_file
+    from ...collectors.sources.tmio.ftio import FtioSource
+    from ...events.descriptors import raise_limit
+    from ..common.naming import batch_job
+
+    known_job = job or batch_job(os.environ)
+    if print_environment:
+        _print_environment(gate, job, tracer)
+        return
+    if said := [name for name in tracer if given(name)]:
+        raise click.UsageError(f"{', '.join(said)}: what programs record goes with --print-environment")
+    if not files and gate is None and ftio_listen is None:
+        raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
+    if replay and (gate is not None or ftio_listen is not None):
+        raise click.UsageError("--replay reads finished FILEs; programs behind a socket have no end")
+    if (until_unused or given("grace")) and (gate is None or not until_unused):
+        raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
+    settings = CollectorSettings(endpoint=connect, shared_filesystems=shared_fs, local_filesystems=local_fs)
+    origin = Origin(job=known_job or "unknown", host=socket.gethostname(), user=os.environ.get("USER", ""))
+    log_to_standard_error(logging.WARNING)
+    raise_limit()
+    ending = Ending()
+    sources: list[Source] = [open_file(path, origin, format=format_name, follow=not replay) for path in files]
+    traced: PreloadSource | None = None
+    if gate is not None:
+        files_known = NodeFileMetadata(FileSystems(settings.shared_filesystems, settings.local_filesystems))
+        traced = PreloadSource(gate, origin, files=files_known, patience_s=settings.linger_s)
+        sources.append(traced)
+    if ftio_listen is not None:
+        listen = FtioSettings(
+            endpoint=ftio_listen, job=ftio_job or "", default_job=known_job or "ftio", allow_remote=allow_remote
+        )
+        ftio = FtioSource(listen, origin)
+        click.echo(f"iotide: ftio {ftio.endpoint}", err=True)
+        sources.append(ftio)
+    ends = traced if until_unused else None
+    sys.exit(asyncio.run(_collect(sources, settings, ending, replay=replay, ends=ends, grace_s=grace)))
+
+
+def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:
+    from ...collectors.launch import mend_libraries, traced_environment
+    from ...events import ConfigError
+
+    if gate is None:
+        raise click.UsageError("--print-environment needs the --socket")
+    settings = settings_of(tracer)
+    mend_libraries(settings, lambda text: click.echo(f"iotide: {text}", err=True), {})
+    made = traced_environment({}, gate.absolute(), job or "", settings)
+    for variable, value in made.items():
+        if len(value.split()) > 1:
+            raise ConfigError(f"{variable} has white space, which `env $(...)` cannot pass on: {value}")
+        if value:
+            click.echo(f"{variable}={value}")
+
+
+async def _collect(
+    sources: list[Source],
+    settings: CollectorSettings,
+    ending: Ending,
+    *,
+    replay: bool,
+    ends: PreloadSource | None,
+    grace_s: float,
+) -> int:
+    """Collects, and then drains; ``ends`` is the source that is waited for until nobody uses it."""
+    from ...collectors.agent import Agent
+
+    agent = Agent(sources, settings)
+    running = asyncio.create_task(agent.run(until_finished=replay))
+    ending.then(running.cancel)
+    tasks = [running] if ends is None else [running, asyncio.create_task(unused(ends, grace_s))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        if not running.cancelled():
+            running.result()
+        complete = await agent.drain(_DRAIN_S)
+        if not complete:
+            click.echo("iotide: not everything was acknowledged; is the aggregator there?", err=True)
+        for problem in agent.problems.first:
+            click.echo(f"iotide: {problem}", err=True)
+        return 0 if complete and not agent.counters()["sources_failed"] else 1
+    finally:
+        agent.close()

@@ -1,0 +1,1 @@
+"""``iotide detect``: the period of finished traces."""

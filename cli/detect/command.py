@@ -1,0 +1,220 @@
+"""``iotide detect``: finds the I/O period in finished traces."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ..common.grouped_help import SectionCommand, SectionOption
+from ..common.input_problems import listed, not_carried
+from ..common.options import given, trace_detection_options
+from ..common.time_arguments import Moment, moment_of
+from .plotting import check_picture, with_replay, write_picture
+
+if TYPE_CHECKING:
+    from ...analyzers.settings import DetectSettings
+    from ...results.analysis import DetectionReport, Grouping, GroupKind
+    from ..traces.trace_reading import Trace
+
+_HELP = """Find the I/O period in finished traces, and when the next phase would come.
+
+FILEs are taken together as one job. Their format is told from their content, or given with --format: JSON lines (one
+call a line), TMIO (JSON, JSON lines, MessagePack), strace (`strace -f -tt -T -y`), logs of Darshan, traces of dftracer,
+of Recorder (a folder), OTF2 and Chrome's, archives, event logs; packed by gzip or not. A malformed piece is named with
+file, line and what was expected, and the rest is kept; what a trace says and no event can is named, too.
+
+\b
+Examples:
+  iotide detect trace.jsonl
+  iotide detect *.pfw.gz                                # dftracer: a file for each process
+  iotide detect --json run1/*.st | jq .prediction.period_s.value
+  iotide detect --mode all --by file --top 5 trace.jsonl
+  iotide detect --from 120 --to 600 --strongest 5 --wavelet --json trace.jsonl | jq .analysis
+  iotide detect --replay --plot trace.html trace.jsonl
+  iotide detect --method reference --sampling point --mode write 8.jsonl    # FTIO's own answer
+  iotide detect --method reference --outlier dbscan --autocorrelation 8.jsonl
+
+Exit status: 0 analysed (also when there is no rhythm), 1 the work failed, 2 bad usage or nothing could be read.
+What could not be read of the input is named, and the rest is used: that is no failure.
+"""
+_MOMENT_HELP: Final = "seconds from its first event, Unix seconds, or a date such as 2024-11-07T12:00:00"
+_input = partial(click.option, cls=SectionOption, section="Input")
+_more = partial(click.option, cls=SectionOption, section="Further analyses")
+_output = partial(click.option, cls=SectionOption, section="Output")
+_TOP: Final = 10
+_UNKNOWN: Final[dict[str, str]] = {
+    "rank": "the trace does not say which rank a request belongs to",
+    "host": "the trace does not say on which node it was made",
+    "file": "the trace does not say which files were used",
+    "job": "the trace does not name its job",
+}
+
+
+@click.command("detect", cls=SectionCommand, help=_HELP)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@_input(
+    "--format",
+    "format_name",
+    metavar="NAME",
+    help="Format of all FILEs, such as jsonl, strace, otf2, chrome, parquet or archive; docs/sources.md lists them.",
+)
+@_input("--from", "since", metavar="TIME", callback=moment_of, help=f"Leave out what comes before: {_MOMENT_HELP}.")
+@_input("--to", "until", metavar="TIME", callback=moment_of, help="Leave out what comes after; given as --from is.")
+@trace_detection_options
+@_more(
+    "--autocorrelation",
+    is_flag=True,
+    help="Find a period by the autocorrelation too; with --method reference the two answers are merged as FTIO does.",
+)
+@_more(
+    "--strongest",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Rebuild the signal from its N strongest frequencies, and say what they leave unexplained.",
+)
+@_more("--wavelet", is_flag=True, help="Compute power over time and period (with --json, for pictures).")
+@_more(
+    "--by",
+    type=click.Choice(("rank", "host", "file", "job")),
+    help="Answer for each of the largest ranks, nodes, files or jobs as well.",
+)
+@_more("--top", type=click.IntRange(1, 1000), metavar="N", help=f"How many of them, by bytes.  [default: {_TOP}]")
+@_more("--replay", is_flag=True, help="Predict as if the trace were live, and compare with what came.")
+@_more(
+    "--every",
+    "every_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Time between the predictions of the replay.  [default: one a phase]",
+)
+@_output(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw signal, spectrum, wavelet and replay: a page to zoom (.html) or a picture (.png, .svg).",
+)
+@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    files: tuple[Path, ...],
+    format_name: str | None,
+    since: Moment | None,
+    until: Moment | None,
+    autocorrelation: bool,
+    strongest: int | None,
+    wavelet: bool,
+    by: GroupKind | None,
+    top: int | None,
+    replay: bool,
+    every_s: float | None,
+    plot: Path | None,
+    as_json: bool,
+    detection: dict[str, Any],
+) -> None:
+    """Reads, analyses, prints."""
+    if top is not None and by is None:
+        raise click.UsageError("--top needs --by: it says how many ranks, nodes, files or jobs are listed")
+    if every_s is not None and not replay and plot is None:
+        raise click.UsageError("--every needs --replay or --plot: it says how often a replay predicts")
+    if plot is not None:
+        check_picture(plot, files)
+    all_modes = detection["mode"] == "all"
+    if all_modes:
+        detection["mode"] = "both"
+    from ...analyzers.offline.analyses import Wanted, analyse
+    from ...analyzers.settings import DetectSettings
+    from ...results.analysis import DetectionReport
+    from ..traces.trace_reading import name_of, read_and_tell
+
+    settings = DetectSettings(**detection)
+    trace = read_and_tell(files, format_name, settings.rule, signal_only=True)
+    span_ns = trace.span_ns
+    trace = _window(trace, since, until)
+    if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
+        settings = _as_reference_samples(trace, settings)
+    wanted = Wanted(autocorrelation, strongest or 0, wavelet, all_modes)
+    prediction, analysis = analyse(trace.batches(), settings, name_of(files), wanted, trace.apart)
+    if by is not None:
+        analysis = analysis.model_copy(update={"grouping": _grouped(trace, settings, by, top or _TOP)})
+    moved = trace.moved()
+    report = DetectionReport(
+        files=[str(path) for path in files],
+        source=", ".join(sorted(set(trace.formats))),
+        events=trace.events,
+        bytes_read=moved.read,
+        bytes_written=moved.written,
+        not_counted=moved.not_counted,
+        start_s=span_ns[0] / 1e9,
+        end_s=span_ns[1] / 1e9,
+        wall_clock=trace.wall_clock,
+        prediction=prediction,
+        analysis=analysis,
+        problems=listed(trace.problems),
+        problems_total=trace.problems.total,
+        not_carried=not_carried(trace.omissions),
+    )
+    if replay:
+        report = with_replay(report, trace.batches(), settings, every_s)
+    if plot is not None:
+        write_picture(plot, report, trace.batches(), settings, every_s)
+    _print(report, as_json)
+
+
+def _print(report: DetectionReport, as_json: bool) -> None:
+    from ...clients.detection.replay_text import print_replay
+    from ...clients.detection.text import print_detection
+
+    if as_json:
+        click.echo(report.model_dump_json(indent=None if report.analysis.wavelet else 2))
+    else:
+        print_detection(report, sys.stdout)
+        if report.analysis.replay is not None:
+            print_replay(report.analysis.replay, sys.stdout)
+
+
+def _window(trace: Trace, since: Moment | None, until: Moment | None) -> Trace:
+    """Cuts the trace to what was asked for."""
+    if since is None and until is None:
+        return trace
+    first, last = trace.span_ns
+    from_ns = first if since is None else since.on_clock(first, trace.wall_clock, "--from")
+    to_ns = last if until is None else until.on_clock(first, trace.wall_clock, "--to")
+    if since is not None and until is not None and to_ns <= from_ns:
+        raise click.UsageError(f"--to {until.text} is not after --from {since.text}")
+    cut = trace.within(from_ns, to_ns)
+    if not cut.events:
+        raise click.UsageError(
+            f"no event lies in the window of --from and --to; the trace lasts {(last - first) / 1e9:.6g} s"
+            + (f" and starts at Unix time {first / 1e9:.3f}" if trace.wall_clock else "")
+        )
+    return cut
+
+
+def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSettings:
+    """Chooses the sampling frequency by the reference's rule."""
+    import numpy as np
+
+    from ...analyzers.rhythm.reference import automatic_frequency
+    from ...analyzers.signal.selection import counted_columns
+
+    columns = [counted_columns(batch, types, settings.mode) for batch, types in trace.batches()]
+    start, end = (np.concatenate([column[which] for column in columns]) for which in range(2))
+    frequency = automatic_frequency(start, end, settings.trace_bins - 1)
+    if frequency is None:
+        return settings
+    return settings.model_copy(update={"sampling_frequency_hz": min(frequency, 1e6)})
+
+
+def _grouped(trace: Trace, settings: DetectSettings, by: GroupKind, top: int) -> Grouping:
+    from ...analyzers.offline.groups import analyse_groups
+    from ..common.progress import step_progress
+
+    keys, names = trace.keys(by)
+    if not any(names):
+        raise click.UsageError(f"--by {by}: {_UNKNOWN[by]}")
+    shown = [name or f"({by} not known)" for name in names]
+    with step_progress(f"analysing by {by}") as progress:
+        return analyse_groups(trace.batches(), keys, shown, settings, by, top, progress)

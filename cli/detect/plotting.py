@@ -1,0 +1,95 @@
+"""The part of ``iotide detect`` that replays a trace and draws it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from ...analyzers.offline.requests import Batches
+    from ...analyzers.settings import DetectSettings
+    from ...results.analysis import DetectionReport
+
+SUFFIXES: Final = (".html", ".png", ".svg")
+
+
+def check_picture(target: Path, inputs: Sequence[Path]) -> None:
+    """Says what stands against a picture before the work begins.
+
+    Raises:
+        click.UsageError: of the wrong kind, in no folder, or an input.
+        UnavailableError: the library that draws it is missing.
+    """
+    if target.suffix.lower() not in SUFFIXES:
+        raise click.UsageError(f"--plot {target}: unknown kind of picture; expected a name that ends in {_choices()}")
+    if not target.parent.is_dir():
+        raise click.UsageError(f"--plot {target}: there is no folder {target.parent}")
+    if target.is_dir():
+        raise click.UsageError(f"--plot {target}: that is a folder")
+    if any(path.exists() and target.exists() and path.samefile(target) for path in inputs):
+        raise click.UsageError(f"--plot {target}: that is an input, which is not overwritten")
+    if target.suffix.lower() == ".html":
+        from ...clients.detection import page as detect_page  # noqa: F401
+    else:
+        from ...clients.detection import pictures_trace  # noqa: F401
+
+
+def with_replay(
+    report: DetectionReport, batches: Batches, settings: DetectSettings, every_s: float | None
+) -> DetectionReport:
+    """Adds a replay of the trace to a report.
+
+    Raises:
+        ConfigError: the settings are fit for finished traces only.
+    """
+    from ...analyzers.offline.panels import replay_of
+
+    replay = replay_of(batches, settings, report.prediction, every_s=every_s)
+    return report.model_copy(update={"analysis": report.analysis.model_copy(update={"replay": replay})})
+
+
+def write_picture(
+    target: Path, report: DetectionReport, batches: Batches, settings: DetectSettings, every_s: float | None
+) -> None:
+    """Draws a trace into a file, which appears when it is complete.
+
+    Raises:
+        click.ClickException: the file cannot be written.
+    """
+    from ...analyzers.offline.panels import panels_of
+
+    panels = panels_of(batches, settings, report.prediction, every_s=every_s, replayed=report.analysis.replay)
+    if target.suffix.lower() == ".html":
+        from ...clients.detection.page import render_detection
+
+        content = render_detection(report, panels).encode(errors="replace")
+    else:
+        from ...clients.detection.pictures_trace import picture_of, title_of
+
+        content = picture_of(panels, title_of(report), "svg" if target.suffix.lower() == ".svg" else "png")
+    try:
+        _write(target, content)
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
+    click.echo(f"iotide: picture: {target}", err=True)
+
+
+def _write(target: Path, content: bytes) -> None:
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with partial.open("xb") as out:
+            out.write(content)
+        partial.replace(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+
+
+def _choices() -> str:
+    return f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"

@@ -1,0 +1,1 @@
+"""``iotide doctor``: what works on a machine."""

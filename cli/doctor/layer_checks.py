@@ -1,0 +1,152 @@
+"""Tries each layer of the tracer on a program that uses it, as ``iotide doctor`` does."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from ...collectors.launch import LIBRARY_LAYERS, layer_library, traced_environment
+from ...collectors.source import Chunk, Origin
+from ...collectors.sources.preload.source import PreloadSource
+from ...collectors.tracer_libraries import ALL_LAYERS, problem_of
+from ...events import EventBatch, Layer
+
+PROBE_BYTES: Final = 12_345
+_PATIENCE_S: Final = 5.0
+_LIMIT_S: Final = 60.0
+_POSIX: Final = "import sys; f = open(sys.argv[1], 'wb', buffering=0); f.write(bytes(int(sys.argv[2]))); f.close()"
+_HDF5: Final = "import sys, h5py; h5py.File(sys.argv[1], 'w').create_dataset('probe', data=[1, 2, 3])"
+_CDL: Final = "netcdf probe { dimensions: x = 3; variables: int v(x); data: v = 1, 2, 3; }\n"
+# The wrappers stand ahead of the library in the program's scope, as for a program that is linked with it.
+_MPI: Final = """
+import ctypes, ctypes.util, sys
+for name in ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12"):
+    try:
+        library = ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+        break
+    except OSError:
+        pass
+else:
+    sys.exit("not tried: no MPI library is installed")
+program, path = ctypes.CDLL(None), sys.argv[2].encode()
+if hasattr(library, "ompi_mpi_comm_self"):
+    comm, info = (ctypes.c_void_p(ctypes.addressof(ctypes.c_char.in_dll(library, name)))
+                  for name in ("ompi_mpi_comm_self", "ompi_mpi_info_null"))
+else:
+    comm, info = ctypes.c_int(0x44000001), ctypes.c_int(0x1C000000)
+if sys.argv[1] == "pnetcdf":
+    name = ctypes.util.find_library("pnetcdf")
+    if name is None:
+        sys.exit("not tried: libpnetcdf is not installed")
+    ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+library.MPI_Init(None, None)
+if sys.argv[1] == "pnetcdf":
+    file = ctypes.c_int()
+    failed = program.ncmpi_create(comm, path, 0, info, ctypes.byref(file)) or program.ncmpi_close(file)
+else:
+    file = ctypes.c_void_p()
+    failed = program.MPI_File_open(comm, path, 1 | 4, info, ctypes.byref(file))
+    failed = failed or program.MPI_File_close(ctypes.byref(file))
+library.MPI_Finalize()
+sys.exit(failed and f"the library answered {failed}")
+"""
+
+
+def layers_built() -> str:
+    """Returns the layers with libraries, or raises RuntimeError naming those without, or with stale ones."""
+    if problems := [f"{layer}: {problem}" for layer in (*LIBRARY_LAYERS, ALL_LAYERS) if (problem := problem_of(layer))]:
+        raise RuntimeError("; ".join(problems))
+    return f"posix, stdio, {', '.join(LIBRARY_LAYERS)}"
+
+
+def trace_posix() -> str:
+    """Traces a child that writes so many bytes at once; raises RuntimeError where that is not seen."""
+    with tempfile.TemporaryDirectory(prefix="iotide-doctor-") as name:
+        command = [sys.executable, "-c", _POSIX, f"{name}/probe", str(PROBE_BYTES)]
+        seen, found = _trace(Path(name), command, lambda batch: bool((batch.bytes == PROBE_BYTES).any()))
+    if not found:
+        raise RuntimeError(f"a child wrote {PROBE_BYTES} bytes and the tracer reported {seen} calls without that one")
+    return f"{seen} calls of a child process seen"
+
+
+def trace_hdf5() -> str:
+    """Traces h5py."""
+    if importlib.util.find_spec("h5py") is None:
+        raise RuntimeError("not tried: h5py is not installed")
+    return _trace_layer(Layer.HDF5, lambda folder: [sys.executable, "-c", _HDF5, f"{folder}/probe.h5"])
+
+
+def trace_netcdf() -> str:
+    """Traces NetCDF's generator of files."""
+    return _trace_layer(Layer.NETCDF, _generator)
+
+
+def trace_pnetcdf() -> str:
+    """Traces the PnetCDF library that the dynamic linker finds, in a program of one rank."""
+    return _trace_layer(Layer.PNETCDF, lambda folder: [sys.executable, "-c", _MPI, "pnetcdf", f"{folder}/probe.nc"])
+
+
+def trace_mpiio() -> str:
+    """Traces the MPI library that the dynamic linker finds, in a program of one rank."""
+    return _trace_layer(Layer.MPIIO, lambda folder: [sys.executable, "-c", _MPI, "mpi", f"{folder}/probe"])
+
+
+def _generator(folder: Path) -> list[str]:
+    program = shutil.which("ncgen")
+    if program is None:
+        raise RuntimeError("not tried: ncgen is not on PATH")
+    (folder / "probe.cdl").write_text(_CDL)
+    return [program, "-o", f"{folder}/probe.nc", f"{folder}/probe.cdl"]
+
+
+def _trace_layer(layer: Layer, command_in: Callable[[Path], list[str]]) -> str:
+    name = layer.name.lower()
+    if layer_library(name) is None:
+        raise RuntimeError(f"libiotide_{name}.so is not built")
+    with tempfile.TemporaryDirectory(prefix="iotide-doctor-") as folder:
+        command = command_in(Path(folder))
+        _, found = _trace(Path(folder), command, lambda batch: bool((batch.layer == layer).any()))
+    if not found:
+        raise RuntimeError(f"{Path(command[0]).name} ran, and none of its calls of this layer was seen")
+    return "calls of a child process seen"
+
+
+def _trace(folder: Path, command: list[str], wanted: Callable[[EventBatch], bool]) -> tuple[int, bool]:
+    """Runs a program; returns how many calls were seen up to the wanted ones, and whether those were among them."""
+    source = PreloadSource(folder / "tracer.sock", Origin(job="doctor"))
+    try:
+        done = subprocess.run(
+            command,
+            env=traced_environment(os.environ, folder / "tracer.sock", "doctor"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=_LIMIT_S,
+            check=False,
+        )
+        if done.returncode:
+            said = done.stderr.strip().splitlines()
+            raise RuntimeError(said[-1] if said else f"{command[0]} ended with {done.returncode}")
+        seen = 0
+        for batch in _batches(source):
+            seen += len(batch)
+            if wanted(batch):
+                return seen, True
+        return seen, False
+    finally:
+        source.close()
+
+
+def _batches(source: PreloadSource) -> Iterator[EventBatch]:
+    limit = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < limit:
+        yield from [item.batch for item in source.poll() if isinstance(item, Chunk)]
+        time.sleep(0.01)

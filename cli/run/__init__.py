@@ -1,0 +1,1 @@
+"""``iotide run``: a command is started, traced, followed and summed up."""

@@ -1,0 +1,163 @@
+"""``iotide run``: traces a command, shows its rhythm live, leaves a report."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..common.grouped_help import SectionCommand
+from ..common.lean_imports import lean_imports
+from ..common.naming import default_job, safe_name
+from ..common.options import detection_options
+from ..common.tracer_options import settings_of, tracer_options
+
+_HELP = """Trace CMD and show its I/O rhythm while it runs.
+
+CMD is any program: a script, mpirun, a shell pipeline in `sh -c`. It runs unmodified, with your terminal, input and
+output; iotide writes to standard error only. A collector and an aggregator run beside it; nothing needs to be
+configured.
+
+In a terminal, the last three rows show bandwidth, period and a countdown to the next I/O phase. Elsewhere each
+prediction is one line. At the end come a summary and a report: a folder with report.html (open it in a browser),
+summary.json, predictions.jsonl and signal.json, and an archive of every call with its parameters (`iotide archive`).
+
+\b
+Examples:
+  iotide run -- python simulate.py
+  iotide run -- mpirun -n 4 lmp -in in.melt
+  iotide run --listen 127.0.0.1:9788 -- ./app     # /metrics for Prometheus meanwhile
+  iotide run --quiet --json run.json -- ./app
+  iotide run --layers posix,hdf5 --only-paths /scratch -- python train.py
+
+Exit status: that of CMD, also when a signal ends it; 126 or 127 when CMD cannot be started. What iotide itself
+cannot do (no tracer, no report) it says, and CMD runs on.
+
+What is recorded of CMD can be narrowed, to layers, classes of calls or files, and widened by wrapper libraries
+of your own. What the options leave open stands in the environment: IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY,
+IOTIDE_SKIP, IOTIDE_SAMPLE, IOTIDE_RING_RECORDS.
+
+Statically linked, Go and set-user-ID programs cannot be traced this way: iotide says so and runs them untraced, and
+names at the end those that CMD has started.
+"""
+
+
+@click.command(
+    "run",
+    cls=SectionCommand,
+    help=_HELP,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    options_metavar="[OPTIONS] [--]",
+)
+@click.argument("cmd", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("--job", metavar="NAME", help="Job id. Default: that of the batch system, or the command's name and pid.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder for the report; one with an earlier report is left alone, DIR-2 is taken. Default: ./iotide-JOB.",
+)
+@click.option("--no-report", is_flag=True, help="Leave no report and no archive behind.")
+@click.option("--no-archive", is_flag=True, help="Do not keep every call in an archive beside the report.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the summary as one JSON document to FILE.",
+)
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.05),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time between predictions.",
+)
+@click.option("--listen", metavar="HOST:PORT", help="Serve /metrics and /api/v1 here while CMD runs. Loopback only.")
+@click.option(
+    "--publish", metavar="ENDPOINT", help="Publish predictions on this ZeroMQ endpoint, e.g. tcp://127.0.0.1:9789."
+)
+@click.option(
+    "--spool-memory",
+    type=click.IntRange(min=8),
+    default=256,
+    show_default=True,
+    metavar="MIB",
+    help="Memory for calls that were recorded and not analysed yet.",
+)
+@click.option(
+    "--spool-disk",
+    type=click.IntRange(min=0),
+    default=4096,
+    show_default=True,
+    metavar="MIB",
+    help="Room in files in $TMPDIR for further ones; past it calls are dropped and counted.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show nothing while CMD runs, and no summary.")
+@tracer_options
+@detection_options
+def command(
+    cmd: tuple[str, ...],
+    job: str | None,
+    output: Path | None,
+    no_report: bool,
+    no_archive: bool,
+    json_file: Path | None,
+    interval: float,
+    listen: str | None,
+    publish: str | None,
+    spool_memory: int,
+    spool_disk: int,
+    quiet: bool,
+    tracer: dict[str, Any],
+    detection: dict[str, Any],
+) -> None:
+    """Runs the command under observation, then ends as it ended."""
+    with lean_imports():
+        from ...analyzers.settings import DetectSettings
+        from ...collectors.settings import SpoolSettings
+        from ..common.logs import log_to_standard_error
+        from .launch import LaunchError, end_like
+        from .report_folder import report_folder
+        from .run_plan import RunPlan
+        from .run_start import run_traced
+
+    log_to_standard_error(logging.WARNING)
+    name = job or default_job(cmd, os.environ)
+    fallback_name = f"iotide-{safe_name(name)[:100]}"
+    plan = RunPlan(
+        command=cmd,
+        job=name,
+        output=None,
+        json_file=json_file,
+        quiet=quiet,
+        interval_s=interval,
+        listen=listen,
+        publish=publish,
+        tracer=settings_of(tracer),
+        spool=SpoolSettings(memory_bytes=spool_memory << 20, disk_bytes=spool_disk << 20),
+        archive=not no_archive,
+        detect=DetectSettings(**detection),
+    )
+    try:
+        with contextlib.ExitStack() as stack:
+            if not no_report:
+                folder = report_folder(output or Path(fallback_name), fallback_name, _say)
+                plan = replace(plan, output=stack.enter_context(folder))
+            returncode = run_traced(plan)
+    except LaunchError as error:
+        click.echo(f"iotide: {error}", err=True)
+        sys.exit(error.status)
+    end_like(returncode)
+
+
+def _say(text: str) -> None:
+    click.echo(f"iotide: {text}", err=True)

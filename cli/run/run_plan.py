@@ -1,0 +1,30 @@
+"""What ``iotide run`` was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...analyzers.settings import DetectSettings
+from ...collectors.settings import SpoolSettings, TracerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What ``iotide run`` was asked for."""
+
+    command: Sequence[str]
+    job: str
+    output: Path | None
+    """Folder for the report; None for no report."""
+    json_file: Path | None
+    quiet: bool
+    interval_s: float
+    listen: str | None
+    publish: str | None
+    tracer: TracerSettings
+    detect: DetectSettings
+    spool: SpoolSettings
+    archive: bool = True
+    """Keep every call, in the folder of the report."""

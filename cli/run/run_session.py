@@ -1,0 +1,329 @@
+"""What observes the command of ``iotide run``: an aggregator in this process, fed by the process that collects."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ...clients.headline import further_rhythms, other_text
+from ...clients.lines import prediction_line
+from ...clients.live_view import LiveView, open_view
+from ...clients.units import byte_text, duration_text, mapped_text, not_counted_text
+from ...collectors.preload_compatibility import obstacle_to_tracing
+from ...collectors.sources.preload.relay import RelayedSource
+from ...daemon.archiving.archives import ArchiveSettings
+from ...daemon.jobs.failures import AnalysisFailedError
+from ...daemon.jobs.session import JobSession
+from ...daemon.server import Server
+from ...daemon.settings import AggregatorSettings
+from ...events.losses import loss_lines
+from ...results.models import RunSummary, SignalSeries, UnseenProgram
+from .aside import running_aside
+from .giving_way import GivingWay
+from .holding_back import HoldingBack
+from .launch import shell_status
+from .run_feed import HELD_S, Feed
+from .run_plan import RunPlan
+
+if TYPE_CHECKING:
+    from ...clients.live_pages import LivePages
+
+_TOLD_AFTER_S: Final = 1.0
+_TOLD_EVERY_S: Final = 5.0
+_VIEW_S: Final = 0.2
+_VIEW_IDLE_S: Final = 1.0
+_VIEW_WINDOW_S: Final = 120.0
+_RATE_S: Final = 1.0
+_UNSEEN_SHOWN: Final = 10
+
+
+@contextlib.contextmanager
+def session_of(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
+    """Yields what observes a command; ``source`` collects already.
+
+    Raises:
+        ConfigError: an endpoint cannot be used.
+    """
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        server = Server(_aggregator_settings(plan), _pages(plan), embedded=True)
+        loop.run_until_complete(server.start())
+        _tell_ports(plan, server)
+        session = Session(plan, source, server, loop)
+        try:
+            yield session
+        finally:
+            session.close()
+            loop.run_until_complete(server.stop())
+
+
+class Session:
+    """Feeds what is collected to an aggregator, shows it, and sums it up.
+
+    Args:
+        plan: what was asked for.
+        source: what collects.
+        server: has been started.
+        loop: runs here only.
+    """
+
+    def __init__(self, plan: RunPlan, source: RelayedSource, server: Server, loop: asyncio.AbstractEventLoop) -> None:
+        self._plan = plan
+        self._source = source
+        self._server = server
+        self._loop = loop
+        holding_back = HoldingBack(plan.spool, HELD_S)
+        self._feed = Feed(source, server.sink, server.stats, socket.gethostname(), holding_back)
+        self._view: LiveView | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @contextlib.contextmanager
+    def observing(self, giving_way: GivingWay) -> Iterator[None]:
+        """Works in a thread that gives way as long as the block lasts, in which the command runs."""
+        self._view = open_view(sys.stderr, quiet=self._plan.quiet)
+        self._server.aggregator.on_prediction(self._view.predicted, "terminal")
+        work = (_show(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
+        self._tasks = [self._loop.create_task(each) for each in work]
+        with running_aside(self._loop, self._feed.pressure, giving_way):
+            yield
+
+    def finish(self, lasted: tuple[float, float], returncode: int) -> None:
+        """Reads what is left, and says and writes what was seen; says so where that fails."""
+        try:
+            showing, feeding, _ = self._tasks
+            self._loop.run_until_complete(_stop(showing))
+            self._loop.run_until_complete(_catch_up(self._plan, self._source, self._feed, feeding))
+            if self._view is not None:
+                self._view.close()
+            self._sum_up(lasted, returncode)
+        except Exception as error:
+            _say(f"the run could not be summed up: {error!r}")
+
+    def close(self) -> None:
+        """Ends what is still going on."""
+        for task in self._tasks:
+            self._loop.run_until_complete(_stop(task))
+        if self._view is not None:
+            self._view.close()
+
+    def _sum_up(self, lasted: tuple[float, float], returncode: int) -> None:
+        session = _last_word(self._plan, self._server, lasted[0])
+        archive = self._server.archives.finish(self._plan.job) if self._server.archives is not None else None
+        unseen = list(self._source.unseen)
+        _finish(self._plan, session, lasted, returncode, archive, unseen)
+        _tell_unseen(unseen)
+
+
+async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:
+    """Reads what the command was ahead by, and says so when that takes its time; the keyboard's interrupt ends it."""
+    source.finish()
+    feed.hurry()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, feed.give_up)
+    try:
+        wait_s = _TOLD_AFTER_S
+        while not (await asyncio.wait([feeding], timeout=wait_s))[0]:
+            if not plan.quiet:
+                _say(f"reading on, about {source.waiting_calls:,} calls to go (Ctrl-C leaves them out)")
+            wait_s = _TOLD_EVERY_S
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+    if (error := feeding.exception()) is not None:
+        _say(f"reading stopped: {error!r}")
+    if left := source.waiting_calls:
+        feed.lose(plan.job, "left_unread", left)
+
+
+def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
+    """Ends the job, with a prediction from the whole run; a command that did nothing we saw gets an empty one."""
+    server.aggregator.end_job(plan.job)
+    if (session := server.aggregator.jobs.get(plan.job)) is None:
+        session = JobSession(plan.job, _settings_of(plan), started)
+        server.aggregator.take_losses(session)
+    return session
+
+
+def _finish(
+    plan: RunPlan,
+    session: JobSession,
+    lasted: tuple[float, float],
+    returncode: int,
+    archive: Path | None,
+    unseen: list[UnseenProgram],
+) -> None:
+    started, ended = lasted
+    detail = session.detail(ended)
+    report = plan.output.resolve() / "report.html" if plan.output is not None else None
+    summary = RunSummary(
+        command=list(plan.command),
+        started_at_s=started,
+        ended_at_s=ended,
+        exit_status=shell_status(returncode),
+        job=detail,
+        prediction=session.prediction,
+        predictions=session.predictions,
+        report=None if report is None else str(report),
+        archive=None if archive is None else str(archive),
+        unseen=[*_unseen_command(plan), *unseen],
+    )
+    if plan.json_file is not None:
+        with _complaint(f"cannot write {plan.json_file}"):
+            plan.json_file.write_text(summary.model_dump_json(indent=2) + "\n")
+    written = False
+    if plan.output is not None:
+        with _complaint(f"cannot write the report to {plan.output}"):
+            from ...clients.report import write_report  # when it is written: its templates take time to import
+
+            write_report(plan.output, summary, list(session.history), _signal_of(session))
+            written = True
+    if not plan.quiet:
+        _print_summary(summary, report if written else None)
+    _tell_losses(detail.losses)
+    if stores := mapped_text(detail.not_counted):
+        _say(stores)
+
+
+def _print_summary(summary: RunSummary, report: Path | None) -> None:
+    job = summary.job
+    took = duration_text(summary.ended_at_s - summary.started_at_s)
+    _say(
+        f"{took}, {job.events:,} calls, {byte_text(job.bytes_read)} read, {byte_text(job.bytes_written)} written"
+        + (f", {job.events_dropped:,} calls dropped" if job.events_dropped else "")
+    )
+    if left := not_counted_text(job.not_counted):
+        _say(f"{left} (--count files or everything counts it)")
+    for failure in job.failures:
+        _say(f"the analysis {failure.analysis} failed, and what it tells is missing: {failure.reason}")
+    if (prediction := summary.prediction) is not None:
+        _say(f"whole run: {prediction_line(prediction.model_copy(update={'next_phase': None}), with_job=False)}")
+        for other in further_rhythms(prediction):
+            _say(f"whole run: {other_text(other, prediction.window.start_s)}")
+    if report is not None:
+        _say(f"report: {report}")
+    if summary.archive is not None and job.events:
+        size = Path(summary.archive).stat().st_size
+        missing = sum(count for reason, count in job.losses.items() if reason.startswith("events_not_archived:"))
+        kept = max(job.events - missing, 0)
+        calls = f"{kept:,} of {job.events:,} calls" if missing else "every call"
+        each = f", {size / kept:.1f} bytes a call" if kept else ""
+        _say(f"{calls}: {summary.archive} ({byte_text(size)}{each})")
+
+
+def _tell_ports(plan: RunPlan, server: Server) -> None:
+    """Says which ports the system has chosen: also when quiet, as nobody else knows them."""
+    asked = ((plan.listen, server.http_url), (plan.publish, server.publish_endpoint))
+    if chosen := [is_at for wanted, is_at in asked if is_at and wanted and wanted.endswith((":0", ":*"))]:
+        _say(f"listening at {', '.join(chosen)}")
+
+
+def _unseen_command(plan: RunPlan) -> list[UnseenProgram]:
+    """Returns the command where the tracer does not get into it, as was said when it started."""
+    obstacle = obstacle_to_tracing(plan.command[0], os.environ)
+    return [] if obstacle is None else [UnseenProgram(program=obstacle.program, reason=obstacle.reason, times=1)]
+
+
+def _tell_losses(losses: Mapping[str, int]) -> None:
+    """Says what was lost: also when quiet, as what was seen is not all that was done."""
+    for line in loss_lines(losses):
+        _say(f"lost: {line}")
+
+
+def _tell_unseen(unseen: Sequence[UnseenProgram]) -> None:
+    """Says what is missing in what was seen: also when quiet, as of the command itself when it starts."""
+    for row in unseen[:_UNSEEN_SHOWN]:
+        often = "" if row.times == 1 else f" ({row.times:,} times)"
+        _say(f"not seen: {row.program or 'another program'}{often}, which {row.reason}")
+    if len(unseen) > _UNSEEN_SHOWN:
+        _say(f"not seen: {len(unseen) - _UNSEEN_SHOWN:,} further programs")
+
+
+def _settings_of(plan: RunPlan) -> AggregatorSettings:
+    return AggregatorSettings(http=None, publish=None, detect=plan.detect)
+
+
+def _pages(plan: RunPlan) -> LivePages | None:
+    if plan.listen is None:
+        return None
+    from ...clients.live_pages import LivePages  # which draws, and so takes its time to import
+
+    return LivePages()
+
+
+def _aggregator_settings(plan: RunPlan) -> AggregatorSettings:
+    return AggregatorSettings(
+        http=plan.listen,
+        publish=plan.publish,
+        prediction_interval_s=plan.interval_s,
+        # The job ends when the command ends, however long it is silent and however its processes follow one another.
+        linger_s=float("inf"),
+        end_after_s=float("inf"),
+        history=100_000,
+        short_jobs_share=1.0,  # there is one job, whose rhythm is what the user came for
+        detect=plan.detect,
+        archive=_archive_settings(plan),
+    )
+
+
+def _archive_settings(plan: RunPlan) -> ArchiveSettings:
+    if plan.output is None or not plan.archive:
+        return ArchiveSettings()
+    # The folder is the user's own: nothing in it is removed for its age or for room.
+    unlimited = 2**62
+    return ArchiveSettings(
+        folder=plan.output.resolve(), quota_bytes=unlimited, job_bytes=unlimited, retain_s=float("inf")
+    )
+
+
+async def _show(view: LiveView, server: Server, job: str) -> None:
+    shown = -1
+    while view.moves:
+        session, now = server.aggregator.jobs.get(job), time.time()
+        seen = 0 if session is None else session.analyzers.events
+        if session is None:
+            view.tick(now, 0, 0.0, [])
+        else:
+            recent = _signal_of(session, _VIEW_WINDOW_S, until_s=now)
+            bandwidth = [read + written for read, written in zip(recent.read, recent.written, strict=True)]
+            latest = bandwidth[-max(round(_RATE_S / recent.bin_s), 1) :]
+            rate = sum(latest) / max(len(latest), 1)
+            view.tick(now, session.bytes_read + session.bytes_written, rate, bandwidth)
+        await asyncio.sleep(_VIEW_S if seen != shown else _VIEW_IDLE_S)
+        shown = seen
+
+
+def _signal_of(session: JobSession, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
+    """Returns the bandwidth over time; none where that analysis has failed."""
+    try:
+        return session.signal(last_s, until_s)
+    except AnalysisFailedError:
+        return SignalSeries(job=session.job, start_s=session.first_ns or 0, bin_s=1.0, read=[], written=[])
+
+
+async def _stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _say(f"{error!r}")
+
+
+@contextlib.contextmanager
+def _complaint(what: str) -> Iterator[None]:
+    """Says what could not be done, and goes on: the command's exit status is not ours to change."""
+    try:
+        yield
+    except OSError as error:
+        _say(f"{what}: {error.strerror or error}")
+
+
+def _say(text: str) -> None:
+    click.echo(f"iotide: {text}", err=True)

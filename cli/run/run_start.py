@@ -1,0 +1,174 @@
+"""The beginning of ``iotide run``: collects, starts the command, and only then imports what analyses."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import shlex
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ...collectors.launch import LONGEST_SOCKET_PATH, mend_libraries, traced_environment
+from ...collectors.preload_compatibility import obstacle_to_tracing
+from ...collectors.settings import SpoolSettings
+from ...collectors.source import Origin
+from ...collectors.sources.preload.relay import RelayedSource
+from ...daemon.jobs.job_ids import clean_job
+from ...events import UnavailableError
+from ...events.compiled import HELPERS, REBUILD, path_of
+from ...events.descriptors import raise_limit
+from ..common.lean_imports import lean_imports
+from .giving_way import GivingWay
+from .holding_back import HoldingBack
+from .launch import SignalPassing, start
+from .run_plan import RunPlan
+
+if TYPE_CHECKING:
+    from .run_session import Session
+
+_GATE: Final = "tracer.sock"
+_LOOK_S: Final = 0.005
+_PAUSE_S: Final = 0.02
+_IMPORTED_AFTER_S: Final = 1.5
+"""How long a burst is left alone before what shows it is imported."""
+
+
+def run_traced(plan: RunPlan) -> int:
+    """Runs the command under observation.
+
+    Returns:
+        Its return code, negative for death by a signal.
+
+    Raises:
+        LaunchError: the command cannot be started.
+        ConfigError: an endpoint or an option cannot be used; the command was not started.
+    """
+    plan.detect.check_running()
+    plan = replace(plan, job=clean_job(plan.job))
+    with (
+        _private_folder() as folder,
+        contextlib.closing(_collector(plan, folder)) as source,
+        contextlib.ExitStack() as stack,
+    ):
+        environment = _environment(plan, folder / _GATE)
+        giving_way = GivingWay()
+        session = None
+        if plan.listen or plan.publish:  # which may be refused, and then the command is not to have run
+            session = stack.enter_context(_analysis()(plan, source))
+        with SignalPassing() as passing:
+            started = time.time()
+            child = start(plan.command, environment)
+            passing.attach(child)
+            raise_limit()  # now: the command has the limit that we were given
+            waiting = _Waiting(child, giving_way.over)
+            try:
+                if session is None:
+                    # A quarter second of a core, at the beginning of the command, which may have no other.
+                    made = giving_way.done(lambda: _analysis(_pauses(plan.spool, source, giving_way)))
+                    session = stack.enter_context(made(plan, source))
+                with session.observing(giving_way):
+                    waiting.join()
+            except Exception as error:
+                _say(f"the command runs on unobserved: {error!r}")
+                session = None
+                waiting.join()
+        # From here on nothing may change how the command ended.
+        if session is not None:
+            session.finish((started, waiting.ended), child.returncode)
+        return child.returncode
+
+
+class _Waiting(threading.Thread):
+    """Waits for a command; notes when it ended, however busy the main thread is then, and tells ``over``."""
+
+    def __init__(self, child: subprocess.Popen[bytes], over: Callable[[], None]) -> None:
+        super().__init__(name="waiting", daemon=True)
+        self.ended = math.nan
+        self._child = child
+        self._over = over
+        self.start()
+
+    def run(self) -> None:
+        """Waits."""
+        self._child.wait()
+        self.ended = time.time()
+        self._over()
+
+
+def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
+    """Starts to collect; before there are threads, as that forks."""
+    origin = Origin(job=plan.job, host=socket.gethostname(), user=os.environ.get("USER", ""))
+    return RelayedSource(folder / _GATE, origin, plan.spool)
+
+
+def _pauses(bounds: SpoolSettings, source: RelayedSource, giving_way: GivingWay) -> Callable[[], None]:
+    """Returns what waits while a burst has all cores, some time at most; for the thread that asks for it."""
+    holding_back = HoldingBack(bounds, _IMPORTED_AFTER_S)
+    looked_s = time.monotonic()
+
+    def pause() -> None:
+        nonlocal looked_s
+        if time.monotonic() - looked_s < _LOOK_S:
+            return
+        source.listen()
+        while holding_back.holds(source.waiting_calls) and not giving_way.wait(_PAUSE_S):
+            source.listen()
+        looked_s = time.monotonic()
+
+    return pause
+
+
+def _analysis(
+    pause: Callable[[], None] | None = None,
+) -> Callable[[RunPlan, RelayedSource], AbstractContextManager[Session]]:
+    with lean_imports(pause):
+        from .run_session import session_of
+
+    return session_of
+
+
+def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
+    plain = dict(os.environ)
+    if absent := [name for name in HELPERS if not path_of(name).exists()]:
+        _say(f"not built: {', '.join(absent)}; Python does their work, many times slower. To mend it, {REBUILD}")
+    mend_libraries(plan.tracer, _say, plain)
+    try:
+        traced = traced_environment(plain, gate, plan.job, plan.tracer)
+    except UnavailableError as error:
+        _say(f"{error}; the command runs untraced")
+        return plain
+    obstacle = obstacle_to_tracing(plan.command[0], plain)
+    if obstacle is None:
+        return traced
+    _say(
+        f"{obstacle.program} {obstacle.reason}: {'it runs' if obstacle.breaks else 'what it does itself is'} untraced; "
+        f"strace sees it: strace -f -ttt -T -y -o app.st {shlex.join(plan.command)}; iotide detect app.st"
+    )
+    return plain if obstacle.breaks else traced
+
+
+@contextlib.contextmanager
+def _private_folder() -> Iterator[Path]:
+    """Yields a folder whose sockets' paths are short enough for Unix sockets."""
+    roots = [None, "/tmp", "/dev/shm"]  # noqa: S108  (mkdtemp makes a private folder in it)
+    for root in roots:
+        with tempfile.TemporaryDirectory(prefix="iotide-", dir=root) as name:
+            if len(os.fsencode(name)) + 16 <= LONGEST_SOCKET_PATH:
+                yield Path(name)
+                return
+    raise UnavailableError("no folder with a short enough path for Unix sockets; set TMPDIR to one")
+
+
+def _say(text: str) -> None:
+    click.echo(f"iotide: {text}", err=True)

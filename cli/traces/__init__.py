@@ -1,0 +1,1 @@
+"""Finished traces, read in pieces as often as a command needs them."""

@@ -1,0 +1,320 @@
+"""Reads finished traces into memory for the offline commands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ...analyzers.again import Again
+from ...analyzers.file_groups import CHANNEL, SYSTEM, CountRule
+from ...analyzers.mapped_stores import mapped_stores
+from ...analyzers.offline.members import Apart
+from ...analyzers.pipeline.numbering import JobNames, StreamNames
+from ...analyzers.signal.selection import ALL_COUNTS, counted
+from ...collectors.source import Chunk, Omissions, Opened, Origin, Problems
+from ...collectors.sources.file import FileSource
+from ...collectors.sources.finished import WholeSource
+from ...collectors.sources.registry import open_file
+from ...events import Definitions, DefinitionTable, EventBatch, InputError, Kind, StreamInfo, make_batch
+from ...events.schema import UNKNOWN_RANK
+from ...results.analysis import GroupKind
+from ...results.models import NotCounted
+from ..common.input_problems import tell
+from ..common.progress import reading_progress
+from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents
+
+MOST_CALLS = 65_536
+"""Functions that are told apart in finished traces."""
+MOST_FILES = 1_000_000
+
+
+@dataclass(slots=True)
+class Stream:
+    """One stream of a trace: who it is, and what its numbers mean."""
+
+    info: StreamInfo
+    definitions: DefinitionTable = field(default_factory=DefinitionTable)
+
+    def of_files(self, value: Callable[[str, int], int]) -> npt.NDArray[np.uint8]:
+        """Returns what is said of the path and type of each file number, uint8[file_count]."""
+        files = (self.definitions.file(number) for number in range(self.definitions.file_count))
+        return np.array([value(file.path, int(file.type)) for file in files], np.uint8)
+
+
+class Moved(NamedTuple):
+    """Bytes that were read and written and count towards the signal, and those that do not count."""
+
+    read: int
+    written: int
+    not_counted: NotCounted
+
+
+@dataclass(slots=True)
+class Trace:
+    """All events of some files, or those within a window of time.
+
+    Attributes:
+        chunks: what was read.
+        cut: what of it lies within a window, if the events were cut to one.
+        window_ns: start and end of the window if the events were cut to one.
+        rule: says which bytes count.
+    """
+
+    formats: list[str] = field(default_factory=list)
+    streams: dict[str, Stream] = field(default_factory=dict)
+    chunks: TraceEvents = field(default_factory=TraceEvents)
+    cut: EventsWithin | None = None
+    problems: Problems = field(default_factory=Problems)
+    omissions: Omissions = field(default_factory=Omissions)
+    window_ns: tuple[int, int] | None = None
+    rule: CountRule = CountRule()  # noqa: RUF009  (it is immutable)
+
+    @property
+    def seen(self) -> TraceEvents | EventsWithin:
+        """The events that count."""
+        return self.chunks if self.cut is None else self.cut
+
+    @property
+    def events(self) -> int:
+        """Number of events."""
+        return self.seen.events
+
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """Start of the first event and end of the last one; (0, 0) without events."""
+        return self.seen.span_ns
+
+    @property
+    def wall_clock(self) -> bool:
+        """Whether times are Unix time."""
+        return all(stream.info.clock_offset_ns is not None for stream in self.streams.values())
+
+    def moved(self) -> Moved:
+        """Returns the bytes that count towards the signal, and those that do not, though the program moved them."""
+        group, left_out = cache(self.rule.group), self._left_out()
+        groups = {name: stream.of_files(group) for name, stream in self.streams.items()}
+        counting = Counter[Kind]()
+        sums = Counter[tuple[int, int]]()
+        mapped = flushed = 0
+        for name, batch in self.seen:
+            every = np.flatnonzero(counted(batch, ALL_COUNTS, "both"))
+            counts = counted(batch, left_out[name], "both")[every]
+            for kind in (Kind.READ, Kind.WRITE):
+                counting[kind] += int(batch.bytes[every[counts & (batch.kind[every] == kind)]].sum())
+            rows = every[~counts]
+            if len(rows):
+                of_file = groups[name][batch.file[rows]]
+                for key in ((SYSTEM, Kind.READ), (SYSTEM, Kind.WRITE), (CHANNEL, Kind.READ), (CHANNEL, Kind.WRITE)):
+                    chosen = rows[(of_file == key[0]) & (batch.kind[rows] == key[1])]
+                    sums[key] += int(batch.bytes[chosen].sum())
+            stores = mapped_stores(batch, left_out[name])
+            mapped, flushed = mapped + stores[0], flushed + stores[1]
+        not_counted = NotCounted(
+            system_read=sums[SYSTEM, Kind.READ],
+            system_written=sums[SYSTEM, Kind.WRITE],
+            channel_read=sums[CHANNEL, Kind.READ],
+            channel_written=sums[CHANNEL, Kind.WRITE],
+            mapped_for_writing=mapped,
+            flushed_at_most=flushed,
+        )
+        return Moved(counting[Kind.READ], counting[Kind.WRITE], not_counted)
+
+    def batches(self) -> Iterable[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+        """Pairs each batch with what does not count of its stream's files; may be gone through several times.
+
+        After a cut the last batch has an event without bytes at each edge of the window, which is observed up to there.
+        """
+        left_out = self._left_out()
+
+        def pairs() -> Iterator[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+            for name, batch in self.seen:
+                yield batch, left_out[name]
+            if self.window_ns is not None:
+                yield make_batch(2, {"start": np.array(self.window_ns)}), np.zeros(0, np.uint8)
+
+        return Again(pairs)
+
+    def _left_out(self) -> dict[str, npt.NDArray[np.uint8]]:
+        of_file = cache(self.rule.left_out)  # streams name the same files
+        return {name: stream.of_files(of_file) for name, stream in self.streams.items()}
+
+    def apart(self) -> Apart:
+        """Returns the events in one numbering of files, with whose they are."""
+        names = JobNames(MOST_CALLS, MOST_FILES, self.rule)
+        translators = {name: translator_of(names, stream) for name, stream in self.streams.items()}
+        batches = Again(
+            lambda: ((translators[name].translate(batch), self.streams[name].info) for name, batch in self.seen)
+        )
+        return Apart(batches, names.files, names.left_out)
+
+    def within(self, from_ns: int, to_ns: int) -> Trace:
+        """Returns what happened within a window of time; requests at its edges with their share of the bytes."""
+        first, last = self.span_ns
+        return Trace(
+            formats=self.formats,
+            streams=self.streams,
+            chunks=self.chunks,
+            cut=EventsWithin(self.seen, from_ns, to_ns),
+            problems=self.problems,
+            omissions=self.omissions,
+            window_ns=(max(from_ns, first), min(to_ns, last)),
+            rule=self.rule,
+        )
+
+    def keys(self, by: GroupKind) -> tuple[Iterable[npt.NDArray[np.int64]], list[str]]:
+        """Numbers the groups that events belong to.
+
+        Returns:
+            The group number of each event, an array for each of ``batches()``; and the groups' names by number. What
+            does not say where it belongs has the name "".
+        """
+        numbers: dict[str, int] = {}
+
+        def keys() -> Iterator[npt.NDArray[np.int64]]:
+            for name, batch in self.seen:
+                local, names = _local_keys(self.streams[name], batch, by)
+                table = np.array([numbers.setdefault(text, len(numbers)) for text in names], np.int64)
+                yield table[local]
+            if self.window_ns is not None:
+                yield np.full(2, numbers.setdefault("", len(numbers)), np.int64)
+
+        for _ in keys():
+            pass
+        return Again(keys), list(numbers)
+
+
+def _local_keys(stream: Stream, batch: EventBatch, by: GroupKind) -> tuple[npt.NDArray[np.intp], list[str]]:
+    """Returns the number of each event's group within its batch, and the groups' names."""
+    if by == "rank":
+        ranks, local = np.unique(batch.rank, return_inverse=True)
+        known = [stream.info.rank if rank == UNKNOWN_RANK else rank for rank in ranks.tolist()]
+        return local, [f"rank {rank}" if rank != UNKNOWN_RANK else "" for rank in known]
+    if by == "file":
+        files, local = np.unique(batch.file, return_inverse=True)
+        return local, [stream.definitions.file(number).path for number in files.tolist()]
+    return np.zeros(len(batch), np.intp), [stream.info.host if by == "host" else stream.info.job]
+
+
+def name_of(paths: Sequence[Path]) -> str:
+    """Returns what files are called together."""
+    return paths[0].stem if len(paths) == 1 else f"{paths[0].stem} and {len(paths) - 1} more"
+
+
+def read_and_tell(
+    paths: Sequence[Path],
+    format_name: str | None,
+    rule: CountRule = CountRule(),  # noqa: B008
+    *,
+    signal_only: bool = False,
+) -> Trace:
+    """Reads files to their ends, as one job, and says on standard error how far it is and what is wrong with them.
+
+    Args:
+        paths: the files, and folders of a format that is one.
+        format_name: their format; None to tell it from each file's content.
+        rule: says which bytes count.
+        signal_only: of events only what they moved, when and for whom need be known.
+
+    Raises:
+        InputError: there is nothing that can be read.
+    """
+    with reading_progress(paths) as progress:
+        trace = read_traces(
+            paths, format_name=format_name, job=name_of(paths), progress=progress, signal_only=signal_only
+        )
+    trace.rule = rule
+    if not trace.events and len(paths) == trace.problems.total == 1:
+        raise trace.problems.first[0]
+    tell(trace.problems, trace.omissions)
+    if not trace.events:
+        raise InputError(str(paths[0]), None, "no event was read", "at least one I/O call")
+    return trace
+
+
+def translator_of(names: JobNames, stream: Stream) -> StreamNames:
+    """Returns what translates a stream's numbers to those of a job."""
+    table = stream.definitions
+    translator = StreamNames(names)
+    translator.define(
+        Definitions(
+            [(number, table.string(number)) for number in range(1, table.string_count)],
+            [(number, table.file(number)) for number in range(1, table.file_count)],
+        )
+    )
+    return translator
+
+
+def read_traces(
+    paths: Sequence[Path],
+    *,
+    format_name: str | None,
+    job: str,
+    progress: Callable[[Path, int], None],
+    signal_only: bool = False,
+    most_bytes: int = MOST_HELD_BYTES,
+) -> Trace:
+    """Reads files to their ends, as one job.
+
+    Args:
+        paths: the files, and folders of a format that is one.
+        format_name: their format; None to tell it from each file's content.
+        job: job id where the trace has none.
+        progress: called with a path and the bytes read of it so far.
+        signal_only: of events only what they moved, when and for whom need be known.
+        most_bytes: of events that are kept in memory.
+
+    Raises:
+        InputError: a file cannot be read or recognised, or files with and without a common clock are mixed.
+    """
+    events = TraceEvents(signal_only=signal_only, most_bytes=most_bytes)
+    trace = Trace(chunks=events)
+    for path in paths:
+        source = open_file(path, Origin(job=job), format=format_name)
+        try:
+            _read(source, path, trace, events, progress)
+        finally:
+            source.close()
+    clocks = {stream.info.clock_offset_ns is None for stream in trace.streams.values()}
+    if len(clocks) > 1:
+        raise InputError(str(paths[-1]), None, "its clock's zero is unknown and other files' is not", "one clock")
+    return trace
+
+
+def _read(
+    source: FileSource | WholeSource,
+    path: Path,
+    trace: Trace,
+    events: TraceEvents,
+    progress: Callable[[Path, int], None],
+) -> None:
+    events.begin(path)
+    while not source.finished:
+        for item in source.poll():
+            if isinstance(item, Opened):
+                # an archive's streams say where they came from before; here the file counts
+                trace.streams[item.stream] = Stream(msgspec.structs.replace(item.info, origin=str(path)))
+                trace.formats.append(item.info.source)
+            elif isinstance(item, Chunk):
+                trace.streams[item.stream].definitions.apply(item.definitions)
+                if len(item.batch):
+                    events.add(item.stream, item.batch)
+        progress(path, source.counters["bytes_read"])
+    miss(source, path)
+    trace.omissions.merge(source.omissions)
+    trace.problems.total += source.problems.total
+    room = trace.problems.kept - len(trace.problems.first)
+    trace.problems.first.extend(source.problems.first[:room])
+
+
+def miss(source: FileSource | WholeSource, path: Path) -> None:
+    """Reports a file that was read to its end and had no event."""
+    if not source.counters["events"] and not source.problems.total:
+        source.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))

@@ -1,0 +1,1 @@
+"""Each job's calls on disk, as they come in."""

@@ -1,0 +1,337 @@
+"""Keeps an archive of each job: what comes in is handed on, and what was taken is appended to the job's file."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from ...events import ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
+from ..ingest.ingest_core import Sink
+from .archive_io_thread import ArchiveFile, ArchiveIoThread, make_room
+from .archive_job import ArchivedJob, MissingListener, WaitingBytes
+from .archive_settings import ArchiveSettings
+
+__all__ = ["ArchiveSettings", "Archives"]
+
+_SLICE_S: Final = 0.01
+"""That checkpoints take at a time; then ingest has its turn."""
+_MOST_WAITING: Final = 1 << 26
+"""Bytes that may wait for the disk."""
+_LARGEST: Final = 32
+"""Streams whose sections are closed at a time when memory runs short."""
+_MOST_STUCK: Final = 1 << 26
+"""Bytes that may wait for files that take nothing."""
+_FIRST_CHECKPOINT_S: Final = 1.0
+"""From a job's first news to its first checkpoint; each further one comes twice as late, up to what is chosen."""
+
+
+class Archives:
+    """A sink that hands all on to the next, and archives what that has accepted.
+
+    Nothing that goes wrong with a file reaches the streams: it is counted, and the job goes on without its archive.
+    Files are written in a thread of its own; when the disk does not keep up, what comes is counted and left out.
+
+    Attributes:
+        counters: ``archives``, ``archive_bytes``, ``archives_failed``, ``archives_removed``,
+            ``archive_streams_failed``, ``archive_sections_early`` (memory ran short), ``archive_checkpoints_late`` (the
+            one before was not done), ``archive_writes_failed`` and ``events_not_archived:REASON``; cumulative.
+            ``archives_waiting``: those whose files take nothing now.
+    """
+
+    def __init__(
+        self,
+        next_sink: Sink,
+        settings: ArchiveSettings,
+        job_of: Callable[[StreamInfo], str],
+        counters: Counter[str] | None = None,
+        steady: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
+        on_missing: MissingListener = lambda job, reason, events: None,
+        holds: Callable[[str], bool] = lambda job: True,
+    ) -> None:
+        if settings.folder is None:
+            raise ConfigError("archives need a folder")
+        self.counters = Counter() if counters is None else counters
+        self._next = next_sink
+        self._settings = settings
+        self._job_of = job_of
+        self._steady, self._clock = steady, clock
+        self._on_missing = on_missing
+        self._holds = holds
+        self._folder = settings.folder
+        self._disk = ArchiveIoThread()
+        self._waiting = WaitingBytes()
+        self._jobs: dict[str, ArchivedJob] = {}
+        self._ending: list[ArchivedJob] = []
+        self._is_closed = False
+        self._paths: set[Path] = set()
+        self._job_of_stream: dict[str, str] = {}
+        self._held: dict[str, int] = {}
+        self._held_bytes = 0
+        self._checked_at_s = steady()
+
+    def prepare(self) -> None:
+        """Makes the folder, which is otherwise made with the first archive, and room in it.
+
+        Raises:
+            ConfigError: the folder cannot be made.
+        """
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"no archives can be kept in {self._folder}: {error.strerror}") from None
+        self._make_room()
+        self._disk.settle(wait=True)
+
+    def finish(self, job: str) -> Path | None:
+        """Completes all archives; what the disk does not take now is counted, as after that nothing is archived.
+
+        Returns:
+            The file of a job, as far as it could be written.
+        """
+        known = [each for each in (*self._ending, *self._jobs.values()) if each.name == job]
+        self.close()
+        return known[-1].file.path if known else None
+
+    # ---- the sink ----
+
+    def opened(self, stream: str, info: StreamInfo) -> None:
+        """Takes in a stream."""
+        self._next.opened(stream, info)
+        if self._is_closed:
+            return
+        name = self._job_of(info)
+        if not self._holds(name):  # refused: it would never be told to have ended
+            return
+        job = self._jobs.get(name)
+        if job is None or job.is_given_up:
+            job = self._begin(name)
+        self._job_of_stream[stream] = name
+        job.opened(stream, info)
+        self._has_news(job)
+
+    def changed(self, stream: str, info: StreamInfo) -> None:
+        """Takes in what a stream says of itself from now on."""
+        self._next.changed(stream, info)
+        if (job := self._find(stream)) is not None:
+            job.opened(stream, info)
+            self._has_news(job)
+
+    def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
+        """Takes in events; those that the next sink refuses are not archived."""
+        self._next.batch(stream, batch, definitions)
+        job = self._find(stream)
+        if job is None:
+            name = self._job_of_stream.get(stream)
+            if len(batch) and (name is not None or self._is_closed):
+                self.counters["events_not_archived:failed"] += len(batch)
+                if name is not None:
+                    self._on_missing(name, "failed", len(batch))
+            return
+        if job.written >= self._settings.job_bytes:
+            job.leave_out(stream, "job_bytes", len(batch))
+            return
+        reason = self._no_room_for(job)
+        job.leave_out(stream, reason, len(batch) if reason else 0)
+        job.batch(stream, empty_batch() if reason else batch, definitions)
+        self._has_news(job)
+        self._hold(stream, job.held_bytes(stream))
+        if self._held_bytes > self._settings.memory_bytes:
+            self._relieve(time.perf_counter() + _SLICE_S)
+
+    def closed(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Takes in that a stream has ended; its archive says what of it is missing."""
+        self._next.closed(stream, losses)
+        if (job := self._find(stream)) is not None:
+            job.closed(stream, losses)
+            self._has_news(job)
+        self._job_of_stream.pop(stream, None)
+        self._hold(stream, 0)
+
+    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Hands on; an archive that is completed before the stream ends says it, too."""
+        self._next.lossy(stream, losses)
+        if (found := self._find(stream)) is not None:
+            found.lost[stream] = losses
+
+    def silent(self, stream: str, is_silent: bool) -> None:
+        """Hands on."""
+        self._next.silent(stream, is_silent)
+
+    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+        """Hands on."""
+        self._next.lossy_job(collector, job, losses)
+
+    def refused(self, info: StreamInfo, reason: str) -> None:
+        """Hands on."""
+        self._next.refused(info, reason)
+
+    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
+        """Hands on."""
+        self._next.heartbeat(collector, host, counters)
+
+    def lost(self, collector: str) -> None:
+        """Hands on."""
+        self._next.lost(collector)
+
+    # ---- checkpoints ----
+
+    def tick(self) -> bool:
+        """Saves what is due, for some milliseconds, and makes room; to be called every second or so.
+
+        Returns:
+            Whether there is more to save: to be called again once ingest had its turn.
+        """
+        if self._is_closed:
+            return False
+        self._disk.settle()
+        now = self._steady()
+        for job in self._jobs.values():
+            if now >= job.due_at_s:
+                self.counters["archive_checkpoints_late"] += bool(job.unsaved)
+                job.unsaved.extend(() if job.unsaved else job.open_streams() or [""])
+                job.due_at_s = math.inf
+            if job.problem:
+                job.pump(now)
+        self._let_go(now)
+        if now - self._checked_at_s >= self._settings.checkpoint_s:
+            self._checked_at_s = now
+            self._make_room()
+        return self._save_unsaved(time.perf_counter() + _SLICE_S)
+
+    def settle(self) -> None:
+        """Waits until the disk has done all that it was asked for."""
+        self._disk.settle(wait=True)
+
+    def _has_news(self, job: ArchivedJob) -> None:
+        """Has what came in saved: soon where little was lost otherwise, later where many checkpoints would cost."""
+        now = self._steady()
+        if job.due_at_s == math.inf:
+            job.due_at_s = now + job.interval_s
+        job.pump(now)
+
+    def _save_unsaved(self, until: float) -> bool:
+        """Saves one stream after the other, at least one, until ``until`` of ``time.perf_counter``."""
+        for job in list(self._jobs.values()):
+            while job.unsaved:
+                self._save_stream(job, job.unsaved.popleft())
+                if not job.unsaved:
+                    # The first checkpoints are for a process that is killed, which costs no file what it was given.
+                    job.flush(save=job.interval_s >= self._settings.checkpoint_s)
+                    job.interval_s = min(2 * job.interval_s, self._settings.checkpoint_s)
+                    job.pump(self._steady())
+                if time.perf_counter() >= until:
+                    return any(job.unsaved for job in self._jobs.values())
+        return False
+
+    def _save_stream(self, job: ArchivedJob, stream: str) -> None:
+        job.save_stream(stream)
+        self._hold(stream, job.held_bytes(stream))
+
+    def _hold(self, stream: str, held: int) -> None:
+        self._held_bytes += held - self._held.pop(stream, 0)
+        if held:
+            self._held[stream] = held
+
+    def _relieve(self, until: float) -> None:
+        """Closes the sections of the streams that take most memory."""
+        for stream in heapq.nlargest(_LARGEST, self._held, key=self._held.__getitem__):
+            if (job := self._find(stream)) is None:
+                self._hold(stream, 0)
+            else:
+                self._save_stream(job, stream)
+                self.counters["archive_sections_early"] += 1
+            if self._held_bytes <= self._settings.memory_bytes or time.perf_counter() >= until:
+                break
+
+    # ---- ends ----
+
+    def end_job(self, name: str) -> None:
+        """Completes the archive of a job that has ended; one whose streams are still open is saved, and goes on."""
+        job = self._jobs.get(name)
+        if job is None:
+            return
+        if job.streams:
+            job.due_at_s = math.inf
+            job.unsaved = deque(job.open_streams())
+        else:
+            self._complete(job)
+
+    def close(self) -> None:
+        """Completes all archives, and waits for the disk; what it does not take now is counted. Safe to call twice."""
+        self._is_closed = True
+        for job in list(self._jobs.values()):
+            self._complete(job)
+        self._job_of_stream.clear()
+        self._disk.settle(wait=True)
+        for last in (False, True):
+            for job in self._ending:
+                if last:
+                    job.give_up("no_room")
+                job.pump(self._steady(), at_once=True)
+            self._disk.settle(wait=True)
+        self._ending.clear()
+        self._disk.close()
+
+    def _complete(self, job: ArchivedJob) -> None:
+        for stream in job.open_streams():
+            self._hold(stream, 0)
+        job.end()
+        job.pump(self._steady())
+        self._end(job)
+
+    def _end(self, job: ArchivedJob) -> None:
+        if self._jobs.get(job.name) is job:
+            del self._jobs[job.name]
+        self._ending.append(job)
+
+    def _let_go(self, now_s: float) -> None:
+        """Goes on with what has ended and is not written, and forgets what is."""
+        for job in [job for job in self._jobs.values() if job.is_given_up]:
+            self._end(job)
+        for job in self._ending:
+            if self._waiting.stuck > _MOST_STUCK and job.problem:
+                job.give_up("no_room")
+            job.pump(now_s)
+        self._ending = [job for job in self._ending if not job.is_done]
+
+    def _no_room_for(self, job: ArchivedJob) -> str:
+        """Returns why events of a job cannot be taken now, or ""."""
+        if job.problem:
+            if self._waiting.stuck > 2 * _MOST_STUCK:  # definitions alone
+                job.give_up("no_room")
+                return "no_room"
+            return "no_room" if self._waiting.stuck > _MOST_STUCK else ""
+        if self._waiting.moving > _MOST_WAITING:
+            self._disk.settle()
+        return "disk" if self._waiting.moving > _MOST_WAITING else ""
+
+    def _find(self, stream: str) -> ArchivedJob | None:
+        job = self._jobs.get(self._job_of_stream.get(stream, ""))
+        # An archive that was given up may have been followed by another, which knows nothing of the stream.
+        return job if job is not None and stream in job.streams else None
+
+    def _begin(self, name: str) -> ArchivedJob:
+        if (old := self._jobs.get(name)) is not None:
+            self._end(old)
+        file = ArchiveFile(self._folder, name, self._clock(), self._paths)
+        job = ArchivedJob(name, file, self._disk, self._waiting, self.counters, self._on_missing)
+        job.interval_s = min(_FIRST_CHECKPOINT_S, self._settings.checkpoint_s)
+        self._jobs[name] = job
+        self.counters["archives"] += 1
+        job.begin({"job": name, "begun_s": self._clock()})
+        return job
+
+    def _make_room(self) -> None:
+        folder, oldest_s = self._folder, self._clock() - self._settings.retain_s
+        room = self._settings.quota_bytes - sum(job.written for job in self._jobs.values())
+
+        def count(removed: int) -> None:
+            self.counters["archives_removed"] += removed
+
+        self._disk.do(lambda: make_room(folder, self._paths.copy, room, oldest_s), count)

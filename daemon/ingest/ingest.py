@@ -1,0 +1,120 @@
+"""The socket that collectors connect to: the shell around ``IngestCore``."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import zmq
+import zmq.asyncio
+
+from ...events import ConfigError
+from ...events.descriptors import backlog
+from ...events.endpoints import check_private, is_ipv6, private_files
+from ...events.wire import Frame
+from .ingest_core import IngestCore, IngestSettings, Reply, Sink
+
+_log = logging.getLogger(__name__)
+_MOST_LOGGED: Final = 20
+_MESSAGES_A_TURN: Final = 64
+_CROWDED_TURNS: Final = 64  # of that many messages each
+_TICK_S: Final = 0.5
+
+
+class Ingest:
+    """A ROUTER socket and the loop that feeds a sink from it.
+
+    Plain text is for ipc and loopback; anything else is refused unless the settings allow it. The keys of CURVE
+    belong in ``bind``, before the socket is bound.
+    """
+
+    def __init__(
+        self, context: zmq.asyncio.Context, endpoint: str, sink: Sink, settings: IngestSettings | None = None
+    ) -> None:
+        self._settings = settings or IngestSettings()
+        self.core = IngestCore(sink, self._settings)
+        self._endpoint = endpoint
+        self._bound = endpoint
+        self._socket: zmq.asyncio.Socket = context.socket(zmq.ROUTER)
+        self._socket.linger = 0
+        self._socket.setsockopt(zmq.MAXMSGSIZE, 64 << 20)
+        self._socket.setsockopt(zmq.BACKLOG, backlog())
+        self._unread_turns = 0
+
+    def bind(self) -> str:
+        """Binds the socket; returns the endpoint, with the port that the system chose.
+
+        Raises:
+            ConfigError: the endpoint is malformed, in use, or would be readable by others.
+        """
+        check_private(self._endpoint, allow=self._settings.allow_plaintext, permission="bounds.allow_plaintext")
+        self._socket.setsockopt(zmq.IPV6, is_ipv6(self._endpoint))
+        try:
+            with private_files():
+                self._socket.bind(self._endpoint)
+        except zmq.ZMQError as error:
+            raise ConfigError(f"cannot listen on {self._endpoint}: {error}") from None
+        self._bound = bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+        return self._bound
+
+    def stop_listening(self) -> None:
+        """Takes no connections, and ends those that there are."""
+        with contextlib.suppress(zmq.ZMQError):
+            self._socket.unbind(self._bound)
+
+    def listen(self) -> None:
+        """Listens again where it did; raises an OSError (zmq.ZMQError) where that does not work yet."""
+        with private_files():
+            self._socket.bind(self._bound)
+
+    async def run(self) -> None:
+        """Receives until cancelled."""
+        next_tick = 0.0
+        while True:
+            read_all = not await self._socket.poll(int(_TICK_S * 1000)) or await self._receive_some()
+            self._unread_turns = 0 if read_all else self._unread_turns + 1
+            now = time.monotonic()
+            if now >= next_tick:
+                self.core.tick(now)
+                next_tick = now + _TICK_S
+
+    def close(self) -> None:
+        """Closes the socket."""
+        self._socket.close()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether messages have waited at the end of each turn for long; turns, as a pause of ours is no crowd."""
+        return self._unread_turns >= _CROWDED_TURNS
+
+    def hold_back(self, share: float) -> None:
+        """Has collectors get a share of their credit, and a share of the messages taken in at a time; 1 is all."""
+        self.core.share = share
+
+    async def _receive_some(self) -> bool:
+        """Takes in a few messages; tells whether these were all."""
+        for _ in range(max(1, round(_MESSAGES_A_TURN * self.core.share))):
+            try:
+                parts: Sequence[zmq.Frame] = await self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
+            except zmq.Again:
+                return True
+            identity = parts[0].bytes
+            frames: list[Frame] = [part.buffer for part in parts[1:]]
+            for peer, reply in self._answers(identity, frames):
+                with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
+                    await self._socket.send_multipart([peer, *reply], zmq.NOBLOCK)
+        await asyncio.sleep(0)
+        return False
+
+    def _answers(self, identity: bytes, frames: list[Frame]) -> list[Reply]:
+        try:
+            return self.core.receive(identity, frames, time.monotonic())
+        except Exception:  # one message that breaks something costs itself
+            self.core.stats.failed += 1
+            if self.core.stats.failed <= _MOST_LOGGED:
+                _log.exception("a message could not be taken in")
+            return []

@@ -1,0 +1,371 @@
+"""The aggregator's end of the wire as a state machine: frames and time in, frames out. No sockets, no clock.
+
+Each batch reaches the sink exactly once and in order, however often and in whatever order the wire delivers it. It is
+acknowledged after the sink has returned; a journal will be a sink that appends and then forwards.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Final, ParamSpec, Protocol
+
+from msgspec import Struct, field
+from pydantic import BaseModel, ConfigDict, Field
+
+from ...events import Definitions, EventBatch, IotideError, ProtocolError, StreamInfo, empty_batch
+from ...events.losses import MOST_REASONS, checked
+from ...events.wire import (
+    PROTOCOL_VERSION,
+    Ack,
+    Batch,
+    Bye,
+    Frame,
+    Heartbeat,
+    Hello,
+    Reject,
+    decode_columns,
+    decode_header,
+    encode,
+)
+from .owners import Collector, Owners
+
+_log = logging.getLogger(__name__)
+
+_MOST_JOBS: Final = 1000
+"""Of whose losses one heartbeat tells."""
+Reply = tuple[bytes, list[Frame]]
+_P = ParamSpec("_P")
+
+
+class IngestSettings(BaseModel):
+    """Bounds of what collectors may send."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    allow_plaintext: bool = Field(
+        False, description="Listen in plain text beyond loopback (on a trusted network only)."
+    )
+    max_streams: int = Field(200_000, ge=1, description="Streams open at once; more are refused.")
+    max_collectors: int = Field(100_000, ge=1, description="Collectors known at once; streams of more are refused.")
+    remembered_streams: int = Field(200_000, ge=0, description="Ended streams whose late repetitions are recognised.")
+    credit: int = Field(256, ge=1, description="Batches that a collector may have unacknowledged.")
+    lost_after_s: float = Field(10.0, gt=0, description="Silence after which a collector counts as lost, s.")
+    forget_after_s: float = Field(
+        120.0, gt=0, description="Absence of a lost collector after which its streams are closed, s."
+    )
+
+
+class StreamForgottenError(IotideError):
+    """The sink has let go of an open stream; its collector introduces it again and goes on."""
+
+
+class Sink(Protocol):
+    """What takes the streams in."""
+
+    def opened(self, stream: str, info: StreamInfo) -> None:
+        """Takes in a new stream."""
+        ...
+
+    def changed(self, stream: str, info: StreamInfo) -> None:
+        """Takes in what an open stream says of itself from now on; its job stays the same."""
+        ...
+
+    def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
+        """Takes in events, or (with an empty batch) definitions alone.
+
+        Raises:
+            ProtocolError: the batch contradicts what came before; it is rejected and skipped.
+            StreamForgottenError: the stream is to be introduced again, and the batch sent again.
+        """
+        ...
+
+    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Takes in what of an open stream was lost on the way so far, by the collector's counters; cumulative."""
+        ...
+
+    def silent(self, stream: str, is_silent: bool) -> None:
+        """Takes in that an open stream's collector has fallen silent, or is heard of again."""
+        ...
+
+    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+        """Takes in what a collector lost of a job so far and no stream tells of; cumulative."""
+        ...
+
+    def refused(self, info: StreamInfo, reason: str) -> None:
+        """Takes in that a stream was refused by a bound of ours."""
+        ...
+
+    def closed(self, stream: str, losses: Mapping[str, int]) -> None:
+        """Takes in that a stream has ended, and all that of it was lost on the way, by the collector's counters."""
+        ...
+
+    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
+        """Takes in a collector's cumulative counters."""
+        ...
+
+    def lost(self, collector: str) -> None:
+        """Takes in that a collector has fallen silent."""
+        ...
+
+
+class IngestStats(Struct):
+    """What has come in; all cumulative but ``streams`` and ``collectors``."""
+
+    messages: int = 0
+    batches: int = 0
+    events: int = 0
+    bytes: int = 0
+    duplicates: int = 0
+    malformed: int = 0
+    foreign: int = 0
+    """Messages about a stream from a peer whose stream it is not, or not yet again after it reconnected."""
+    failed: int = 0
+    """Times that the sink broke over news other than a batch."""
+    rejected: Counter[str] = field(default_factory=Counter)
+    streams: int = 0
+    collectors: int = 0
+
+
+class _Stream(Struct):
+    owner: Collector
+    expected: int
+    gap_told: int = 0
+    """The sequence number that was last asked for again."""
+    taken_before: int = 1
+    """Batches before this number were taken before the stream was cut off."""
+    losses: dict[str, int] = field(default_factory=dict)
+    """What of it was lost on the way, by the collector's counters, so far."""
+
+
+class IngestCore:
+    """Holds the sequence state of all streams and feeds a sink."""
+
+    def __init__(self, sink: Sink, settings: IngestSettings) -> None:
+        self.stats = IngestStats()
+        self.share = 1.0
+        """Of the credit that collectors get now."""
+        self._sink = sink
+        self._settings = settings
+        self._streams: dict[str, _Stream] = {}
+        self._owners = Owners()
+        self._ended: OrderedDict[str, tuple[int, str]] = OrderedDict()  # number of the last ack, collector
+        self._cut_off: OrderedDict[str, int] = OrderedDict()  # what a stream expected then
+        self._heard: dict[str, float] = {}
+
+    def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
+        """Takes in one message of the peer ``identity``; returns what is to be answered."""
+        self.stats.messages += 1
+        try:
+            if not frames:
+                raise ProtocolError("a message has at least one frame")
+            message = decode_header(frames[0])
+            if len(frames) > 1 and not isinstance(message, Batch):
+                raise ProtocolError(f"only a batch has column frames, but {len(frames) - 1} follow")
+        except ProtocolError as error:
+            self.stats.malformed += 1
+            return self._reject(identity, "", 0, "malformed", str(error))
+        if isinstance(message, Batch):
+            self.stats.bytes += sum(len(frame) for frame in frames)
+            return self._batch(identity, message, frames[1:])
+        if isinstance(message, Hello):
+            return self._hello(identity, message)
+        if isinstance(message, Heartbeat):
+            return self._heartbeat(identity, message, now_s)
+        if isinstance(message, Bye):
+            return self._bye(identity, message)
+        self.stats.malformed += 1
+        return []  # ACK and REJECT go the other way; answering could make two ends answer for ever
+
+    def tick(self, now_s: float) -> None:
+        """Notices collectors that have fallen silent, and closes the streams of those that stay so."""
+        limit = now_s - self._settings.lost_after_s
+        for collector in [name for name, heard in self._heard.items() if heard < limit]:
+            del self._heard[collector]
+            self._tell(self._sink.lost, collector)
+            self._tell_silent(collector, True)
+        self.stats.collectors = len(self._heard)
+        for name in self._owners.abandoned(self._heard, now_s, self._settings.forget_after_s):
+            # Should its collector come back, it says HELLO again, and goes on.
+            self._cut_off[name] = self._streams[name].expected
+            while len(self._cut_off) > self._settings.remembered_streams:
+                self._cut_off.popitem(last=False)
+            self._remove(name, {**self._streams[name].losses, "streams_cut_off": 1})
+
+    def _hello(self, identity: bytes, hello: Hello) -> list[Reply]:
+        name = hello.stream
+        if hello.version != PROTOCOL_VERSION:
+            return self._reject(identity, name, 0, "version", f"this end speaks version {PROTOCOL_VERSION}")
+        if hello.next_seq < 1:
+            self.stats.malformed += 1
+            return self._reject(identity, name, 0, "malformed", "next_seq is at least 1")
+        stream = self._streams.get(name)
+        owner = stream.owner.name if stream is not None else self._ended.get(name, (0, hello.collector))[1]
+        if owner != hello.collector:
+            self.stats.foreign += 1
+            return self._reject(identity, name, 0, "foreign", "the stream is another collector's")
+        self._owners.bind(hello.collector, identity)
+        if name in self._ended:
+            return []  # said again; its batches are judged by their numbers
+        if stream is None:
+            if full := self._full(hello.collector):
+                self._tell(self._sink.refused, hello.info, full)
+                most = getattr(self._settings, full)
+                return self._reject(identity, name, 0, "full", f"bounds.{full} = {most} is reached; raise it")
+            stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
+            stream.taken_before = self._cut_off.pop(name, 1)
+            self._streams[name] = stream
+            self.stats.streams = len(self._streams)
+            self._tell(self._sink.opened, name, hello.info)
+            self._lose(name, stream, hello.losses)
+        elif hello.next_seq <= stream.expected:
+            self._lose(name, stream, hello.losses)
+            return []  # said again, too
+        stream.expected = hello.next_seq  # its sender has nothing before that, nor ever will
+        if hello.definitions:
+            self._define(name, hello.definitions)
+        return []
+
+    def _batch(self, identity: bytes, header: Batch, columns: Sequence[Frame]) -> list[Reply]:
+        name, seq = header.stream, header.seq
+        stream = self._streams.get(name)
+        if stream is None:
+            if name in self._ended:
+                self.stats.duplicates += 1
+                return self._ack(identity, name, self._ended[name][0])
+            return self._reject(identity, name, seq, "unknown_stream", "say HELLO first")
+        if stream.owner.peer != identity:
+            return self._foreign(identity, name, seq)
+        if seq < stream.expected:
+            self.stats.duplicates += 1
+            return self._ack(identity, name, stream.expected - 1)
+        if seq > stream.expected:
+            if stream.gap_told == stream.expected:
+                return []
+            stream.gap_told = stream.expected
+            return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
+        stream.expected += 1  # also when it is refused: its sender forgets it, and goes on with the next
+        stream.gap_told = 0
+        if seq < stream.taken_before:  # all is new to us but its events
+            self.stats.duplicates += 1
+            self._define(name, header.definitions)
+            return self._ack(identity, name, seq)
+        if header.info is not None:
+            self._tell(self._sink.changed, name, header.info)
+        if header.losses:
+            self._lose(name, stream, header.losses)
+        try:
+            events = decode_columns(header, columns)
+        except ProtocolError as error:
+            self.stats.malformed += 1
+            self._define(name, header.definitions)  # later batches build on them
+            return self._reject(identity, name, seq, "malformed", str(error))
+        try:
+            self._sink.batch(name, events, header.definitions)
+        except StreamForgottenError as error:
+            self._remove(name, stream.losses)
+            return self._reject(identity, name, seq, "unknown_stream", str(error))
+        except ProtocolError as error:
+            self.stats.malformed += 1
+            return self._reject(identity, name, seq, "malformed", str(error))
+        except Exception as error:  # one batch that breaks an analyzer does not end the daemon
+            _log.exception("batch %d of stream %s failed", seq, name)
+            return self._reject(identity, name, seq, "failed", repr(error))
+        self.stats.batches += 1
+        self.stats.events += header.length
+        return self._ack(identity, name, seq)
+
+    def _bye(self, identity: bytes, bye: Bye) -> list[Reply]:
+        name = bye.stream
+        stream = self._streams.get(name)
+        if stream is None:
+            if name in self._ended:
+                return self._ack(identity, name, self._ended[name][0])
+            return self._reject(identity, name, bye.last_seq, "unknown_stream", "say HELLO first")
+        if stream.owner.peer != identity:
+            return self._foreign(identity, name, bye.last_seq)
+        if bye.last_seq >= stream.expected:
+            return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
+        self._ended[name] = stream.expected, stream.owner.name
+        while len(self._ended) > self._settings.remembered_streams:
+            self._ended.popitem(last=False)
+        self._remove(name, {**bye.losses, **_larger(stream.losses, checked(bye.losses))})
+        return self._ack(identity, name, stream.expected)  # one more than its last batch: BYE itself
+
+    def _foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
+        """Answers a peer that has not said whose stream it is; a collector that reconnected says HELLO and goes on."""
+        self.stats.foreign += 1
+        reason = "its collector speaks over another connection; say HELLO first"
+        return self._reject(identity, stream, seq, "unknown_stream", reason)
+
+    def _full(self, collector: str) -> str:
+        """Returns the bound that a further stream would exceed, or ""."""
+        if len(self._streams) >= self._settings.max_streams:
+            return "max_streams"
+        if collector not in self._owners and len(self._owners) >= self._settings.max_collectors:
+            return "max_collectors"
+        return ""
+
+    def _remove(self, name: str, losses: Mapping[str, int]) -> None:
+        stream = self._streams.pop(name)
+        self.stats.streams = len(self._streams)
+        self._owners.remove(stream.owner, name)
+        self._tell(self._sink.closed, name, losses)
+
+    def _lose(self, name: str, stream: _Stream, losses: Mapping[str, int]) -> None:
+        """Takes in what of a stream was lost so far; said again, or late, it changes nothing."""
+        known = stream.losses
+        stream.losses = _larger(known, checked(losses))
+        if stream.losses != known:
+            self._tell(self._sink.lossy, name, stream.losses)
+
+    def _tell_silent(self, collector: str, is_silent: bool) -> None:
+        for name in self._owners.streams_of(collector):
+            self._tell(self._sink.silent, name, is_silent)
+
+    def _define(self, stream: str, definitions: Definitions) -> None:
+        try:
+            self._sink.batch(stream, empty_batch(), definitions)
+        except ProtocolError:
+            self.stats.malformed += 1
+        except Exception:
+            self.stats.failed += 1
+            _log.exception("the definitions of stream %s failed", stream)
+
+    def _tell(self, listener: Callable[_P, None], *news: _P.args, **more: _P.kwargs) -> None:
+        try:
+            listener(*news, **more)
+        except Exception:  # news that breaks the sink does not end the daemon
+            self.stats.failed += 1
+            _log.exception("the sink failed")
+
+    def _heartbeat(self, identity: bytes, beat: Heartbeat, now_s: float) -> list[Reply]:
+        self._owners.bind(beat.collector, identity)
+        if beat.collector not in self._heard:
+            self._tell_silent(beat.collector, False)
+        if beat.collector in self._heard or len(self._heard) < self._settings.max_collectors:
+            self._heard[beat.collector] = now_s
+            self.stats.collectors = len(self._heard)
+            self._tell(self._sink.heartbeat, beat.collector, beat.host, beat.counters)
+            for job, losses in islice(beat.losses.items(), _MOST_JOBS):
+                self._tell(self._sink.lossy_job, beat.collector, job, checked(losses))
+        return [(identity, encode(Heartbeat()))]
+
+    def _ack(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
+        credit = max(1, round(self._settings.credit * self.share))
+        return [(identity, encode(Ack(stream=stream, seq=seq, credit=credit)))]
+
+    def _reject(self, identity: bytes, stream: str, seq: int, code: str, reason: str) -> list[Reply]:
+        self.stats.rejected[code] += 1
+        return [(identity, encode(Reject(stream=stream, seq=seq, code=code, reason=reason)))]
+
+
+def _larger(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """Joins cumulative counts; of each the larger is the later."""
+    joined = dict(before)
+    for name, count in now.items():
+        if name in joined or len(joined) < MOST_REASONS:
+            joined[name] = max(count, joined.get(name, 0))
+    return joined

@@ -1,0 +1,1 @@
+"""Jobs that run: their streams, analyzers, losses and life."""

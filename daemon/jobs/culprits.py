@@ -1,0 +1,103 @@
+"""Who disturbs a job, of what the aggregator knows of all jobs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from ...analyzers.interaction.culprits import Load, culprits_of
+from ...analyzers.interaction.tables import Tables
+from ...analyzers.pipeline.job_interactions import rank_jobs
+from ...events import FileType
+from ...results.interaction import Culprits
+from .failures import AnalysisFailedError
+from .session import SIGNAL, JobSession
+
+_MOST_FILES: Final = 1000
+_COUNTS: Final = (FileType.REGULAR, FileType.UNKNOWN)
+
+
+def frozen_culprits(
+    job: JobSession, sessions: Sequence[JobSession], start_s: float | None, end_s: float | None, top: int
+) -> Callable[[], Culprits] | None:
+    """Copies what is known of jobs and returns what finds the culprits, in another thread; None before the first event.
+
+    Args:
+        job: who is disturbed.
+        sessions: all jobs that may have done it.
+        start_s: when the time that counts begins; None for the job's first event.
+        end_s: when it ends; None for its last.
+        top: culprits told at most.
+
+    Raises:
+        AnalysisFailedError: what the disturbed job moved is not known.
+    """
+    if job.first_ns is None or job.last_ns is None:
+        return None
+    start_ns = job.first_ns if start_s is None else max(job.first_ns, int(start_s * 1e9))
+    end_ns = max(job.last_ns if end_s is None else min(job.last_ns, int(end_s * 1e9)), start_ns + 1)
+    others = [one for one in sessions if one is not job and one.own_clock == job.own_clock]
+    if job.own_clock:  # stamps of several zeros cannot be compared
+        others = []
+    meanwhile = []
+    for one in others:
+        if one.first_ns is not None and one.last_ns is not None and one.first_ns < end_ns and one.last_ns > start_ns:
+            with contextlib.suppress(AnalysisFailedError):  # what another job moved is not known then
+                meanwhile.append(load_of(one, start_ns, end_ns))
+    known = {one.job for one in meanwhile}
+    own = load_of(job, start_ns, end_ns)
+    known_files = shared_by((job, *others))
+    earlier = [
+        Load(name, start_ns / 1e9, 1.0, np.zeros(0)) for name, _, _ in known_files if name not in known | {job.job}
+    ]
+    settings = job.settings.rank
+    return lambda: culprits_of(
+        own, [*meanwhile, *earlier], start_ns / 1e9, end_ns / 1e9, rank_jobs(known_files, settings), top
+    )
+
+
+def shared_by(sessions: Iterable[JobSession]) -> list[tuple[str, Tables, Sequence[str]]]:
+    """Returns what jobs know of who uses which file; nothing of those where that is off, or failed."""
+    known = []
+    for session in sessions:
+        with contextlib.suppress(AnalysisFailedError):
+            if (interactions := session.interactions) is not None:
+                with session.failures.asking("interactions"):
+                    known.append(interactions.shared())
+    return known
+
+
+def load_of(session: JobSession, start_ns: int, end_ns: int) -> Load:
+    """Returns what a job moved between two times, on files, by the rule of the signal.
+
+    Raises:
+        AnalysisFailedError: that is not known.
+    """
+    session.failures.check(SIGNAL)
+    with session.failures.asking(SIGNAL):
+        series = session.predictor.series(start_ns, end_ns)
+    mounts: dict[str, int] = {}
+    local = set()
+    totals = session.totals
+    with session.failures.asking("totals"):
+        files = totals.files(_MOST_FILES)
+    for row in files:
+        info = session.names.files[row.number]
+        moved = row.bytes_read + row.bytes_written
+        if moved and info.type in _COUNTS and row.number:
+            mounts[info.mount_point] = mounts.get(info.mount_point, 0) + moved
+            if info.shared is False:
+                local.add(info.mount_point)
+    return Load(
+        job=session.job,
+        start_s=series.start_s,
+        bin_s=series.bin_s,
+        moved=(np.array(series.read) + np.array(series.written)) * series.bin_s,
+        user=session.user,
+        mounts=mounts,
+        local=frozenset(local),
+        hosts=frozenset(session.hosts),
+    )

@@ -1,0 +1,52 @@
+"""On which file systems a job's I/O is: of the files that its signal has bytes of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ...analyzers.pipeline.numbering import JobNames
+from ...analyzers.signal.selection import FEW, counted, counted_of_few
+from ...events import EventBatch
+from ...events.batch import occurring
+from ...results.models import FileSystem
+
+_MOST: Final = 16
+
+
+class FileSystems:
+    """The file systems that a job read or wrote, in the order in which it first did; at most sixteen.
+
+    Each file is looked at once.
+    """
+
+    def __init__(self, names: JobNames) -> None:
+        self.used: list[FileSystem] = []
+        self._names = names
+        self._seen = bytearray(b"\1")  # whether, by file number; 0 is no file
+
+    def _fresh(self, batch: EventBatch) -> set[int]:
+        """Returns the files of events that count, and that were not looked at."""
+        if len(batch) <= FEW:
+            files: list[int] = batch.file.tolist()
+            if not any(unseen := [not self._seen[file] for file in files]):
+                return set()
+            return {files[row] for row in counted_of_few(batch, self._names.left_out) if unseen[row]}
+        fresh = np.frombuffer(self._seen, np.uint8)[occurring(batch.file)] == 0
+        if not fresh.any():
+            return set()
+        return set(batch.file[counted(batch, self._names.left_out, "both") & fresh].tolist())
+
+    def add(self, batch: EventBatch) -> None:
+        """Takes in events in the job's numbers."""
+        if len(self.used) >= _MOST:
+            return
+        if len(self._seen) < len(self._names.files):
+            self._seen += bytes(2 * len(self._names.files) - len(self._seen))
+        for number in sorted(self._fresh(batch)):
+            self._seen[number] = 1
+            file = self._names.files[number]
+            place = FileSystem(mount_point=file.mount_point, type=file.filesystem, shared=file.shared)
+            if (place.mount_point or place.type) and place not in self.used and len(self.used) < _MOST:
+                self.used.append(place)

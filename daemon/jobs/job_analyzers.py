@@ -1,0 +1,223 @@
+"""What is told of a job's calls besides its rhythm: totals, graph, layers and interactions, many events at a time."""
+
+from __future__ import annotations
+
+from typing import Final, TypeVar
+
+from msgspec import Struct, field
+
+from ...analyzers.online.predictor import Predictor
+from ...analyzers.pipeline.analysis_queue import AnalysisQueue
+from ...analyzers.pipeline.contract import Analyzer, JobContext, Reporting
+from ...analyzers.pipeline.job_graph import JobGraph
+from ...analyzers.pipeline.job_groups import JobGroups, groups_wanted
+from ...analyzers.pipeline.job_interactions import JobInteractions
+from ...analyzers.pipeline.job_layers import JobLayers
+from ...analyzers.pipeline.job_totals import JobTotals
+from ...analyzers.pipeline.numbering import JobNames
+from ...analyzers.pipeline.registry import ANALYZERS
+from ...analyzers.totals import Totals
+from ...events import EventBatch, StreamInfo
+from ...results.models import Prediction
+from ..settings import AggregatorSettings, read_rules
+from .failures import Failures
+
+_FEWEST_AT_ONCE: Final = 768
+_MOST_AT_ONCE: Final = 65_536
+_SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
+_MOST_CLOSING: Final = 256
+_SHORTEST_S: Final = 5.0  # a job whose members are looked at
+
+_A = TypeVar("_A")
+
+
+class _Reader(Struct):
+    analyzer: Analyzer
+    seen: int = 0
+    """Of the events that are held."""
+    closed: int = 0
+    """Of the streams that have ended since."""
+    losses: dict[str, int] = field(default_factory=dict)
+    """As last told."""
+
+
+class JobAnalyzers:
+    """Holds a job's events back until there are enough of them, or somebody asks: each look takes its time.
+
+    What is asked for takes in first what it has not seen yet, so nobody can tell that events were held back. One that
+    breaks is stopped, which ``failures`` tells; the others go on.
+
+    Attributes:
+        events: how many came in.
+        signal: that of the whole job; None where there is none.
+    """
+
+    def __init__(self, job: str, settings: AggregatorSettings, names: JobNames, failures: Failures) -> None:
+        self.events = 0
+        self.signal: Predictor | None = None
+        self._job, self._settings, self._names, self._failures = job, settings, names, failures
+        self._made: set[str] = set()  # those that were asked for, or needed, so far
+        self._readers: dict[str, _Reader] = {}
+        self._stopped: dict[str, dict[str, int]] = {}  # what each lacked in the end
+        self._held = AnalysisQueue()
+        self._closing: dict[str, int] = {}
+        self._pids: dict[str, int] = {}
+
+    @property
+    def totals(self) -> Totals:
+        """Sums by call and by file. Raises AnalysisFailedError, as all analyzers do that failed."""
+        sums = self._up_to_date("totals", JobTotals)
+        return sums.totals if sums is not None else Totals()
+
+    @property
+    def graph(self) -> JobGraph | None:
+        """The directly-follows graph; None before the first event, and where it is switched off."""
+        return self._up_to_date("graph", JobGraph)
+
+    @property
+    def layers(self) -> JobLayers | None:
+        """The layers; None likewise."""
+        return self._up_to_date("layers", JobLayers)
+
+    @property
+    def interactions(self) -> JobInteractions | None:
+        """Who interacts with whom; None likewise."""
+        return self._up_to_date("interactions", JobInteractions)
+
+    @property
+    def groups(self) -> JobGroups | None:
+        """Members and their groups; None before the first event, and where they are switched off."""
+        return self._up_to_date("groups", JobGroups)
+
+    def with_groups(self, prediction: Prediction, now_ns: int, span_s: float, *, whole: bool) -> Prediction:
+        """Returns a prediction with what groups of the job's members add to it; of a short job as it is.
+
+        Args:
+            prediction: what was found in the signal of the whole job.
+            now_ns: the present.
+            span_s: how long the job has been seen.
+            whole: look at the whole observation.
+        """
+        if not self.events or span_s < _SHORTEST_S or not groups_wanted(self._settings.detect):
+            return prediction
+        self._make("groups")
+        if "groups" in self._readers:
+            self._catch_up("groups")
+        reader = self._readers.get("groups")
+        if reader is None or not isinstance(reader.analyzer, JobGroups):
+            return prediction
+        try:
+            return reader.analyzer.answer(prediction, now_ns, whole=whole)
+        except Exception as error:
+            self._failures.add("groups", error, stopped=False)
+            return prediction
+
+    def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
+        """Takes in events of a stream in the job's numbers."""
+        if self._closing and (stream in self._closing or (info.pid and info.pid in self._closing.values())):
+            self._catch_all_up()  # the same number may be another process now
+        self._pids[stream] = info.pid
+        self.events += len(batch)
+        self._held.put(batch, stream, info)
+        if len(self._held) >= min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE):
+            self._catch_all_up()
+
+    def close_stream(self, stream: str) -> None:
+        """Takes in that a stream has ended."""
+        if (pid := self._pids.pop(stream, None)) is not None:
+            self._closing[stream] = pid
+            if len(self._closing) >= _MOST_CLOSING:
+                self._catch_all_up()
+
+    def settle(self) -> None:
+        """Gives memory back that a silent job does not need.
+
+        The events of a small job are kept as they are: they are fewer than what the analyses would hold of them, and
+        most small jobs end and nobody asks. What was asked of it is given back nonetheless.
+        """
+        if len(self._made) < len(ANALYZERS) and self.events <= _FEWEST_AT_ONCE:  # a scrape asks of each for two parts
+            for name in list(self._readers):
+                self._catch_up(name)
+            self._held.pack()
+        else:
+            self._catch_all_up()
+        for name, reader in list(self._readers.items()):
+            try:
+                reader.analyzer.settle()
+            except Exception as error:
+                self._stop(name, error)
+
+    def losses(self, name: str) -> dict[str, int]:
+        """Returns what an analyzer lacks so far, by reason; of one that was stopped what it lacked until then."""
+        if (reader := self._readers.get(name)) is None:
+            return self._stopped.get(name, {})
+        try:
+            reader.losses = reader.analyzer.losses()
+        except Exception as error:
+            self._failures.add(name, error, stopped=False)
+        return reader.losses
+
+    def _make(self, name: str) -> None:
+        """Makes an analyzer when it is first needed; events are let go of only once there are all."""
+        if name in self._made or not self.events:
+            return
+        self._made.add(name)
+        try:
+            analyzer = ANALYZERS[name].make(JobContext(self._job, self._names, self._settings, read_rules))
+        except Exception as error:
+            self._failures.add(name, error, stopped=True)
+            return
+        if isinstance(analyzer, JobGroups):
+            analyzer.signal = self.signal
+        if analyzer is not None:
+            self._readers[name] = _Reader(analyzer)
+
+    def reporting(self, name: str) -> Reporting | None:
+        """Returns an analyzer that has a result of its own; None likewise."""
+        analyzer = self._up_to_date(name, object)
+        return analyzer if isinstance(analyzer, Reporting) else None
+
+    def _up_to_date(self, name: str, kind: type[_A]) -> _A | None:
+        self._make(name)
+        if name in self._readers:
+            self._catch_up(name)
+            self._take_in_all(name)
+        self._failures.check(name)
+        reader = self._readers.get(name)
+        return reader.analyzer if reader is not None and isinstance(reader.analyzer, kind) else None
+
+    def _catch_up(self, name: str) -> None:
+        reader = self._readers[name]
+        try:
+            first, reader.seen = reader.seen, len(self._held)
+            if first < len(self._held):
+                reader.analyzer.update(self._held.since(first))
+            first, reader.closed = reader.closed, len(self._closing)
+            for stream in list(self._closing)[first:]:
+                reader.analyzer.close_stream(stream)
+        except Exception as error:
+            self._stop(name, error)
+
+    def _take_in_all(self, name: str) -> None:
+        """Has interactions take in what they hold back themselves: while they answer they could not be stopped."""
+        if (reader := self._readers.get(name)) is not None and isinstance(reader.analyzer, JobInteractions):
+            try:
+                reader.analyzer.settle()
+            except Exception as error:
+                self._stop(name, error)
+
+    def _catch_all_up(self) -> None:
+        for name in ANALYZERS:
+            self._make(name)
+        for name in list(self._readers):
+            self._catch_up(name)
+        for reader in self._readers.values():
+            reader.seen = reader.closed = 0
+        self._held.clear()
+        self._closing.clear()
+
+    def _stop(self, name: str, error: Exception) -> None:
+        """Lets go of an analyzer that broke: it may have taken in half of what it was given."""
+        self._failures.add(name, error, stopped=True)
+        self._stopped[name] = self.losses(name)
+        del self._readers[name]

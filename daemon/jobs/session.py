@@ -1,0 +1,392 @@
+"""One job: all its streams, its analyzers, and what is known of it. Owns no socket and no clock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import InitVar, dataclass, field
+from typing import Final
+
+from ...analyzers.completeness import Completeness
+from ...analyzers.online.predictor import Predictor
+from ...analyzers.pipeline.job_graph import JobGraph
+from ...analyzers.pipeline.job_interactions import JobInteractions
+from ...analyzers.pipeline.job_layers import JobLayers
+from ...analyzers.pipeline.numbering import JobNames, StreamNames
+from ...analyzers.totals import Totals
+from ...events import Definitions, EventBatch, Flag, StreamInfo
+from ...events.batch import occurring
+from ...events.losses import BYTES, EVENTS, bytes_of, events_of
+from ...results.models import JobDetail, JobSummary, NotCounted, Prediction, SignalSeries
+from ..settings import AggregatorSettings
+from .failures import Failures
+from .file_systems import FileSystems
+from .handovers import LOST_WITH_COLLECTOR, Handovers
+from .history import History
+from .job_analyzers import JobAnalyzers
+from .job_losses import JobLosses
+from .job_state import State
+from .job_summary import detail_of, news_of, not_counted_of, summary_of
+
+_BANDWIDTH_S: Final = 10
+_SKEWED: Final = "clock_skew"
+_PASSED: Final = 0.51  # of a period after its told start a phase was skipped
+_MOST_HOSTS: Final = 64  # told with a prediction
+SIGNAL: Final = "signal"
+PREDICTION: Final = "prediction"
+_LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed
+
+
+@dataclass(slots=True)
+class JobSession:
+    """The state of one job; a function of the batches that it was given, in their order.
+
+    Two clocks come in as arguments: ``now_s`` is the time of day, which stamps and predictions are told in; ``at_s`` is
+    a steady clock that no correction sets back or forth, by which the job ages.
+    """
+
+    job: str
+    settings: AggregatorSettings
+    created_at_s: float
+    """By the steady clock."""
+    failed: InitVar[Failures | None] = None
+    """Takes the failures of the analyses; by default they are told with the job alone."""
+    state: State = State.RUNNING
+    ended_at_s: float = 0.0
+    heard_at_s: float = 0.0
+    """When a batch last came in; likewise by the steady clock."""
+    no_stream_since_s: float | None = None
+    user: str = ""
+    command: str = ""
+    hosts: set[str] = field(default_factory=set)
+    ranks: set[int] = field(default_factory=set)
+    communicator: int = 0
+    losses: JobLosses = field(default_factory=JobLosses)
+    first_ns: int | None = None
+    last_ns: int | None = None
+    streams: dict[str, StreamNames] = field(default_factory=dict)
+    infos: dict[str, StreamInfo] = field(default_factory=dict)
+    """What the open streams say of themselves."""
+    heard_until_ns: dict[str, int] = field(default_factory=dict)
+    """By open stream, the end of its newest event: what is lost comes after it."""
+    handovers: Handovers = field(default_factory=Handovers)
+    completeness: Completeness = field(default_factory=Completeness)
+    history: History = field(init=False)
+    predictions: int = 0
+    stale_at_s: float | None = None
+    """Time of day at which the last prediction is to be renewed although no data came; None for never."""
+    flushed: bool = False
+    """A flush (a TMIO phase, the end of a stream) came in since the last prediction."""
+    lag_s: float = 0.0
+    """From the end of the newest event to its arrival, of the last batch."""
+    own_clock: bool = False
+    """The trace's zero is unknown, so its stamps cannot be compared with the time of day."""
+    names: JobNames = field(init=False)
+    predictor: Predictor = field(init=False)
+    file_systems: FileSystems = field(init=False)
+    analyzers: JobAnalyzers = field(init=False)
+    failures: Failures = field(init=False)
+
+    def __post_init__(self, failed: Failures | None) -> None:
+        self.failures = failed or Failures(self.job)
+        self.heard_at_s = self.created_at_s
+        self.history = History(self.settings.history)
+        self.names = JobNames(self.settings.max_calls, self.settings.max_files, self.settings.detect.rule)
+        self.file_systems = FileSystems(self.names)
+        self.predictor = Predictor(self.job, self.settings.detect)
+        self.analyzers = JobAnalyzers(self.job, self.settings, self.names, self.failures)
+        self.analyzers.signal = self.predictor
+
+    def open_stream(self, stream: str, info: StreamInfo, at_s: float, now_s: float | None = None) -> None:
+        """Takes in a stream; without a time of day the steady clock is it."""
+        self.streams[stream] = StreamNames(self.names)
+        self.losses.open_stream(stream)
+        self.no_stream_since_s = None
+        self.heard_at_s = at_s
+        self._lose_with_collector(self.handovers.open_stream(stream, info), at_s if now_s is None else now_s)
+        self.change_stream(stream, info)
+
+    def change_stream(self, stream: str, info: StreamInfo) -> None:
+        """Takes in what an open stream says of itself."""
+        self.infos[stream] = info
+        self.user = self.user or info.user
+        self.command = self.command or info.command
+        self.communicator = max(self.communicator, info.ranks)
+        self.own_clock = self.own_clock or info.clock_offset_ns is None
+        if info.host:
+            self.hosts.add(info.host)
+        if info.rank >= 0:
+            self.ranks.add(info.rank)
+            self.losses.has_rank(info.rank, info.ranks)
+
+    def lose(self, grown: Mapping[str, int], now_s: float, since_ns: int | None = None) -> None:
+        """Takes in what was lost since ``since_ns``; since the beginning of the job, where that is not known."""
+        if not grown:
+            return
+        now_ns = (self.last_ns or 0) if self.own_clock else int(now_s * 1e9)
+        start_ns = since_ns if since_ns is not None else self.first_ns if self.first_ns is not None else now_ns
+        with self.failures.taking(SIGNAL) as goes_on:
+            if goes_on:
+                self.completeness.lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
+
+    def _lose_with_collector(self, events: int, now_s: float) -> None:
+        if not events:
+            return
+        lost = +Counter({LOST_WITH_COLLECTOR: events})
+        self.losses.lose(lost)
+        self.lose(lost, now_s)
+
+    def lose_of_stream(self, stream: str, losses: Mapping[str, int], now_s: float) -> None:
+        """Takes in what of an open stream was lost so far."""
+        self.lose(self.losses.of_stream(stream, losses), now_s, self.heard_until_ns.get(stream))
+
+    def close_stream(
+        self, stream: str, at_s: float, losses: Mapping[str, int] | None = None, now_s: float | None = None
+    ) -> None:
+        """Takes in that a stream has ended, and what of it was lost.
+
+        Args:
+            stream: which one; one that is not open is nothing new.
+            at_s: the steady clock.
+            losses: all that was lost of it.
+            now_s: the time of day; the steady clock where there is none.
+        """
+        now_s = at_s if now_s is None else now_s
+        grown = self.losses.close_stream(stream, losses or {})
+        self.lose(grown, now_s, self.heard_until_ns.pop(stream, None))
+        self._lose_with_collector(self.handovers.close_stream(stream, losses or {}), now_s)
+        if self.streams.pop(stream, None) is not None:
+            self.flushed = True
+            self._flush()
+            self.infos.pop(stream)
+            self.analyzers.close_stream(stream)
+        if not self.streams:
+            self.no_stream_since_s = at_s
+
+    def update(
+        self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, at_s: float | None = None
+    ) -> None:
+        """Takes in events of a stream.
+
+        Args:
+            stream: an open stream.
+            batch: its events.
+            definitions: what the batch's numbers mean, as far as they are new.
+            now_s: the time of day.
+            at_s: the steady clock; the time of day where there is none.
+
+        Raises:
+            ProtocolError: the definitions contradict earlier ones.
+        """
+        names = self.streams[stream]
+        names.define(definitions)
+        if not (count := len(batch)):
+            return
+        self.heard_at_s = now_s if at_s is None else at_s
+        self.handovers.arrived(stream, count)
+        last = int(batch.end.max())
+        if not self.own_clock and last > (limit := (now_s + self.settings.clock_skew_s) * 1e9):
+            taken = batch.select(batch.end <= limit)
+            skewed = {EVENTS + _SKEWED: count - len(taken), BYTES + _SKEWED: batch.moved - taken.moved}
+            self.losses.lose(+Counter(skewed))
+            self.lose(skewed, now_s, self.heard_until_ns.get(stream))
+            batch = taken
+            if not len(batch):
+                return
+            last = int(batch.end.max())
+        batch = names.translate(batch)
+        self._count(batch, last, now_s)
+        self.heard_until_ns[stream] = max(last, self.heard_until_ns.get(stream, last))
+        self._add_to_signal(batch, last, now_s)
+        self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
+        self.analyzers.put(batch, stream, self.infos[stream])
+
+    def predict(self, now_s: float, *, whole: bool = False, looks: bool = True) -> Prediction | None:
+        """Predicts from what is there; None before the first event.
+
+        Args:
+            now_s: the time of day; a trace with a clock of its own is predicted from its last event.
+            whole: look at all that is remembered up to the last I/O, instead of the adapted window: the last word on a
+                job, after which no phase comes.
+            looks: False leaves the rhythm out, which takes most of the time.
+
+        Raises:
+            AnalysisFailedError: the job cannot be predicted.
+        """
+        if self.last_ns is None:
+            return None
+        self.flushed = False
+        self.failures.check(SIGNAL)
+        now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
+        with self.failures.asking(PREDICTION):
+            # a run ends with its last I/O: the silence until it counted as ended is none of its rhythm
+            at_ns = (self.predictor.last_ns or now_ns) if whole else now_ns
+            predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
+            if looks:
+                predicted = self.analyzers.with_groups(predicted, at_ns, self.span_s, whole=whole)
+            prediction = self._held_to_what_arrived(predicted, now_ns)
+            where: dict[str, object] = {
+                "made_at_s": now_ns / 1e9,
+                "nodes": len(self.hosts),
+                "hosts": sorted(self.hosts)[:_MOST_HOSTS],
+                "file_systems": self.file_systems.used[:],
+            }
+            prediction = (prediction.without_next() if whole else prediction).model_copy(update=where)
+            never = self.own_clock or whole
+            self.stale_at_s = None if never else _stale_at(prediction, self.predictor.last_ns / 1e9)
+            self.history.append(prediction)
+        self.predictions += 1
+        return prediction
+
+    def _held_to_what_arrived(self, prediction: Prediction, now_ns: int) -> Prediction:
+        """Claims no period from a window of which more was lost than does not matter."""
+        window = prediction.window
+        # What was lost since its newest event is missing in it, too.
+        share = self.completeness.share(int(window.start_s * 1e9), max(int(window.end_s * 1e9), now_ns))
+        if self.losses.cut_off:  # of what they would have sent nothing is known but who they were
+            share *= 1 - self.losses.cut_off / max(self.losses.opened, self.losses.cut_off)
+        if share >= 1.0:
+            return prediction
+        told = prediction.model_copy(update={"completeness": share})
+        if not told.incomplete:
+            return told
+        nothing: dict[str, object] = dict.fromkeys(("period_s", "next_phase", "scores", "who", "drift"))
+        return told.model_copy(update=nothing | {"confidence": 0.0, "others": [], "dominant": []})
+
+    @property
+    def prediction(self) -> Prediction | None:
+        """The last prediction; None before the first, and once there is no signal to predict from.
+
+        While the job has no streams nothing of it is expected next.
+        """
+        last = None if self.failures.stopped(SIGNAL) else self.history.last
+        return last if last is None or self.streams else last.without_next()
+
+    def complete_losses(self, now_s: float) -> None:
+        """Takes in that no more is awaited of streams that are still open."""
+        self._lose_with_collector(self.handovers.at_end(), now_s)
+
+    @property
+    def span_s(self) -> float:
+        """From the start of the first event to the end of the last."""
+        return 0.0 if self.first_ns is None or self.last_ns is None else (self.last_ns - self.first_ns) / 1e9
+
+    def settle(self) -> None:
+        """Gives memory back that a silent job does not need."""
+        self.analyzers.settle()
+
+    @property
+    def bytes_read(self) -> int:
+        """Of the program's data, by the rule of the signal; what a traced layer does below is not counted twice."""
+        return self.predictor.bytes_read
+
+    @property
+    def bytes_written(self) -> int:
+        """Likewise."""
+        return self.predictor.bytes_written
+
+    @property
+    def not_counted(self) -> NotCounted:
+        """What does not count of the bytes that the program itself moved. Raises as ``totals`` does."""
+        return not_counted_of(self)
+
+    @property
+    def totals(self) -> Totals:
+        """Sums by call and by file.
+
+        Raises:
+            AnalysisFailedError: they were stopped as they broke; so do ``graph``, ``layers`` and ``interactions``.
+        """
+        return self.analyzers.totals
+
+    @property
+    def graph(self) -> JobGraph | None:
+        """The directly-follows graph; None before the first event, and where it is switched off."""
+        return self.analyzers.graph
+
+    @property
+    def layers(self) -> JobLayers | None:
+        """The layers; None likewise."""
+        return self.analyzers.layers
+
+    @property
+    def interactions(self) -> JobInteractions | None:
+        """Who interacts with whom; None likewise."""
+        return self.analyzers.interactions
+
+    def signal(self, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
+        """Returns the bandwidth over the observation or its last seconds; it ends with the last event, or later.
+
+        Raises:
+            AnalysisFailedError: there is none, as it broke.
+        """
+        self.failures.check(SIGNAL)
+        end = max(self.last_ns or 0, 0 if self.own_clock else int(until_s * 1e9))
+        first = self.first_ns or 0
+        start = first if last_s is None else max(first, end - int(min(last_s * 1e9, float(end))))
+        with self.failures.asking(SIGNAL):
+            return self.predictor.series(start, end)
+
+    def summary(self, now_s: float) -> JobSummary:
+        """Returns what the lists show."""
+        return summary_of(self, now_s)
+
+    def news(self, now_s: float) -> JobSummary:
+        """Returns what is published when the job's state changes: with the last word, where it has ended."""
+        return news_of(self, now_s)
+
+    def detail(self, now_s: float, top: int = 20) -> JobDetail:
+        """Returns the summary with the ``top`` files and calls by bytes; none where the totals have failed."""
+        return detail_of(self, now_s, top)
+
+    def bandwidth(self, now_s: float) -> float:
+        """Returns the mean bandwidth of the last ten seconds, bytes/s; 0 where the signal has failed."""
+        if self.last_ns is None or self.failures.stopped(SIGNAL):
+            return 0.0
+        now_ns = self.last_ns if self.own_clock else int(now_s * 1e9)
+        start_ns = now_ns - _BANDWIDTH_S * 10**9
+        signals = (self.predictor.reads, self.predictor.writes)
+        try:
+            return sum(float(signal.read(start_ns, now_ns).volume.sum()) for signal in signals) / _BANDWIDTH_S
+        except Exception as error:
+            self.failures.add(SIGNAL, error, stopped=False)
+            return 0.0
+
+    def _add_to_signal(self, batch: EventBatch, last: int, now_s: float) -> None:
+        with self.failures.taking(SIGNAL) as goes_on:
+            if goes_on:
+                self.completeness.seen(last, len(batch), batch.moved)
+                self.file_systems.add(batch)
+                self.predictor.update(batch, self.names.left_out, None if self.own_clock else int(now_s * 1e9))
+
+    def _flush(self) -> None:
+        with self.failures.taking(SIGNAL) as goes_on:
+            if goes_on:
+                self.predictor.flush()
+
+    def _count(self, batch: EventBatch, last: int, now_s: float) -> None:
+        first = int(batch.start.min())
+        self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
+        self.last_ns = last if self.last_ns is None else max(last, self.last_ns)
+        if not self.own_clock:
+            self.lag_s = max(0.0, now_s - last / 1e9)
+        ranks = occurring(batch.rank)
+        if ranks.max() >= 0:
+            self.ranks.update(rank for rank in set(ranks.tolist()) if rank >= 0)
+
+
+def _stale_at(prediction: Prediction, last_s: float) -> float | None:
+    """Returns when the told start of the next phase has passed by more than half a period, so that it is another one.
+
+    Without a start, 1, 2, 4, ... periods after the last data. None past the longest silence.
+    """
+    if prediction.period_s is None or prediction.period_s.value <= 0:
+        return None
+    period_s = prediction.period_s.value
+    if prediction.next_phase is not None:
+        stale_s = prediction.next_phase.start_s.value + _PASSED * period_s
+        return stale_s if stale_s - last_s <= _LONGEST_SILENCE * period_s else None
+    silence_s = period_s
+    while last_s + silence_s <= prediction.made_at_s:
+        silence_s *= 2
+    return last_s + silence_s if silence_s <= _LONGEST_SILENCE * period_s else None
