@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,24 @@ def test_each_tracers_text_is_told_from_the_others() -> None:
     assert [[test(head) for test in tests] for head in heads] == [
         [mine == other for other in range(len(tests))] for mine in range(len(heads))
     ]
+
+
+@pytest.mark.parametrize(
+    ("looks", "losses", "line"),
+    [
+        (looks_like_trace_cmd, "cpus=2\nCPU:1 [5 EVENTS DROPPED]\n", f"  a b-7  [001]  12.1: sched_waking:  {WAKING}"),
+        (looks_like_trace_cmd, "buffer-7: CPU:0 [677 EVENTS DROPPED]\n", f" a-7  [001]  12.1: sched_waking:  {WAKING}"),
+        (looks_like_trace_cmd, "CPU:0 [LOST 8 EVENTS]\n\n", f"  a b-7  [001]  12.1: sched_waking:  {WAKING}"),
+        (looks_like_bpftrace, "Lost 12 events\n", "Attaching 4 probes..."),
+        (looks_like_bpftrace, '{"type": "lost_events", "data": {"events": 7}}\n', '{"type": "attached_probes"'),
+        (looks_like_lock_events, "Lost 3 events\n", '{"event": "mutex_lock_req", "lock": "0x1", "tid": 1, "ts": 1}'),
+    ],
+)
+def test_traces_whose_first_events_were_lost_are_told_too(
+    looks: Callable[[bytes], bool], losses: str, line: str
+) -> None:
+    assert looks(f"{losses}{line}\n".encode())
+    assert looks(f"{losses}{losses}{line}\n".encode())
 
 
 def test_events_of_locks_have_thread_lock_and_time() -> None:

@@ -11,7 +11,10 @@ from .line import PRINTF, Form
 from .perf_sched import EXPECTED, HEADER
 from .text import KernelTextParser
 
-_FIRST: Final = re.compile(rb'\s*(?:(?:Attaching|Attached) \d+ probe|\{"type": "(?:attached_probes|printf)")')
+_FIRST: Final = re.compile(
+    rb"(?:\s*(?:Lost \d+ events|\{\"type\": \"lost_events\"[^\n]*)\n)*"
+    rb'\s*(?:(?:Attaching|Attached) \d+ probe|\{"type": "(?:attached_probes|printf)")'
+)
 
 DIALECT: Final = Dialect(
     name="bpftrace",

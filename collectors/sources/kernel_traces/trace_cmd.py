@@ -19,7 +19,9 @@ _HEADER: Final = (
 )
 """A buffer's name stands before the lines of one that is not the main one (``trace-cmd record -B``); there, names of
 commands are padded, so that ``tmux: server`` is none. A command may have called itself nothing or a tab."""
-_HEADING: Final = rb"(?:#[^\n]*\n|(?:version|cpus) *=[^\n]*\n|CPU \d+ is empty\n|[^\S\n]*\n)"
+_HEADING: Final = (
+    rb"(?:#[^\n]*\n|(?:version|cpus) *=[^\n]*\n|CPU \d+ is empty\n|(?:[^\x00- :]+: )?CPU:\d+ \[[^\n]*\n|[^\S\n]*\n)"
+)
 _FIRST: Final = re.compile(rb"^%s*(?!%s)" % (_HEADING, _HEADING) + _HEADER)
 
 DIALECT: Final = Dialect(
