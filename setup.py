@@ -100,7 +100,7 @@ def native(folder, name):
 
 def natives():
     """The sequential part of the archive's compressor, and what takes records and lines of traces apart."""
-    yield native("analyzers/native", "iotide_grouping")
+    yield native("analyzers/common/native", "iotide_grouping")
     yield native("archive/native", "iotide_archive")
     yield native("collectors/sources/preload/native", "iotide_records")
     yield native("collectors/sources/strace/native", "iotide_strace")

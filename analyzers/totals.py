@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from ..events import EventBatch, Flag, Kind, Layer
 from ..events.spread import busy_ns, calls_in, spread
+from .common.grouping import Grouping
 from .file_groups import READS, WRITES
-from .grouping import Grouping
 from .mapped_stores import mapped_stores
 from .signal.selection import ALL_COUNTS, LeftOut, is_left_out
 

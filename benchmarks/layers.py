@@ -15,9 +15,9 @@ from multiprocessing import get_context
 
 import numpy as np
 from _figures import Figure, report
-from iotide.analyzers.layers.report import make_report
+from iotide.analyzers.layers.report.report import make_report
 from iotide.analyzers.layers.settings import LayersSettings
-from iotide.analyzers.layers.tables import PROCESS
+from iotide.analyzers.layers.state.tables import PROCESS
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, make_batch
 

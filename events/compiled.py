@@ -15,7 +15,7 @@ SYMBOL: Final = "iotide_sources"
 REBUILD: Final = "install a C compiler, then iotide again: `pip install .`, in a clone `pip install --editable .`"
 
 HELPERS: Final = {
-    "grouping": "analyzers/native/libiotide_grouping.so",
+    "grouping": "analyzers/common/native/libiotide_grouping.so",
     "archive": "archive/native/libiotide_archive.so",
     "records": "collectors/sources/preload/native/libiotide_records.so",
     "strace": "collectors/sources/strace/native/libiotide_strace.so",

@@ -8,13 +8,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..grouping import native
-from .bounded_edges import Edges
-from .concurrency import Concurrency
-from .durations import Durations
-from .nodes import Nodes
-from .open_cases import OpenCases
-from .state import Ints, Rows
+from ..common.grouping import native
+from ..common.state import Ints, Rows
+from .state.bounded_edges import Edges
+from .state.concurrency import Concurrency
+from .state.durations import Durations
+from .state.nodes import Nodes
+from .state.open_cases import OpenCases
 
 FEWEST: Final = 256
 """Events from which on it pays."""

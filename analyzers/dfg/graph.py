@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .bounded_edges import Edges
-from .concurrency import Concurrency
-from .durations import Durations
-from .nodes import Nodes
-from .open_cases import OpenCases
+from ..common.state import State
 from .settings import DfgSettings
-from .state import State
+from .state.bounded_edges import Edges
+from .state.concurrency import Concurrency
+from .state.durations import Durations
+from .state.nodes import Nodes
+from .state.open_cases import OpenCases
 
 if TYPE_CHECKING:
     from ...results.dfg import Graph

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, is_constant
-from .mapping import Mapping, Names, joined
+from .spec.mapping import Mapping, Names, joined
 
 MOST_ACTIVITIES: Final = 65_536
 MOST_CELLS: Final = 1 << 22

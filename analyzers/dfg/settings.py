@@ -6,8 +6,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .cases import DEFAULT_CASE, CaseName
-from .mapping import DEFAULT_MAPPING
+from .spec.cases import DEFAULT_CASE, CaseName
+from .spec.mapping import DEFAULT_MAPPING
 
 MOST_ACTIVITIES: Final = 4096
 MOST_EDGES: Final = 30_000

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...events import EventBatch, Flag, Kind
 from ...events.batch import occurring
-from .state import Ints
+from ..common.state import Ints
 
 
 def sizes_of(batch: EventBatch) -> Ints:

@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events.batch import IntArray
+from ..common.ordering import grouped, order_of
+from ..common.state import Ints, Rows, distinct
 from . import compiled
-from .bounded_edges import Edges
-from .concurrency import Concurrency
-from .durations import Durations
 from .graph import Counts, make_graph
-from .groups import grouped, order_of
-from .nodes import Nodes
-from .open_cases import NOTHING, OpenCases
-from .reorder_buffer import Events, Pending
 from .settings import DfgSettings
-from .state import Ints, Rows, distinct
+from .state.bounded_edges import Edges
+from .state.concurrency import Concurrency
+from .state.durations import Durations
+from .state.nodes import Nodes
+from .state.open_cases import NOTHING, OpenCases
+from .state.reorder_buffer import Events, Pending
 
 if TYPE_CHECKING:
     from ...results.dfg import Graph

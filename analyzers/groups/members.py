@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from ...events import EventBatch, FileInfo, StreamInfo, is_constant
 from ...events.schema import UNKNOWN_RANK
-from ..grouping import Grouping
+from ..common.grouping import Grouping
 from . import classes
 from .classes import Key, Process
 

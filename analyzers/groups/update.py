@@ -13,7 +13,7 @@ from ...events import EventBatch, FileInfo, StreamInfo
 from ...results.models import Prediction
 from ..online.job_signal import JobSignal, Seen
 from ..online.resolution_search import ResolutionSearch
-from ..rhythm.answer import prediction_of
+from ..rhythm.estimators.answer import prediction_of
 from ..rhythm.tuning import TUNING
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal

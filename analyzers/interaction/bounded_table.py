@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..dfg.state import Ints, Rows, State, distinct
+from ..common.state import Ints, Rows, State, distinct
 
 NEVER: Final = 2**62
 _KEPT: Final = 0.75

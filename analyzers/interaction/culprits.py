@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...results.interaction import Culprit, Culprits, Ranking
-from ..dfg.state import Floats
+from ..common.state import Floats
 
 _BINS: Final = 1024
 _FINEST_S: Final = 0.01

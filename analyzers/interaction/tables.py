@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import Struct
 
 from ...results.interaction_kinds import EdgeKind
-from ..dfg.state import Ints
-from .channels import Channels
+from ..common.state import Ints
+from .intake.channels import Channels
 
 LINK_KINDS: Final[tuple[EdgeKind, ...]] = ("wakeup", "lock", "guest", "fork")
 """Kinds of links by number."""

@@ -13,13 +13,13 @@ from ...events.batch import occurring
 from ...events.kernel import EVENT_OF_NAME, KernelEvent
 from ...events.spread import calls_in, spread
 from ...results.interaction_kinds import EdgeKind
-from ..dfg.mapping import Names
-from ..dfg.state import Ints, Rows
-from ..grouping import Grouping
+from ..common.grouping import Grouping
+from ..common.state import Ints, Rows
+from ..dfg.spec.mapping import Names
 from .bounded_table import NEVER, BoundedTable
-from .channels import Channels
-from .kernel_events import KernelEvents
-from .keys import BY_STREAM, SPACE, link_ends, link_keys, threads_of
+from .intake.channels import Channels
+from .intake.kernel_events import KernelEvents
+from .intake.keys import BY_STREAM, SPACE, link_ends, link_keys, threads_of
 from .settings import InteractionSettings
 from .tables import LINK_KINDS, Tables
 
@@ -139,7 +139,7 @@ class InteractionAnalyzer:
             spaces: job and host of each space.
             job: what the whole is called.
         """
-        from .report import ranking_of  # when asked: SciPy takes a tenth of a second to import
+        from .report.report import ranking_of  # when asked: SciPy takes a tenth of a second to import
 
         return ranking_of(self.tables(), self.settings, names, spaces, job)
 

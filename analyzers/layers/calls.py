@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import Kind, Layer
-from ..dfg.state import Ints, Rows
-from ..grouping import Grouping
+from ..common.grouping import Grouping
+from ..common.state import Ints, Rows
 
 LAYERS: Final = len(Layer)
 PROGRAM: Final = LAYERS

@@ -9,20 +9,20 @@ import numpy as np
 
 from ...events import EventBatch, FileInfo, Flag, StreamInfo
 from ...events.batch import occurring
-from ..dfg.state import Ints
-from ..grouping import Grouping
-from .arrivals import Arrivals
-from .batch_buffer import BatchBuffer, Taken
+from ..common.grouping import Grouping
+from ..common.state import Ints
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
-from .collective_sites import Sites
-from .event_conversion import believed, calls_of
-from .handles import Handles
-from .leaf_aggregation import LeafAggregator, nodes_of
-from .nesting import nest, with_summaries_placed
-from .registries import Files, Processes
+from .intake.batch_buffer import BatchBuffer, Taken
+from .intake.event_conversion import believed, calls_of
+from .intake.leaf_aggregation import LeafAggregator, nodes_of
+from .intake.nesting import nest, with_summaries_placed
 from .settings import LayersSettings
-from .tables import Tables, split_named
-from .timeline import Timeline, operation_of
+from .state.arrivals import Arrivals
+from .state.collective_sites import Sites
+from .state.handles import Handles
+from .state.registries import Files, Processes
+from .state.tables import Tables, split_named
+from .state.timeline import Timeline, operation_of
 
 _FEWEST_AT_ONCE: Final = 1024
 _MOST_CLOSING: Final = 256

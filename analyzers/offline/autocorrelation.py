@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...results.analysis import AutocorrelationAnswer
 from ...results.models import Estimate, Prediction
 from ..rhythm.scores import scores_of
-from ..rhythm.spectrum import Floats
+from ..rhythm.spectrum.spectrum import Floats
 
 _LEAST_HEIGHT: Final = 0.15
 _LEAST_PROMINENCE: Final = 0.1

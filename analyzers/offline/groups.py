@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind, make_batch
 from ...results.analysis import Group, Grouping, GroupKind
-from ..again import Again
+from ..common.again import Again
 from ..settings import DetectSettings
 from ..signal.selection import counted
 from .requests import Batches

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, FileInfo, StreamInfo, make_batch
 from ...results.models import Prediction
-from ..again import Again
+from ..common.again import Again
 from ..groups.answer import Found, answer_with
 from ..groups.update import FEWEST_MEMBERS, MOST_GROUPS, GroupAnalyzer
 from ..rhythm.tuning import TUNING

@@ -10,7 +10,7 @@ from ...events.errors import ConfigError
 from ...results.models import ModeName, Prediction
 from ...results.panels import Panels, PhaseColumns, SpectrumColumns, TraceSignal
 from ...results.replay import Replay
-from ..rhythm.spectrum import find_candidates, spectrum_of
+from ..rhythm.spectrum.spectrum import find_candidates, spectrum_of
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import counted

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ...results.panels import PhaseColumns
-from ..rhythm.phases import Floats, Phases, Segmenter
+from ..rhythm.phases.phases import Floats, Phases, Segmenter
 
 _BUSY = 0.5
 

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from ...events.errors import ConfigError
 from ...results.models import PERIODIC_FROM, ModeName, Prediction
-from ..rhythm import reference
 from ..rhythm.aliasing import is_alias_of
-from ..rhythm.answer import ESTIMATORS, prediction_of
-from ..rhythm.outburst import without_bursts
-from ..rhythm.secondary_periods import ended_rhythm, other_rhythms
+from ..rhythm.estimators import reference
+from ..rhythm.estimators.answer import ESTIMATORS, prediction_of
+from ..rhythm.estimators.secondary_periods import ended_rhythm, other_rhythms
+from ..rhythm.phases.outburst import without_bursts
 from ..rhythm.tuning import TUNING
 from ..rhythm.view import Rhythm, View
 from ..settings import FINEST_NS, USUAL_HZ, DetectSettings

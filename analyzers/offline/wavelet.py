@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...results.analysis import Stretch, Validity, WaveletView
-from ..rhythm.phases import merge, runs
-from ..rhythm.spectrum import Floats
+from ..rhythm.phases.phases import merge, runs
+from ..rhythm.spectrum.spectrum import Floats
 
 Complexes = npt.NDArray[np.complex128]
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from ...events import EventBatch, Kind
 from ...results.models import PERIODIC_FROM, SignalSeries
 from ..rhythm.aliasing import is_stream
-from ..rhythm.answer import ESTIMATORS
-from ..rhythm.outburst import without_bursts
+from ..rhythm.estimators.answer import ESTIMATORS
+from ..rhythm.phases.outburst import without_bursts
 from ..rhythm.tuning import TUNING
 from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from ...events import EventBatch, Flag
 from ...events.batch import occurring
 from ...results.models import ModeName, OtherRhythm, Prediction, SignalSeries
-from ..rhythm.answer import prediction_of
-from ..rhythm.secondary_periods import ended_rhythm, other_rhythms
+from ..rhythm.estimators.answer import prediction_of
+from ..rhythm.estimators.secondary_periods import ended_rhythm, other_rhythms
 from ..rhythm.tuning import TUNING
 from ..rhythm.view import Rhythm, View
 from ..settings import DetectSettings

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..rhythm.phases import merge, runs
-from ..rhythm.regularity import last_change
+from ..rhythm.phases.phases import merge, runs
+from ..rhythm.phases.regularity import last_change
 from ..rhythm.tuning import TUNING
 from ..rhythm.view import View
 from ..settings import DetectSettings

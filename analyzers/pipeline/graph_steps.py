@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from ...events import EventBatch, StreamInfo
 from ...events.spread import busy_ns
-from ..dfg.filters import Selector
 from ..dfg.naming import Mapper
 from ..dfg.sizes import sizes_of
+from ..dfg.spec.filters import Selector
 from .numbering import JobNames
 
 GraphColumns: TypeAlias = dict[str, npt.NDArray[Any]]

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, concatenate
-from ..dfg.cases import Cases
-from ..dfg.filters import Filter, Selector
 from ..dfg.graph import OTHER_NAME
-from ..dfg.mapping import Mapping
 from ..dfg.naming import Mapper
 from ..dfg.settings import DfgSettings
+from ..dfg.spec.cases import Cases
+from ..dfg.spec.filters import Filter, Selector
+from ..dfg.spec.mapping import Mapping
 from ..dfg.update import ActivityRow, DfgAnalyzer
 from .analysis_queue import Taken
 from .contract import AnalyzerKind, JobContext

@@ -112,7 +112,7 @@ class JobInteractions:
         names, spaces, job = self._names, [(self._job, host) for host in self._hosts], self._job
 
         def rank() -> Ranking:
-            from ..interaction.report import ranking_of  # SciPy takes a tenth of a second to import
+            from ..interaction.report.report import ranking_of  # SciPy takes a tenth of a second to import
 
             return ranking_of(tables, settings, names, spaces, job)
 

@@ -11,7 +11,7 @@ from .contract import AnalyzerKind, JobContext
 
 if TYPE_CHECKING:
     from ...results.layers import Layers
-    from ..layers.report import Cut
+    from ..layers.report.report import Cut
 
 
 class JobLayers:
@@ -46,7 +46,7 @@ class JobLayers:
         settings, data, calls = self._settings, self._analyzer.snapshot(), list(self._names.calls)
 
         def report(cut: Cut | None = None) -> Layers:
-            from ..layers.report import Cut, make_report  # with all its findings, which few ask for
+            from ..layers.report.report import Cut, make_report  # with all its findings, which few ask for
 
             return make_report(LayerAnalyzer.restore(settings, data), calls, self._job, cut=cut or Cut())
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..signal.binning import Numbers
 from ..signal.selection import Times
-from .phases import runs
-from .spectrum import Floats
+from .phases.phases import runs
+from .spectrum.spectrum import Floats
 from .tuning import TUNING
 from .view import View
 

@@ -8,9 +8,9 @@ import math
 import numpy as np
 
 from ...results.models import Scores
-from .phases import Positions, merge, runs
-from .spectral_peak import component
-from .spectrum import Floats
+from .phases.phases import Positions, merge, runs
+from .spectrum.spectral_peak import component
+from .spectrum.spectrum import Floats
 from .tuning import TUNING
 
 

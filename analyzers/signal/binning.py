@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..grouping import native
+from ..common.grouping import native
 
 _FEWEST: Final = 256
 """Requests from which on the helper pays."""

@@ -197,7 +197,7 @@ def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSetti
     """Chooses the sampling frequency by the reference's rule."""
     import numpy as np
 
-    from ...analyzers.rhythm.reference import automatic_frequency
+    from ...analyzers.rhythm.estimators.reference import automatic_frequency
     from ...analyzers.signal.selection import counted_columns
 
     columns = [counted_columns(batch, types, settings.mode) for batch, types in trace.batches()]

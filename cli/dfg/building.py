@@ -10,14 +10,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...analyzers.again import Again
-from ...analyzers.dfg.cases import Cases
-from ...analyzers.dfg.filters import Filter, Selector
+from ...analyzers.common.again import Again
 from ...analyzers.dfg.naming import Mapper
 from ...analyzers.dfg.settings import DfgSettings
 from ...analyzers.dfg.sizes import sizes_of
+from ...analyzers.dfg.spec.cases import Cases
+from ...analyzers.dfg.spec.filters import Filter, Selector
+from ...analyzers.dfg.spec.view import View
 from ...analyzers.dfg.update import DfgAnalyzer
-from ...analyzers.dfg.view import View
 from ...analyzers.pipeline.graph_steps import GraphColumns, graph_columns, let_through
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch

@@ -14,7 +14,7 @@ from ..common.grouped_help import SectionCommand, SectionOption
 from ..common.input_problems import listed, not_carried
 
 if TYPE_CHECKING:
-    from ...analyzers.dfg.view import View
+    from ...analyzers.dfg.spec.view import View
     from ...results.dfg import Graph, GraphReport
     from .output import Colour
 
@@ -275,9 +275,9 @@ def _sites(given: tuple[str, ...]) -> dict[str, str]:
 def _view(mapping: str, case: str | None, filters: tuple[str, ...], sites: dict[str, str]) -> View:
     from dataclasses import replace
 
-    from ...analyzers.dfg.cases import parse_case
-    from ...analyzers.dfg.filters import Filter
-    from ...analyzers.dfg.view import View
+    from ...analyzers.dfg.spec.cases import parse_case
+    from ...analyzers.dfg.spec.filters import Filter
+    from ...analyzers.dfg.spec.view import View
 
     view = View.parse(mapping, sites=sites, read=_rules)
     if case is not None:

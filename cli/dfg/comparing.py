@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 if TYPE_CHECKING:
-    from ...analyzers.dfg.filters import Filter
-    from ...analyzers.dfg.view import View
+    from ...analyzers.dfg.spec.filters import Filter
+    from ...analyzers.dfg.spec.view import View
     from ...results.dfg import Comparison, Graph, Outlier
     from .building import Selection
 
@@ -39,7 +39,7 @@ class SideText:
         Raises:
             ConfigError: it is a filter and wrong.
         """
-        from ...analyzers.dfg.filters import Filter
+        from ...analyzers.dfg.spec.filters import Filter
 
         if self.is_filter:
             return Filter.parse(self.text, sites)
@@ -74,7 +74,7 @@ def comparison_of(
     Raises:
         click.UsageError: a side has no event, or an event is on both.
     """
-    from ...analyzers.again import Again
+    from ...analyzers.common.again import Again
     from ...analyzers.dfg.compare import compare
     from .building import graph_of
 

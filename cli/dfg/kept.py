@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 if TYPE_CHECKING:
-    from ...analyzers.dfg.view import View
+    from ...analyzers.dfg.spec.view import View
     from ...results.dfg import Graph, GraphReport
 
 _LARGEST_JSON: Final = 1 << 28

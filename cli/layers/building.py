@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from ...analyzers.dfg.filters import Filter, Selector
-from ...analyzers.layers.report import Cut, make_report
+from ...analyzers.dfg.spec.filters import Filter, Selector
+from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
+from ...analyzers.layers.report.report import Cut, make_report
 from ...analyzers.layers.settings import LayersSettings
-from ...analyzers.layers.time_nesting import lacks_depth, nested_by_time
 from ...analyzers.layers.update import LayerAnalyzer
 from ...analyzers.pipeline.graph_steps import let_through
 from ...analyzers.pipeline.numbering import JobNames

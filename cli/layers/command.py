@@ -93,8 +93,8 @@ def command(
 def _of_traces(
     files: tuple[str, ...], format_name: str | None, filters: tuple[str, ...], data_paths: tuple[str, ...], top: int
 ) -> LayersReport:
-    from ...analyzers.dfg.filters import Filter
-    from ...analyzers.layers.report import Cut
+    from ...analyzers.dfg.spec.filters import Filter
+    from ...analyzers.layers.report.report import Cut
     from ..traces.trace_reading import name_of, read_and_tell
     from .building import report_of
 

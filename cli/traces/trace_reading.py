@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ...analyzers.again import Again
+from ...analyzers.common.again import Again
 from ...analyzers.file_groups import CHANNEL, SYSTEM, CountRule
 from ...analyzers.mapped_stores import mapped_stores
 from ...analyzers.offline.members import Apart

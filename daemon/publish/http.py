@@ -18,7 +18,7 @@ from ... import __version__
 from ...analyzers.dfg.compare import compare
 from ...analyzers.dfg.merge import union_of
 from ...analyzers.interaction.settings import InteractionSettings
-from ...analyzers.layers.report import Cut
+from ...analyzers.layers.report.report import Cut
 from ...analyzers.pipeline.contract import AnalyzerKind
 from ...analyzers.pipeline.job_interactions import rank_jobs
 from ...analyzers.pipeline.registry import ANALYZERS

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 from iotide.analyzers.dfg.compare import compare
-from iotide.analyzers.dfg.filters import Filter
-from iotide.analyzers.dfg.view import View
+from iotide.analyzers.dfg.spec.filters import Filter
+from iotide.analyzers.dfg.spec.view import View
 from iotide.cli.dfg.building import graph_of, select
 from iotide.cli.traces.trace_reading import read_traces
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from iotide.analyzers.interaction.channels import connection
+from iotide.analyzers.interaction.intake.channels import connection
 from iotide.events import Kind, file_type_of
 from iotide.events.schema import FileType
 from support.tracing import Tracing

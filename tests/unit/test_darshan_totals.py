@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from iotide.analyzers.dfg.filters import Filter
-from iotide.analyzers.layers.report import Cut
+from iotide.analyzers.dfg.spec.filters import Filter
+from iotide.analyzers.layers.report.report import Cut
 from iotide.analyzers.totals import Totals
 from iotide.cli.layers.building import report_of
 from iotide.cli.traces.trace_reading import read_traces

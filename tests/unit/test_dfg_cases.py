@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.dfg.cases import CASES, Cases, parse_case
-from iotide.analyzers.dfg.filters import Filter, Selector
+from iotide.analyzers.dfg.spec.cases import CASES, Cases, parse_case
+from iotide.analyzers.dfg.spec.filters import Filter, Selector
 from iotide.events import ConfigError, EventBatch, FileInfo, StreamInfo, make_batch
 
 

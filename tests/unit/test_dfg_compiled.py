@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iotide.analyzers.common.ordering import grouped
 from iotide.analyzers.dfg import compiled
-from iotide.analyzers.dfg.concurrency import Concurrency
-from iotide.analyzers.dfg.groups import grouped
 from iotide.analyzers.dfg.settings import DfgSettings
+from iotide.analyzers.dfg.state.concurrency import Concurrency
 from iotide.analyzers.dfg.update import DfgAnalyzer
 
 Ints = npt.NDArray[np.int64]

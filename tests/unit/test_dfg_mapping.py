@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.dfg.mapping import Mapping
 from iotide.analyzers.dfg.naming import BEYOND, Mapper
-from iotide.analyzers.dfg.paths import Sites, extension, normalise, pattern, top_levels
-from iotide.analyzers.dfg.rules import parse_rules
-from iotide.analyzers.dfg.view import View
+from iotide.analyzers.dfg.spec.mapping import Mapping
+from iotide.analyzers.dfg.spec.paths import Sites, extension, normalise, pattern, top_levels
+from iotide.analyzers.dfg.spec.rules import parse_rules
+from iotide.analyzers.dfg.spec.view import View
 from iotide.events import ConfigError, EventBatch, FileInfo, make_batch
 
 SITES = {"SCRATCH": "/p/scratch/ann", "HOME": "/home/*", "ANN": "/home/ann", "SOFTWARE": "/p/software"}

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.dfg.bounded_edges import Edges
-from iotide.analyzers.dfg.concurrency import Concurrency
-from iotide.analyzers.dfg.durations import Durations
-from iotide.analyzers.dfg.groups import grouped
-from iotide.analyzers.dfg.reorder_buffer import Pending
-from iotide.analyzers.dfg.state import distinct
+from iotide.analyzers.common.ordering import grouped
+from iotide.analyzers.common.state import distinct
+from iotide.analyzers.dfg.state.bounded_edges import Edges
+from iotide.analyzers.dfg.state.concurrency import Concurrency
+from iotide.analyzers.dfg.state.durations import Durations
+from iotide.analyzers.dfg.state.reorder_buffer import Pending
 from support.dfg_naive import Event, most_at_once
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 60), st.integers(0, 25)), max_size=40)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.analyzers import grouping
-from iotide.analyzers.grouping import Grouping
+from iotide.analyzers.common import grouping
+from iotide.analyzers.common.grouping import Grouping
 
 DTYPES = ("i8", "u4", "i4", "u2", "u1", "?")
 

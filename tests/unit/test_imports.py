@@ -106,7 +106,7 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
                 "rich",
                 "matplotlib",
                 "iotide.results.analysis",
-                "iotide.analyzers.layers.report",
+                "iotide.analyzers.layers.report.report",
             ],
         ),
     ],

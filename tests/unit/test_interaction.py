@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.interaction import channels
-from iotide.analyzers.interaction.channels import connection
+from iotide.analyzers.interaction.intake import channels
+from iotide.analyzers.interaction.intake.channels import connection
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.interaction.update import InteractionAnalyzer, Introduction
 from iotide.analyzers.pipeline.numbering import JobNames

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.layers.report import Cut
+from iotide.analyzers.layers.report.report import Cut
 from iotide.analyzers.pipeline.contract import Analyzer, JobContext
 from iotide.analyzers.pipeline.job_graph import JobGraph
 from iotide.analyzers.pipeline.job_groups import JobGroups

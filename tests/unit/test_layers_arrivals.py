@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.layers.report import make_report
+from iotide.analyzers.layers.report.report import make_report
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, Flag, Kind, Layer, make_batch
 from iotide.results.layers import Collective

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.layers.handles import preorder
-from iotide.analyzers.layers.report import make_report
-from iotide.analyzers.layers.sums import MOST, Sums
-from iotide.analyzers.layers.time_nesting import lacks_depth, nested_by_time
-from iotide.analyzers.layers.timeline import Timeline
+from iotide.analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
+from iotide.analyzers.layers.report.report import make_report
+from iotide.analyzers.layers.state.handles import preorder
+from iotide.analyzers.layers.state.sums import MOST, Sums
+from iotide.analyzers.layers.state.timeline import Timeline
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.clients.layers.lanes import lanes_of, ticks_of
 from iotide.clients.layers.page import page_of

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.layers.report import make_report
-from iotide.analyzers.layers.sums import MOST
-from iotide.analyzers.layers.tables import PROCESS
+from iotide.analyzers.layers.report.report import make_report
+from iotide.analyzers.layers.state.sums import MOST
+from iotide.analyzers.layers.state.tables import PROCESS
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, FileInfo, Kind, Layer, concatenate, make_batch
 from iotide.events.spread import calls_in

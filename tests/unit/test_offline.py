@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from iotide.analyzers.offline.analyses import Wanted, analyse
-from iotide.analyzers.rhythm.reference import automatic_frequency
+from iotide.analyzers.rhythm.estimators.reference import automatic_frequency
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, concatenate, make_batch
 from support.rhythms import TYPES, checkpointing

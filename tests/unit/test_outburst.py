@@ -7,7 +7,7 @@ import pytest
 from iotide.analyzers.offline.analyses import Wanted, analyse
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
-from iotide.analyzers.rhythm.outburst import without_bursts
+from iotide.analyzers.rhythm.phases.outburst import without_bursts
 from iotide.analyzers.rhythm.view import View
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.selection import ALL_COUNTS

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.rhythm.confidence import chance_of
-from iotide.analyzers.rhythm.intervals import interval_of
-from iotide.analyzers.rhythm.phases import Phases, Segmenter, merge, runs
-from iotide.analyzers.rhythm.regularity import last_change, regularity
+from iotide.analyzers.rhythm.phases.phases import Phases, Segmenter, merge, runs
+from iotide.analyzers.rhythm.phases.regularity import last_change, regularity
 from iotide.analyzers.rhythm.scores import scores_of
+from iotide.analyzers.rhythm.upcoming.intervals import interval_of
 from support.naive import runs as slow_runs
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.rhythm.phases import Floats, Phases
-from iotide.analyzers.rhythm.regularity import Regularity, chance_to_wander, last_change, regularity, without_extras
+from iotide.analyzers.rhythm.phases.phases import Floats, Phases
+from iotide.analyzers.rhythm.phases.regularity import (
+    Regularity,
+    chance_to_wander,
+    last_change,
+    regularity,
+    without_extras,
+)
 
 
 def phases_of(start: Floats, length: Floats | float = 5.0) -> Phases:

@@ -5,8 +5,8 @@ import numpy.typing as npt
 import pytest
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
-from iotide.analyzers.rhythm.secondary_periods import ended_rhythm, other_rhythms
-from iotide.analyzers.rhythm.tide import estimate
+from iotide.analyzers.rhythm.estimators.secondary_periods import ended_rhythm, other_rhythms
+from iotide.analyzers.rhythm.estimators.tide import estimate
 from iotide.analyzers.rhythm.view import View
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Kind, make_batch

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.rhythm.spectral_peak import dominant_peak
-from iotide.analyzers.rhythm.tide import estimate
+from iotide.analyzers.rhythm.estimators.tide import estimate
+from iotide.analyzers.rhythm.spectrum.spectral_peak import dominant_peak
 from iotide.analyzers.rhythm.view import Rhythm, View
 from iotide.analyzers.settings import DetectSettings
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iotide.analyzers.dfg.filters import Filter
-from iotide.analyzers.dfg.view import View
-from iotide.analyzers.layers.report import Cut
+from iotide.analyzers.dfg.spec.filters import Filter
+from iotide.analyzers.dfg.spec.view import View
+from iotide.analyzers.layers.report.report import Cut
 from iotide.analyzers.offline.analyses import Wanted, analyse
 from iotide.analyzers.offline.groups import analyse_groups
 from iotide.analyzers.offline.requests import Requests

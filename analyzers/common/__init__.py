@@ -1,0 +1,1 @@
+"""What several analyzers are built of: grouping of rows, bounded state, order."""

@@ -1,0 +1,186 @@
+"""Rows that are the same in some columns, numbered, and sums over them: what most analyzers of calls begin with."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import lru_cache
+from secrets import randbits
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events.compiled import load
+from . import grouping_fallback as fallback
+
+Ints = npt.NDArray[np.int64]
+
+_PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_grouping.so"
+_WORD: Final = 8
+_SEED: Final = randbits(64)
+"""So that nobody can choose values that meet in the table; what comes out does not depend on it."""
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+_POINTER, _U64, _I64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
+_REDUCTION: Final = (None, [_POINTER, _U64, _POINTER, _I64, _POINTER])
+_FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
+    "grouping_number": (_I64, [_POINTER, _U64, _U64, _U64, _U64, _POINTER, _POINTER, _POINTER]),
+    "grouping_least": _REDUCTION,
+    "grouping_most": _REDUCTION,
+    "grouping_sum": (None, [_POINTER, _U64, _POINTER, _POINTER, _U64, _POINTER]),
+    "grouping_count": (None, [_POINTER, _U64, _POINTER]),
+    "grouping_steps": (
+        _I64,
+        [_POINTER, _U64, _U64, _POINTER, _POINTER, _POINTER, _I64, _I64, _POINTER],
+    ),
+    "bins_range": (None, [_POINTER, _POINTER, _U64, _I64, _POINTER, _POINTER]),
+    "bins_sum": (_U64, [_POINTER, _POINTER, _POINTER, _I64, _U64, _I64, _POINTER, _POINTER]),
+    "graph_tally": (None, [_POINTER, _POINTER, _POINTER, _POINTER, _U64, _POINTER]),
+    "graph_buckets": (None, [_POINTER, _POINTER, _U64, _POINTER, _I64, _POINTER]),
+    "graph_sweep": (
+        _I64,
+        [_POINTER, _POINTER, _POINTER, _U64, _POINTER, _POINTER, _U64, _U64, _POINTER, _POINTER],
+    ),
+    "graph_follow": (_I64, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER, _U64]),
+}
+
+
+@lru_cache(maxsize=1)
+def native() -> ctypes.CDLL | None:
+    """Returns the compiled helper, or None where it was not built: the fallback then does the same."""
+    return load(_PATH, _FUNCTIONS)
+
+
+class Grouping:
+    """Numbers rows from 0, in the order in which each kind of row is first met.
+
+    Args:
+        columns: integers or truth values, each of shape (n,), n >= 1; those of stride 0 cost nothing.
+
+    Attributes:
+        number: of each row, int64[n].
+        first: the first row of each number, int64[groups].
+        last: the last row of each, likewise.
+    """
+
+    def __init__(self, columns: Sequence[npt.NDArray[Any]]) -> None:
+        length = len(columns[0])
+        varying = [column for column in columns if column.strides != (0,)]
+        self._native = native()
+        if not varying:
+            self.number, self.first, self.last = fallback.one_group(length)
+        elif self._native is None:
+            self.number, self.first, self.last = fallback.number(varying)
+        else:
+            self._number(self._native, varying, length)
+
+    def __len__(self) -> int:
+        """How many groups there are."""
+        return len(self.first)
+
+    def counts(self) -> Ints:
+        """Returns how many rows each group has, int64[groups]."""
+        if len(self) == 1:
+            return np.array([len(self.number)], np.int64)
+        if self._native is None:
+            return fallback.counts(self.number, len(self))
+        made = np.zeros(len(self), np.int64)
+        self._native.grouping_count(self.number.ctypes.data, len(self.number), made.ctypes.data)
+        return made
+
+    def sum(self, column: npt.NDArray[Any]) -> Ints:
+        """Returns the sum of each group's values, int64[groups], which must hold it."""
+        if len(self) == 1:
+            return np.array([column.sum(dtype=np.int64)])
+        if column.strides == (0,):
+            return self.counts() * int(column[0])
+        return self.sums([column])[:, 0]
+
+    def sums(self, columns: Sequence[npt.NDArray[Any]]) -> Ints:
+        """Returns the sums of several columns, int64[groups, columns]."""
+        wide = [column if column.dtype == np.int64 else column.astype(np.int64) for column in columns]
+        made = np.zeros((len(self), len(wide)), np.int64)
+        if len(self) == 1:
+            made[0] = [column.sum() for column in wide]
+        elif self._native is None:
+            for at, column in enumerate(wide):
+                made[:, at] = fallback.reduced("sum", self.number, len(self), column)
+        else:
+            told = np.array([[column.ctypes.data for column in wide], [column.strides[0] for column in wide]], np.int64)
+            self._native.grouping_sum(
+                self.number.ctypes.data, len(self.number), told[0].ctypes.data, told[1].ctypes.data, len(wide),
+                made.ctypes.data,
+            )  # fmt: skip
+        return made
+
+    def least(self, column: npt.NDArray[Any]) -> Ints:
+        """Returns the least of each group's values."""
+        return np.array([column.min()], np.int64) if len(self) == 1 else self._reduced("least", column, _HIGHEST)
+
+    def first_of_least(self, column: npt.NDArray[Any]) -> Ints:
+        """Returns the first row that has the least of its group's values, int64[groups]."""
+        if len(self) == 1:
+            return np.array([column.argmin()], np.int64)
+        rows = np.flatnonzero(column == self.least(column).take(self.number))[::-1]
+        made = np.empty(len(self), np.int64)
+        made[self.number.take(rows)] = rows  # of several the last one stays, which is the first row
+        return made
+
+    def steps(
+        self, start: npt.NDArray[Any], duration: npt.NDArray[Any], size: npt.NDArray[Any], step_ns: int
+    ) -> tuple[npt.NDArray[np.intp], list[Ints]] | None:
+        """Sums up events by group and by the step of time in which they start; a step may have several parts.
+
+        Args:
+            start: ns, int64, as the others.
+            duration: ns.
+            size: bytes.
+            step_ns: length of a step.
+
+        Returns:
+            The number of each part's group; and of each the least start, the most end, how many events, and the sums of
+            durations and sizes. None where there is no helper, or columns lie as it does not read them.
+        """
+        is_read = all(column.dtype == np.int64 for column in (start, duration, size))
+        if self._native is None or not (is_read and start.flags.c_contiguous and duration.flags.c_contiguous):
+            return None
+        made = [np.empty(len(start), np.int64) for _ in range(6)]
+        told = np.array([column.ctypes.data for column in made], np.int64)
+        number = np.ascontiguousarray(self.number)
+        count = self._native.grouping_steps(
+            number.ctypes.data, len(self), len(start), start.ctypes.data, duration.ctypes.data, size.ctypes.data,
+            size.strides[0], step_ns, told.ctypes.data,
+        )  # fmt: skip
+        if count < 0:
+            raise MemoryError
+        group, *columns = (column[:count].copy() for column in made)
+        return group, columns
+
+    def most(self, column: npt.NDArray[Any]) -> Ints:
+        """Returns the most of each group's values."""
+        return np.array([column.max()], np.int64) if len(self) == 1 else self._reduced("most", column, _LOWEST)
+
+    def _reduced(self, name: str, column: npt.NDArray[Any], begin: int) -> Ints:
+        values = column if column.dtype == np.int64 else column.astype(np.int64)
+        if self._native is None:
+            return fallback.reduced(name, self.number, len(self), values)
+        made = np.full(len(self), begin, np.int64)
+        reduce = getattr(self._native, f"grouping_{name}")
+        reduce(self.number.ctypes.data, len(values), values.ctypes.data, values.strides[0], made.ctypes.data)
+        return made
+
+    def _number(self, library: ctypes.CDLL, columns: Sequence[npt.NDArray[Any]], length: int) -> None:
+        places, place = [], 0
+        for column in sorted(columns, key=lambda each: -each.itemsize):  # so that none lies across two words
+            places += [column.ctypes.data, column.strides[0], column.itemsize, place]
+            place += column.itemsize
+        told = np.array(places, np.int64)
+        number, first, last = (np.empty(length, np.int64) for _ in range(3))
+        words = -(-place // _WORD)
+        found = library.grouping_number(
+            told.ctypes.data, len(columns), words, length, _SEED,
+            number.ctypes.data, first.ctypes.data, last.ctypes.data,
+        )  # fmt: skip
+        if found < 0:
+            raise MemoryError
+        self.number, self.first, self.last = number, first[:found], last[:found]

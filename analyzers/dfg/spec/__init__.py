@@ -1,0 +1,1 @@
+"""What a user declares of a graph: mapping, case, filter, rules."""

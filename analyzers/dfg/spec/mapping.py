@@ -1,0 +1,164 @@
+"""The mapping of [DFG]: from an event to the name of its activity, or to none.
+
+Declared in one line, ``PART+PART+...``; docs/dfg.md lists the parts. Events without a name drop out before edges are
+drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping as Table
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from ....events import FileInfo, Kind, Layer
+from . import paths
+from .expression_errors import Piece, check_length, split, wrong
+from .rules import Rules, parse_rules
+
+DEFAULT_MAPPING: Final = "call+dirs:2"
+MOST_PARTS: Final = 8
+DEEPEST: Final = 64
+
+CALL_PARTS: Final = ("call", "kind", "layer")
+PATH_PARTS: Final = ("dirs", "site", "path", "name", "ext", "pattern", "role")
+_KNOWN: Final = "call, kind, layer, dirs:N, site, site:N, path, name, ext, pattern, role, or rules:FILE alone"
+
+
+class Names(Protocol):
+    """What the numbers in a batch mean; lists that only grow, such as ``pipeline.numbering.JobNames``."""
+
+    calls: list[str]
+    files: list[FileInfo]
+
+
+class Part(Struct, frozen=True):
+    """One part of a name.
+
+    Attributes:
+        kind: one of CALL_PARTS or PATH_PARTS.
+        levels: of ``dirs`` and ``site``.
+    """
+
+    kind: str
+    levels: int = 0
+
+
+class Mapping(Struct, frozen=True):
+    """A declared mapping.
+
+    Attributes:
+        text: as it was declared.
+        parts: of the name, joined by ":"; empty where there are rules.
+        sites: variables of the parts ``site``.
+        rules: those of ``rules:FILE``, else None.
+    """
+
+    text: str
+    parts: tuple[Part, ...]
+    sites: paths.Sites
+    rules: Rules | None = None
+
+    @classmethod
+    def parse(
+        cls, text: str, *, sites: Table[str, str] | None = None, read: Callable[[str], str] | None = None
+    ) -> Mapping:
+        """Parses a declaration.
+
+        Args:
+            text: such as ``call+dirs:2``, ``call+site:1``, ``layer+call+ext``, ``call+role``, ``rules:my.rules``.
+            sites: folders by site variable, such as {"SCRATCH": "/p/scratch/ann"}.
+            read: returns the text of a file of rules.
+
+        Raises:
+            ConfigError: the declaration, a site or a rule is wrong; the text shows where.
+        """
+        check_length("mapping", text)
+        variables = paths.Sites(sites or {})
+        pieces = list(split(text, "+"))
+        if len(pieces) == 1 and pieces[0].startswith("rules:"):
+            name = pieces[0].removeprefix("rules:").strip()
+            if not name or read is None:
+                problem = "there is no file" if not name else "rules are not read here"
+                wrong("mapping", text, pieces[0].at, problem, "rules:FILE" if not name else "parts of a name")
+            return cls(f"rules:{name}", (), variables, parse_rules(read(name), name))
+        if len(pieces) > MOST_PARTS:
+            wrong("mapping", text, pieces[MOST_PARTS].at, "too many parts", f"at most {MOST_PARTS}")
+        parts = tuple(_part(piece, text) for piece in pieces)
+        for piece, part in zip(pieces, parts, strict=True):
+            if parts.count(part) > 1:
+                wrong("mapping", text, piece.at, f"{piece!s} stands twice", "each part once")
+        return cls("+".join(pieces), parts, variables)
+
+    @property
+    def looks_at_layer(self) -> bool:
+        """Whether events of one call and file may have different names by their layer."""
+        return any(part.kind == "layer" for part in self.parts)
+
+    @property
+    def looks_at_kind(self) -> bool:
+        """Whether they may by their kind."""
+        return any(part.kind == "kind" for part in self.parts)
+
+    @property
+    def looks_at_role(self) -> bool:
+        """Whether a file's name depends on how many cases use it."""
+        return any(part.kind == "role" for part in self.parts)
+
+    def of_call(self, call: str, layer: int, kind: int) -> tuple[str, ...]:
+        """Returns what a call contributes: a text for each part, "" for those that are of paths."""
+        values = {"call": call, "layer": _named(Layer, layer), "kind": _named(Kind, kind).lower()}
+        return tuple(values.get(part.kind, "") for part in self.parts)
+
+    def of_path(self, path: str, shared: bool) -> tuple[str, ...]:
+        """Returns what a file contributes: a text for each part, "" for those that are of calls or not known."""
+        path = paths.normalise(path)
+        return tuple(self._of_path(part, path, shared) if path else "" for part in self.parts)
+
+    def _of_path(self, part: Part, path: str, shared: bool) -> str:
+        if part.kind == "dirs":
+            return paths.top_levels(path, part.levels)
+        if part.kind == "site":
+            return self.sites.name(path, part.levels)
+        if part.kind == "role":
+            return "shared" if shared else "own"
+        if part.kind in _OF_PATH:
+            return _OF_PATH[part.kind](path)
+        return ""
+
+
+_OF_PATH: Final[dict[str, Callable[[str], str]]] = {
+    "path": lambda path: path,
+    "name": lambda path: path.rstrip("/").rpartition("/")[2] or path,
+    "ext": paths.extension,
+    "pattern": paths.pattern,
+}
+
+
+def joined(of_call: tuple[str, ...], of_path: tuple[str, ...]) -> str:
+    """Joins what call and file contribute; parts that are not known are left out, and "" means none is."""
+    return ":".join(text for text in (a or b for a, b in zip(of_call, of_path, strict=True)) if text)
+
+
+def _part(piece: Piece, text: str) -> Part:
+    kind, colon, argument = piece.partition(":")
+    if kind not in (*CALL_PARTS, *PATH_PARTS):
+        problem = f"{kind!r} is no part of a name" if piece else "a part is missing"
+        wrong("mapping", text, piece.at, problem, _KNOWN)
+    if not colon and kind != "dirs":
+        return Part(kind)
+    if kind not in ("dirs", "site"):
+        wrong("mapping", text, piece.at + len(kind), f"{kind} takes no number", _KNOWN)
+    lowest = 1 if kind == "dirs" else 0
+    if not (argument.isascii() and argument.isdigit() and len(argument) < 4 and lowest <= int(argument) <= DEEPEST):
+        where = piece.at + len(kind) + len(colon)
+        wrong("mapping", text, where, f"{argument!r} is no number of levels", f"{kind}:{lowest} to {kind}:{DEEPEST}")
+    return Part(kind, int(argument))
+
+
+def _named(vocabulary: type[Layer] | type[Kind], value: int) -> str:
+    try:
+        return vocabulary(value).name
+    except ValueError:
+        return vocabulary(0).name

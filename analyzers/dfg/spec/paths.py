@@ -1,0 +1,122 @@
+"""Paths as parts of an activity's name: what differs from run to run is taken out, what is left is cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from ....events import ConfigError
+
+MOST_SITES: Final = 1000
+
+_INODE: Final = re.compile(r"([A-Za-z][\w-]*):\[(.*)\]")
+_PROCESS: Final = re.compile(r"^/proc/\d+(?=/|$)")
+_THREAD: Final = re.compile(r"(?<=/task/)\d+(?=/|$)")
+_DESCRIPTOR: Final = re.compile(r"^(/(?:proc/[^/]+|dev)/fd)/\d+(?=/|$)")
+_TERMINAL: Final = re.compile(r"^/dev/pts/\d+$")
+_SLASHES: Final = re.compile(r"//+")
+_DIGITS: Final = re.compile(r"\d+")
+_ENDINGS: Final = (".h5", ".hdf5", ".h4", ".hdf4", ".nc4", ".bp4", ".bp5", ".bz2", ".f90")
+_SITE_NAME: Final = re.compile(r"[A-Za-z_]\w{0,63}")
+
+
+def normalise(path: str) -> str:
+    """Takes out of a path what the kernel numbers anew in each run, so that equal runs give equal graphs.
+
+    >>> normalise("pipe:[32661033]"), normalise("anon_inode:[eventfd]"), normalise("/proc/4711/status")
+    ('pipe', 'anon_inode:eventfd', '/proc/PID/status')
+    """
+    path = path.removesuffix(" (deleted)")
+    if not path.startswith("/"):
+        if found := _INODE.fullmatch(path):
+            return f"anon_inode:{found[2]}" if found[1] == "anon_inode" and not found[2].isdigit() else found[1]
+        return path
+    if "//" in path:
+        path = _SLASHES.sub("/", path)
+    if path.startswith("/proc/"):
+        path = _THREAD.sub("TID", _PROCESS.sub("/proc/PID", path))
+    if "/fd/" in path:
+        path = _DESCRIPTOR.sub(r"\1/N", path)
+    return _TERMINAL.sub("/dev/pts/N", path)
+
+
+def top_levels(path: str, levels: int) -> str:
+    """Cuts a path to its top levels; the file's own name counts as one where it is among them.
+
+    Source: [DFG], Eq. 4.
+
+    >>> top_levels("/usr/lib/x86_64-linux-gnu/libc.so.6", 2), top_levels("/etc/passwd", 2)
+    ('/usr/lib', '/etc/passwd')
+    """
+    parts = [part for part in path.split("/") if part][:levels]
+    return ("/" if path.startswith("/") else "") + "/".join(parts)
+
+
+def extension(path: str) -> str:
+    """Returns the ending of a file's name as a pattern; endings that are numbers are one, as is the lack of any.
+
+    >>> extension("/scratch/out.h5"), extension("/scratch/out.00017"), extension("/etc/passwd")
+    ('*.h5', '*.#', '*')
+    """
+    name = path.rpartition("/")[2]
+    stem, dot, ending = name.rpartition(".")
+    if not dot or not stem or not ending:
+        return "*"
+    return "*.#" if ending.isdecimal() else f"*.{ending}"
+
+
+def pattern(path: str) -> str:
+    """Returns a path with every number in it as ``#``: the files of all ranks and steps are then one.
+
+    >>> pattern("/scratch/out.00017.rank3"), pattern("/scratch/step12.h5")
+    ('/scratch/out.#.rank#', '/scratch/step#.h5')
+    """
+    ending = next((ending for ending in _ENDINGS if path.endswith(ending)), "")
+    return _DIGITS.sub("#", path.removesuffix(ending)) + ending
+
+
+class Sites:
+    """Variables for the places of a site: $SCRATCH, $HOME. The longest matching prefix goes first.
+
+    Args:
+        prefixes: folder by name of the variable. A ``*`` in a folder stands for one level: HOME=/home/*.
+
+    Raises:
+        ConfigError: a name is no name of a variable, or a folder is not absolute.
+    """
+
+    def __init__(self, prefixes: Mapping[str, str]) -> None:
+        if len(prefixes) > MOST_SITES:
+            raise ConfigError(f"{len(prefixes)} site variables are too many; expected at most {MOST_SITES}")
+        rows = []
+        for name, folder in prefixes.items():
+            parts = [part for part in folder.split("/") if part]
+            if not _SITE_NAME.fullmatch(name):
+                raise ConfigError(f"site variable {name!r}: expected a name such as SCRATCH")
+            if not folder.startswith("/") or not parts:
+                raise ConfigError(
+                    f"site variable {name}={folder!r}: expected an absolute folder below / such as /scratch"
+                )
+            rows.append((parts, f"${name}"))
+        # literal levels before wildcards, so that /home/ann is told before /home/*
+        self._rows = sorted(rows, key=lambda row: (-len(row[0]), row[0].count("*"), row[1]))
+
+    def split(self, path: str) -> tuple[str, list[str]]:
+        """Returns the variable that a path lies under and the levels below it; "" where it lies under none."""
+        if not path.startswith("/"):
+            return "", []
+        parts = [part for part in path.split("/") if part]
+        for prefix, name in self._rows:
+            if len(parts) >= len(prefix) and all(a in (b, "*") for a, b in zip(prefix, parts, strict=False)):
+                return name, parts[len(prefix) :]
+        return "", []
+
+    def name(self, path: str, levels: int) -> str:
+        """Returns the variable and some levels below it; the top two levels where there is no variable.
+
+        >>> Sites({"SCRATCH": "/p/scratch/ann"}).name("/p/scratch/ann/ssf/out.h5", 1)
+        '$SCRATCH/ssf'
+        """
+        variable, rest = self.split(path)
+        return "/".join([variable, *rest[:levels]]) if variable else top_levels(path, 2)

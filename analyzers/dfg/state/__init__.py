@@ -1,0 +1,1 @@
+"""What a graph is kept in: bounded tables, each of which counts what it dropped."""

@@ -1,0 +1,202 @@
+"""How many events of an activity ran at once, at most (max-concurrency of [DFG]).
+
+Intervals are half open. The sweep sorts starts and ends by activity and time, ends before starts at equal times, and
+takes the largest running sum. (Comparing the first end of a run with the last start, as the seed does, counts too
+many where an early event ends in between.)
+
+Online, what an activity's later events need is only what still runs at its latest start; so a piece of the events is
+swept together with these, and the result is that of one sweep over all as long as each piece starts no earlier than
+the one before ended. An event that starts earlier is counted from that moment on, and the activity's figure is then a
+lower bound.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...common.ordering import Groups
+from ...common.state import LONG_AGO, Ints, Rows, State, widened
+
+_MOST_RUNNING: Final = 65_536
+_KEY_BITS: Final = 63
+_LONG_RUN: Final = 16
+_FEW: Final = 32
+
+
+class Concurrency(State):
+    """Largest number of events at once, by activity.
+
+    Attributes:
+        most: by activity row, int64.
+        exact: False where an event came too late for its place.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.most = np.zeros(width, np.int64)
+        self.exact = np.ones(width, np.bool_)
+        self._latest = np.full(width, LONG_AGO, np.int64)
+        self._activity = np.zeros(0, np.intp)
+        self._end = np.zeros(0, np.int64)
+
+    def grow(self, width: int) -> None:
+        """Makes room for activities below ``width``."""
+        self.most = widened(self.most, width)
+        self.exact = widened(self.exact, width, fill=1)
+        self._latest = widened(self._latest, width, fill=LONG_AGO)
+
+    def add(self, events: Groups) -> None:
+        """Takes in events, in any order among themselves; one without length counts as one nanosecond."""
+        rows, start = events.rows, events.start
+        length = np.maximum(events.duration, 1)
+        if self._in_order(events):
+            self._add_in_order(events, length)
+            return
+        end = start + length
+        activity = events.spread(rows)
+        known = self._latest[rows]
+        if (np.minimum.reduceat(start, events.heads) < known).any():
+            latest = events.spread(known)
+            self.exact[activity[start < latest]] = False
+            start = np.maximum(start, latest)
+            runs = end > start
+            activity, start, end = activity[runs], start[runs], end[runs]
+        if len(self._activity):  # of what ran already only the rest counts, from the latest start on
+            start = np.concatenate([self._latest[self._activity], start])
+            activity = np.concatenate([self._activity, activity])
+            end = np.concatenate([self._end, end])
+        self._latest[rows] = np.maximum(known, np.maximum.reduceat(events.start, events.heads))
+        if len(start):
+            _raise(self.most, activity, start, end)
+        self._keep(activity, end)
+
+    def _in_order(self, events: Groups) -> bool:
+        """Tells whether events are of few activities, and those of each come in the order of their starts."""
+        start, heads = events.start, events.heads
+        if len(heads) > _FEW or (start[heads] < self._latest[events.rows]).any():
+            return False
+        back = np.count_nonzero(start[1:] < start[:-1])
+        return bool(back == np.count_nonzero(start[heads[1:]] < start[heads[1:] - 1]))
+
+    def _add_in_order(self, events: Groups, length: Ints) -> None:
+        """Takes in events of which it is mostly told without sorting that they raise no figure.
+
+        If the n-th event after each starts no sooner than the longest takes, no more than n are there at once.
+        """
+        is_other = np.ones(len(self.most), np.bool_)
+        is_other[events.rows] = False
+        others = is_other.take(self._activity)
+        kept, swept = [(self._activity[others], self._end[others])], []
+        longest = np.maximum.reduceat(length, events.heads).tolist()
+        stretches = zip(events.rows.tolist(), events.heads.tolist(), events.lengths.tolist(), longest, strict=True)
+        for row, head, count, takes in stretches:
+            latest, at_once, run = int(self._latest[row]), int(self.most[row]), slice(head, head + count)
+            running = self._end[self._activity == row]  # of what ran already only the rest counts
+            begun = np.concatenate([np.full(len(running), latest), events.start[run]])
+            takes = max(takes, int(running.max(initial=latest)) - latest)
+            last = int(begun[-1])
+            tail = slice(head + int(events.start[run].searchsorted(last - takes)), head + count)
+            ends = np.concatenate([running, events.start[tail] + length[tail]])
+            kept.append((np.full(len(ends), row, np.intp), ends))
+            self._latest[row] = last
+            if not at_once or (begun[at_once:] - begun[:-at_once] < takes).any():
+                ends = np.concatenate([running, events.start[run] + length[run]])
+                swept.append((np.full(len(ends), row, np.intp), begun, ends))
+        if swept:
+            activity, start, end = map(np.concatenate, zip(*swept, strict=True))
+            _raise(self.most, activity, start, end)
+        activity, end = map(np.concatenate, zip(*kept, strict=True))
+        self._keep(activity, end)
+
+    @property
+    def latest(self) -> Ints:
+        """The latest start by activity row, ns; ``LONG_AGO`` before the first."""
+        return self._latest
+
+    @property
+    def kept(self) -> int:
+        """How many events ran at the latest start of their activity."""
+        return len(self._end)
+
+    def running(self, more: int) -> tuple[Rows, Ints]:
+        """Returns activity and end of each of these, with room for more behind them."""
+        activity, end = np.empty(self.kept + more, np.intp), np.empty(self.kept + more, np.int64)
+        activity[: self.kept], end[: self.kept] = self._activity, self._end
+        return activity, end
+
+    def keep(self, activities: Rows, ends: Ints) -> None:
+        """Has these be what runs, as far as it does and within the bound."""
+        self._keep(activities, ends)
+
+    def merge(self, other: Concurrency, rows: Rows, disjoint: npt.NDArray[np.bool_]) -> None:
+        """Takes in the figures of another; its activity ``a`` is our ``rows[a]``.
+
+        The larger figure is that of both where their events lie apart in time, else a lower bound.
+
+        Args:
+            other: of other events.
+            rows: intp, distinct for activities with events, but for row 0.
+            disjoint: by our row: all events of one lie before those of the other.
+        """
+        np.maximum.at(self.most, rows, other.most)
+        exact = np.ones(len(self.exact), np.bool_)
+        np.logical_and.at(exact, rows, other.exact)
+        self.exact &= exact & disjoint
+        np.maximum.at(self._latest, rows, other._latest)
+        activities = np.concatenate([self._activity, rows[other._activity]])
+        self._keep(activities, np.concatenate([self._end, other._end]))
+
+    def last_ns(self) -> Ints:
+        """Returns the latest end known by activity row, int64 ns; ``LONG_AGO`` without events."""
+        last = self._latest.copy()
+        np.maximum.at(last, self._activity, self._end)
+        return last
+
+    def _keep(self, activities: Rows, ends: Ints) -> None:
+        """Remembers what runs at its activity's latest start, the longest running first."""
+        running = np.flatnonzero(ends > self._latest.take(activities))
+        if len(running) > _MOST_RUNNING:
+            order = np.argsort(-ends[running], kind="stable")
+            self.exact[activities[running[order[_MOST_RUNNING:]]]] = False
+            running = running[order[:_MOST_RUNNING]]
+        self._activity, self._end = activities[running], ends[running]
+
+
+def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
+    """Raises the largest numbers at once, by activity, to those of some intervals; shapes (n,), n >= 1.
+
+    With starts and ends each sorted within an activity, c + 1 intervals are there at the i-th start exactly where the
+    (i - c)-th end comes after it. So one comparison tells whether a figure is to be raised, and few ever are.
+    """
+    count = len(start)
+    begin, stop = int(start.min()), int(end.max())
+    bits = (stop - begin).bit_length()
+    if bits + len(most).bit_length() > _KEY_BITS:  # times that far apart do not fit into a key; their order does
+        ranks = np.unique(np.concatenate([start, end]), return_inverse=True)[1].astype(np.int64)
+        start, end, begin, bits = ranks[:count], ranks[count:], 0, len(ranks).bit_length()
+    base = (activity.astype(np.int64, copy=False) << bits) - begin
+    starts, ends = base + start, base
+    ends += end
+    _sort(starts)
+    _sort(ends)
+    owner = starts >> bits
+    earlier = most.take(owner)
+    np.subtract(np.arange(count), earlier, out=earlier)
+    np.maximum(earlier, 0, out=earlier)
+    # an end of an activity before it in the order lies below all its starts
+    higher = ends.take(earlier) > starts
+    if not higher.any():
+        return
+    for row in np.unique(owner[higher]).tolist():
+        first, last = np.searchsorted(starts, [row << bits, (row + 1) << bits])
+        passed = np.searchsorted(ends[first:last], starts[first:last], "right")
+        most[row] = max(int(most[row]), int((np.arange(1, last - first + 1) - passed).max()))
+
+
+def _sort(keys: Ints) -> None:
+    """Sorts in place; merges runs where there are few, as in events that come nearly in their order."""
+    falls = int(np.count_nonzero(keys[1:] < keys[:-1]))
+    if falls:
+        keys.sort(kind="stable" if falls * _LONG_RUN < len(keys) else None)

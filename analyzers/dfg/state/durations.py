@@ -1,0 +1,116 @@
+"""Quantiles of durations by activity: a histogram with buckets of equal relative width.
+
+A bucket is the exponent of a duration and the first bits of its fraction, so that an event costs a shift and no
+logarithm. Two histograms are merged by adding them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from ...common.ordering import Groups
+from ...common.state import Ints, Rows, State, widened
+
+_BITS: Final = 5  # 32 buckets from each power of two to the next: the middle of one is at most 1.6 % off
+_SHIFT: Final = 52 - _BITS
+_ONE: Final = 1023 << _BITS
+_SLACK: Final = 8  # buckets that a row has more than it needs
+_FAR: Final = 1 << 20
+
+
+class Durations(State):
+    """Counts by activity and bucket. Each activity has a row of the buckets between its shortest and its longest."""
+
+    def __init__(self, width: int) -> None:
+        self._low = np.zeros(width, np.int64)
+        self._room = np.zeros(width, np.int64)
+        self._first = np.zeros(width, np.int64)
+        self._counts = np.zeros(0, np.int64)
+
+    def grow(self, width: int) -> None:
+        """Makes room for activities below ``width``."""
+        self._low, self._room, self._first = (widened(old, width) for old in (self._low, self._room, self._first))
+
+    def add(self, events: Groups) -> None:
+        """Counts events."""
+        bucket = _bucket(events.duration)
+        rows = events.rows
+        low, high = np.minimum.reduceat(bucket, events.heads), np.maximum.reduceat(bucket, events.heads)
+        if ((low < self._low[rows]) | (high >= self._low[rows] + self._room[rows])).any():
+            self._widen(np.concatenate([rows, rows]), np.concatenate([low, high]))
+        bucket += events.spread(self._first[rows] - self._low[rows])
+        self._counts += np.bincount(bucket, minlength=len(self._counts))
+
+    def room_for(self, rows: Rows, shortest: Ints, longest: Ints) -> tuple[Ints, int, Ints]:
+        """Makes room for durations of some rows.
+
+        Args:
+            rows: distinct.
+            shortest: of each row, ns.
+            longest: likewise.
+
+        Returns:
+            For each activity's row where its counts would begin at bucket 0; how far the bits of a duration are shifted
+            to its bucket, as a float64 of at least 1 ns; and the counts, to be added to.
+        """
+        low, high = _bucket(shortest), _bucket(longest)
+        if ((low < self._low[rows]) | (high >= self._low[rows] + self._room[rows])).any():
+            self._widen(np.concatenate([rows, rows]), np.concatenate([low, high]))
+        return self._first - self._low - _ONE, _SHIFT, self._counts
+
+    def merge(self, other: Durations, rows: Rows) -> None:
+        """Adds the counts of another; its activity ``a`` is our ``rows[a]``."""
+        activity = np.repeat(rows, other._room)
+        bucket = np.arange(len(other._counts)) - np.repeat(other._first - other._low, other._room)
+        some = other._counts > 0
+        activity, bucket = activity[some], bucket[some]
+        if len(activity):
+            self._widen(activity, bucket)
+        np.add.at(self._counts, bucket + (self._first - self._low)[activity], other._counts[some])
+
+    def quantile(self, activity: int, share: float) -> float:
+        """Returns the duration in ns that a share of an activity's events does not exceed; 0 without events."""
+        return self.quantiles(activity, (share,))[0]
+
+    def quantiles(self, activity: int, shares: Sequence[float]) -> list[float]:
+        """Returns the quantile of each share."""
+        first = int(self._first[activity])
+        running = self._counts[first : first + int(self._room[activity])].cumsum()
+        total = int(running[-1]) if len(running) else 0
+        if not total:
+            return [0.0] * len(shares)
+        low = int(self._low[activity])
+        buckets = [low + int(running.searchsorted(share * total)) for share in shares]
+        return [(_border(bucket) + _border(bucket + 1)) / 2 for bucket in buckets]
+
+    def _widen(self, activity: Rows, bucket: Ints) -> None:
+        """Gives rows of activities the buckets that they lack."""
+        low = np.where(self._room > 0, self._low, _FAR)
+        high = np.where(self._room > 0, self._low + self._room, -_FAR)
+        np.minimum.at(low, activity, bucket - _SLACK)
+        np.maximum.at(high, activity, bucket + 1 + _SLACK)
+        room = np.maximum(high - low, 0)
+        low[room == 0] = 0
+        first = np.cumsum(room) - room
+        counts = np.zeros(int(room.sum()), np.int64)
+        for row in np.flatnonzero(self._room).tolist():
+            at, old = int(first[row] + self._low[row] - low[row]), int(self._first[row])
+            length = int(self._room[row])
+            counts[at : at + length] = self._counts[old : old + length]
+        self._low, self._room, self._first, self._counts = low, room, first, counts
+
+
+def _bucket(duration: Ints) -> Ints:
+    """Returns the bucket of each duration, ns."""
+    bucket: Ints = (np.maximum(duration, 1).astype(np.float64).view(np.int64) >> _SHIFT) - _ONE
+    return bucket
+
+
+def _border(bucket: int) -> float:
+    """Returns the shortest duration of a bucket, ns."""
+    power, part = divmod(bucket, 1 << _BITS)
+    return math.ldexp(1 + part / (1 << _BITS), power)

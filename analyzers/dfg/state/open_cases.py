@@ -1,0 +1,132 @@
+"""The cases that are open: what each did last, and which activities it has had."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...common.state import LONG_AGO, Ints, Rows, State, widened
+
+NOTHING: Final = -1
+"""Last activity of a case without events."""
+_FEWEST: Final = 4
+_SHIFT: Final = 3
+_BITS: Final = 1 << _SHIFT  # a case has one for each activity that it has had
+_BIT: Final = np.uint8(1) << np.arange(_BITS, dtype=np.uint8)
+_EVICTED: Final = 8  # so large a part of the bound is evicted at once, that it need not be done each time
+
+
+class OpenCases(State):
+    """A table with one slot a case, reused when the case is closed.
+
+    Attributes:
+        opened: cases ever opened.
+        evicted: cases closed because there were too many.
+        last: activity row of each slot's last event, intp.
+        last_start: its start, ns.
+        last_end: its end, ns.
+    """
+
+    def __init__(self, bound: int, width: int) -> None:
+        self.opened = 0
+        self.evicted = 0
+        self.last = np.zeros(0, np.intp)
+        self.last_start = np.zeros(0, np.int64)
+        self.last_end = np.zeros(0, np.int64)
+        self._bound = bound
+        self._slots: dict[int, int] = {}
+        self._free: list[int] = []
+        self._seen = np.zeros((0, -(-width // _BITS)), np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def __contains__(self, case: int) -> bool:
+        return case in self._slots
+
+    def grow(self, width: int) -> None:
+        """Makes room for activities below ``width``."""
+        seen = np.zeros((len(self._seen), -(-width // _BITS)), np.uint8)
+        seen[:, : self._seen.shape[1]] = self._seen
+        self._seen = seen
+
+    def slots(self, cases: Ints) -> Rows:
+        """Returns the slots of distinct cases, opening those that are not open."""
+        table = self._slots
+        return np.array([table[case] if case in table else self._open(case) for case in cases.tolist()], np.intp)
+
+    def note(self, slot: Rows, activity: Rows) -> Rows:
+        """Notes which activities occur in which slots.
+
+        Returns:
+            The activity of each pair that is new.
+        """
+        width = self._seen.shape[1]
+        flat = self._seen.reshape(-1)
+        place = slot * width
+        place += activity >> _SHIFT
+        seen = flat.take(place)
+        seen &= _BIT.take(activity & (_BITS - 1))
+        new = np.flatnonzero(seen == 0)
+        if not len(new):
+            return new
+        pairs = np.unique(place[new] * _BITS + (activity[new] & (_BITS - 1)))
+        place, bit = pairs >> _SHIFT, pairs & (_BITS - 1)
+        np.bitwise_or.at(flat, place, _BIT[bit])
+        activities: Rows = place % width * _BITS + bit
+        return activities
+
+    def activities(self) -> npt.NDArray[np.uint8]:
+        """Returns which activities each slot has had, a bit each, uint8[slots, bytes]; to be added to."""
+        return self._seen
+
+    def rename(self, case: int, name: int) -> None:
+        """Gives an open case another id; there must be none of that."""
+        if (slot := self._slots.pop(case, None)) is not None:
+            self._slots[name] = slot
+
+    def close(self, case: int) -> int:
+        """Closes a case; returns its last activity, ``NOTHING`` if it was not open."""
+        slot = self._slots.pop(case, None)
+        if slot is None:
+            return NOTHING
+        last = int(self.last[slot])
+        self.last[slot] = NOTHING
+        self._free.append(slot)
+        return last
+
+    def evict(self) -> Rows:
+        """Closes the longest idle cases if there are more than the bound; returns their last activities."""
+        excess = len(self._slots) - self._bound
+        if excess <= 0:
+            return np.zeros(0, np.intp)
+        cases = np.fromiter(self._slots.keys(), np.int64, len(self._slots))
+        slots = np.fromiter(self._slots.values(), np.intp, len(self._slots))
+        order = np.lexsort((cases, self.last_start[slots]))[: excess + self._bound // _EVICTED]
+        self.evicted += len(order)
+        return np.array([self.close(case) for case in cases[order].tolist()], np.intp)
+
+    def last_activities(self) -> Rows:
+        """Returns the last activity of each open case."""
+        return np.asarray(self.last[self.last != NOTHING], np.intp)
+
+    def _open(self, case: int) -> int:
+        if not self._free:
+            used = len(self.last)
+            room = max(_FEWEST, 2 * used)
+            self._free = list(range(room - 1, used - 1, -1))
+            self.last = widened(self.last, room, fill=NOTHING)
+            self.last_start = widened(self.last_start, room)
+            self.last_end = widened(self.last_end, room)
+            seen = np.zeros((room, self._seen.shape[1]), np.uint8)
+            seen[:used] = self._seen
+            self._seen = seen
+        slot = self._free.pop()
+        self._slots[case] = slot
+        self.last[slot] = NOTHING
+        self.last_start[slot] = self.last_end[slot] = LONG_AGO
+        self._seen[slot] = 0
+        self.opened += 1
+        return slot

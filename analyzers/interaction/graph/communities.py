@@ -1,0 +1,71 @@
+"""Communities within components by modularity (the outlook of [Ranking]), with NetworkX' Louvain method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy import sparse
+
+from ...common.state import Floats, Rows
+from .network import Network
+from .private_channels import Connections
+
+MOST_EDGES: Final = 20_000
+_SEED: Final = 1
+HOW_TO_INSTALL: Final = "communities need NetworkX: pip install 'iotide[graph]'"
+
+
+@dataclass(frozen=True, slots=True)
+class Communities:
+    """The division of each component.
+
+    Attributes:
+        of_node: community of each vertex, from 1 in each component; 0 where there is none.
+        counts: communities of each component, by its number.
+        modularity: of the division, by its number.
+        omitted: weakest edges that were left out of the search.
+    """
+
+    of_node: Rows
+    counts: dict[int, int]
+    modularity: dict[int, float]
+    omitted: int
+
+
+def communities_of(network: Network, connections: Connections, part: Rows) -> Communities | None:
+    """Divides each component so that most interactions stay within a community; None without NetworkX.
+
+    Vertices and the files between them are divided together; directions do not count.
+    """
+    try:
+        import networkx
+    except ImportError:
+        return None
+    links = (network.links + connections.links(network.nodes)).tocoo()
+    shared = sparse.diags_array((~connections.private).astype(np.float64)).tocsr()
+    writes, reads = (matrix.tocoo() for matrix in (network.writes @ shared, shared @ network.reads))
+    one = np.concatenate((links.row, writes.row, reads.col)).astype(np.int64)
+    two = np.concatenate((links.col, writes.col + network.nodes, reads.row + network.nodes)).astype(np.int64)
+    weight: Floats = np.concatenate((links.data, writes.data, reads.data))
+    inside = (part[one] >= 0) & (weight > 0)
+    one, two, weight = one[inside], two[inside], weight[inside]
+    strongest = np.argsort(-weight, kind="stable")[:MOST_EDGES]
+    graphs: dict[int, networkx.Graph] = {}
+    for a, b, value in zip(one[strongest].tolist(), two[strongest].tolist(), weight[strongest].tolist(), strict=True):
+        graph = graphs.setdefault(int(part[a]), networkx.Graph())
+        before = graph.get_edge_data(a, b, {"weight": 0.0})["weight"]
+        graph.add_edge(a, b, weight=before + value)
+    of_node = np.zeros(network.nodes, np.intp)
+    counts, modularity = {}, {}
+    for number, graph in graphs.items():
+        division = networkx.community.louvain_communities(graph, weight="weight", seed=_SEED)
+        division.sort(key=lambda group: (-len(group), min(group)))
+        # a community of files alone is none of processes
+        groups = [acting for group in division if (acting := [node for node in group if node < network.nodes])]
+        for at, group in enumerate(groups, 1):
+            of_node[group] = at
+        counts[number] = len(groups)
+        modularity[number] = float(networkx.community.modularity(graph, division, weight="weight"))
+    return Communities(of_node, counts, modularity, len(weight) - len(strongest))

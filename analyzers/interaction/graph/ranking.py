@@ -1,0 +1,73 @@
+"""PageRank within components: the single iteration of [Ranking], and the fixed point beside it.
+
+``R(u) = c * sum over v in B_u of R(v) / N_v``: every interaction is an edge, so v gives its weight away in shares of
+its interactions. A file passes on at once what it is given, to those who read it. Source: [Ranking].
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ...common.state import Floats, Rows
+from .network import Network
+from .transition import Flow
+
+_MOST_ITERATIONS: Final = 200
+_CLOSE: Final = 1e-10
+
+
+def start_weights(use: Floats, part: Rows) -> Floats:
+    """Returns start ranks that sum to 1 in each component, by use; equal where nobody in it has used anything.
+
+    Args:
+        use: what the ranks follow, [nodes].
+        part: component of each vertex, -1 for none.
+    """
+    inside = part >= 0
+    parts = int(part.max(initial=-1)) + 1
+    label = np.where(inside, part, 0)
+    used = np.bincount(label, weights=np.where(inside, use, 0.0), minlength=max(parts, 1))
+    size = np.bincount(label, weights=inside.astype(np.float64), minlength=max(parts, 1))
+    weight = np.divide(1.0, size[label], out=np.zeros(len(part)), where=inside)
+    return np.divide(use, used[label], out=weight, where=inside & (used[label] > 0))
+
+
+def once(network: Network, start: Floats, part: Rows) -> Floats:
+    """Returns the ranks of [Ranking] after one iteration, scaled to sum to 1 in each component."""
+    flow = Flow(network)
+    ranks = _scaled(flow.passed(start), part)
+    nothing = _sums(ranks, part)[np.maximum(part, 0)] == 0  # only such have used something that give nothing
+    if not (nothing & (part >= 0)).any():
+        return ranks
+    equal = _scaled(flow.passed(start_weights(np.zeros_like(start), part)), part)
+    return np.where(nothing, equal, ranks)
+
+
+def converged(network: Network, start: Floats, part: Rows, damping: float) -> Floats:
+    """Returns PageRank at its fixed point; what vertices without out-edges hold goes back to the start ranks."""
+    inside = part >= 0
+    flow = Flow(network)
+    gives = flow.given > 0
+    ranks = start.copy()
+    for _ in range(_MOST_ITERATIONS):
+        held = _sums(np.where(inside & ~gives, ranks, 0.0), part)[np.maximum(part, 0)]
+        after = np.where(inside, damping * (flow.passed(ranks) + held * start) + (1 - damping) * start, 0.0)
+        after = _scaled(after, part)
+        done = float(np.abs(after - ranks).sum()) < _CLOSE
+        ranks = after
+        if done:
+            break
+    return ranks
+
+
+def _sums(values: Floats, part: Rows) -> Floats:
+    inside = part >= 0
+    parts = max(int(part.max(initial=-1)) + 1, 1)
+    return np.bincount(part[inside], weights=values[inside], minlength=parts).astype(np.float64)
+
+
+def _scaled(values: Floats, part: Rows) -> Floats:
+    total = _sums(values, part)[np.maximum(part, 0)]
+    return np.where((part >= 0) & (total > 0), values / np.where(total > 0, total, 1.0), 0.0)

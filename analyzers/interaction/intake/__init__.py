@@ -1,0 +1,1 @@
+"""From events to interactions: channels, wake-ups, locks, virtual machines."""

@@ -1,0 +1,156 @@
+"""What the rows of layer KERNEL say: names, time on processors, and links between threads."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from ....events import EventBatch, Flag
+from ....events.kernel import KernelEvent
+from ....results.interaction_kinds import EdgeKind
+from ...common.state import Ints
+from .keys import GUEST, SPACE
+from .locks import Locks
+from .scheduling import Scheduled, Scheduling
+from .virtual_machines import Guests
+
+_LOCKS: Final = (int(KernelEvent.LOCK_REQ), int(KernelEvent.LOCK_ACQ), int(KernelEvent.UNLOCK))
+_NAME_THEMSELVES: Final = (
+    int(KernelEvent.PROCESS_STATE),
+    int(KernelEvent.SCHED_PROCESS_EXEC),
+    int(KernelEvent.SCHED_PROCESS_EXIT),
+)
+_MOST_GUESTS: Final = 65_536
+
+
+class Links(Struct, frozen=True):
+    """Interactions of one kind, by the keys of those who interact."""
+
+    source: Ints
+    target: Ints
+    kind: EdgeKind
+    waited_ns: Ints | int = 0
+
+
+class Told(Struct, frozen=True):
+    """What some events say.
+
+    Attributes:
+        actors: keys of threads, in the order of what is said of them.
+        columns: what is said: events, cpu_ns, and pid and name, -1 where there is no news.
+    """
+
+    actors: Ints
+    columns: dict[str, Ints]
+    links: list[Links]
+    device_wakeups: int
+    void_wakeups: int
+
+
+class KernelEvents:
+    """Follows threads, locks and virtual processors.
+
+    Args:
+        limit: of each, so many are remembered between batches.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._scheduling = Scheduling(limit)
+        self._locks = Locks(limit)
+        self._guests = Guests(limit)
+        self._guest_numbers: dict[tuple[int, int], int] = {}
+
+    def update(self, batch: EventBatch, code: Ints, space: int) -> Told:
+        """Takes in events in the order in which they happened.
+
+        Args:
+            batch: rows of layer KERNEL.
+            code: KernelEvent of each.
+            space: number of the machine whose thread numbers these are.
+        """
+        acting = np.where(batch.tid > 0, space * SPACE + batch.tid.astype(np.int64), 0)
+        other = np.where(batch.handle > 0, space * SPACE + batch.handle.astype(np.int64), 0)
+        time = batch.start.astype(np.int64)
+        scheduled = self._scheduling.update(code, time, acting, other, (batch.flags & int(Flag.BLOCKING)) > 0)
+        between = (acting > 0) & (other > 0)
+        woken, forked = scheduled.links & between, (code == int(KernelEvent.SCHED_PROCESS_FORK)) & between
+        links = [Links(acting[woken], other[woken], "wakeup"), Links(acting[forked], other[forked], "fork")]
+        locks = np.flatnonzero(np.isin(code, _LOCKS) & (acting > 0))
+        if len(locks):
+            file = batch.file[locks].astype(np.int64)
+            handed = self._locks.update(code[locks], time[locks], acting[locks], file + space * SPACE)
+            links.append(Links(handed.asker, handed.holder, "lock"))
+            links.append(Links(handed.giver, handed.taker, "lock", handed.waited_ns))
+        if (guest := self._guest(batch, code, acting, other)) is not None:
+            links.append(guest)
+        actors, columns = _said(batch, code, acting, other, scheduled)
+        devices = int(np.count_nonzero(scheduled.links & (acting == 0)))
+        return Told(actors, columns, links, devices, scheduled.void)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Returns the state as plain data."""
+        return {
+            "scheduling": self._scheduling.snapshot(),
+            "locks": self._locks.snapshot(),
+            "guests": self._guests.snapshot(),
+            "numbers": dict(self._guest_numbers),
+        }
+
+    @classmethod
+    def restore(cls, data: dict[str, Any]) -> Self:
+        """Makes one that has the state of a snapshot."""
+        made = cls.__new__(cls)
+        made._scheduling = Scheduling.restore(data["scheduling"])
+        made._locks, made._guests = Locks.restore(data["locks"]), Guests.restore(data["guests"])
+        made._guest_numbers = dict(data["numbers"])
+        return made
+
+    def _guest(self, batch: EventBatch, code: Ints, acting: Ints, other: Ints) -> Links | None:
+        value = np.where(code == int(KernelEvent.KVM_CR3), batch.offset, batch.requested).astype(np.int64)
+        woken = self._guests.update(code, acting, other, value)
+        if not len(woken.vcpu_from):
+            return None
+        ends = [
+            np.array([self._guest_key(int(vcpu), int(cr3)) for vcpu, cr3 in zip(vcpus, spaces, strict=True)], np.int64)
+            for vcpus, spaces in ((woken.vcpu_from, woken.space_from), (woken.vcpu_to, woken.space_to))
+        ]
+        return Links(ends[0], ends[1], "guest")
+
+    def _guest_key(self, vcpu: int, cr3: int) -> int:
+        """Returns the key of a process of a guest; address spaces belong to a machine, not to one processor of it."""
+        space = vcpu // SPACE
+        number = self._guest_numbers.get((space, cr3))
+        if number is None:
+            number = min(len(self._guest_numbers), _MOST_GUESTS)
+            if number < _MOST_GUESTS:
+                self._guest_numbers[space, cr3] = number
+        return space * SPACE + GUEST + number
+
+
+def _said(
+    batch: EventBatch, code: Ints, acting: Ints, other: Ints, scheduled: Scheduled
+) -> tuple[Ints, dict[str, Ints]]:
+    """Returns what is said of which threads, in the order of the events, so that the last name stays."""
+    file = batch.file.astype(np.int64)
+    own_name = (file > 0) & np.isin(code, _NAME_THEMSELVES)
+    acts, told = np.flatnonzero(acting > 0), np.flatnonzero((file > 0) & (other > 0))
+    ran = np.flatnonzero(scheduled.ran > 0)
+    parts = (len(acts), len(told), len(ran))
+    order = np.argsort(np.concatenate((acts, told, np.full(len(ran), len(code)))), kind="stable")
+    columns = {
+        "events": _joined(parts, np.ones(len(acts), np.int64), 0, 0),
+        "cpu_ns": _joined(parts, 0, 0, scheduled.ran_ns[ran]),
+        "pid": _joined(parts, np.where(batch.pid[acts] > 0, batch.pid[acts].astype(np.int64), -1), -1, -1),
+        "name": _joined(parts, np.where(own_name[acts], file[acts], -1), file[told], -1),
+    }
+    keys = np.concatenate((acting[acts], other[told], scheduled.ran[ran]))
+    return keys[order], {name: column[order] for name, column in columns.items()}
+
+
+def _joined(lengths: tuple[int, int, int], *values: npt.ArrayLike) -> Ints:
+    return np.concatenate(
+        [np.broadcast_to(np.asarray(value, np.int64), (length,)) for length, value in zip(lengths, values, strict=True)]
+    )

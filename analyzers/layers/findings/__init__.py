@@ -1,0 +1,1 @@
+"""What is worth mending, found in a view of the tables."""

@@ -1,0 +1,36 @@
+"""What stands out in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ....results.layers import Finding, Layers
+from ..report.view import View
+from ..settings import Thresholds
+from .findings_calls import churn, failed, metadata, own_files
+from .findings_files import of_files
+from .findings_processes import collectives, concentrated, late, node_local
+from .findings_requests import amplified, computing
+
+_RULES: Final[tuple[Callable[[View, Layers, Thresholds], Iterator[Finding]], ...]] = (
+    concentrated,
+    late,
+    collectives,
+    amplified,
+    computing,
+    of_files,
+    own_files,
+    churn,
+    metadata,
+    failed,
+    node_local,
+)
+"""One a rule, each with its threshold and the numbers behind what it says."""
+
+
+def findings(view: View, report: Layers, limits: Thresholds) -> list[Finding]:
+    """Returns what stands out, what takes the most time first."""
+    least_s = max(limits.least_s, limits.least_share * sum(row.data_seconds for row in report.layers))
+    found = [each for rule in _RULES for each in rule(view, report, limits) if each.seconds >= least_s]
+    return sorted(found, key=lambda finding: -finding.seconds)

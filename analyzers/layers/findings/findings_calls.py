@@ -1,0 +1,140 @@
+"""What stands out of calls that move no data: files of a layer's own, opens, metadata, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ....results.layers import Finding, Layers, LayerStats
+from ...common.state import Ints
+from ...file_groups import DATA
+from ..calls import LAYERS
+from ..report.view import View
+from ..settings import Thresholds
+from ..state.handles import ROOT
+from ..state.tables import NAMED, NODE, WAYS, layer_name, split_named, split_opened
+from .spoken import lasting, some, spoken
+
+_OTHER = WAYS.index("other")
+
+
+def own_files(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """A layer spends time on files that its caller never named."""
+    times = {row.layer: row for row in report.layers}
+    for own in report.own_files:
+        caller = times.get(own.layer)
+        if caller is None or caller.seconds <= 0:
+            continue
+        share = own.seconds / caller.seconds
+        if share >= limits.own_share:
+            yield Finding(
+                rule="own_files",
+                layer=own.layer,
+                text=f"{spoken(own.layer)} makes {some(own.calls, 'call')} of {spoken(own.below)} on "
+                f"{some(own.files, 'file')} of its own, such as {own.examples[0]}: {share:.1%} of its time",
+                value=share,
+                threshold=limits.own_share,
+                seconds=own.seconds,
+                numbers={"files": own.files, "calls": own.calls},
+            )
+
+
+def churn(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """Files of data are opened again and again for little."""
+    if view.analyzer.tables.opened.dropped:
+        return  # who opened what is not known of all
+    _, node, sums = view.by_node
+    tree, files = view.analyzer.handles, view.analyzer.files
+    layers, parents = np.array(tree.layers), np.array(tree.parents)
+    inner = (parents != ROOT) & (
+        layers[parents] == layers
+    )  # what lies in an opened file, such as a dataset, is no file
+    opens, reads, writes, own = (sums[:, NODE.index(name)] for name in ("opens", "reads", "writes", "exclusive_ns"))
+    size = len(files.names) * LAYERS
+    key = np.array(tree.classes)[node] * LAYERS + layers[node]
+    opened = _by_key(key, np.where(inner[node], 0, opens), size)
+    moved, spent = _by_key(key, reads + writes, size), _by_key(key, own, size)
+    file, layer = split_opened(view.analyzer.tables.opened.rows()[0])
+    pairs = np.bincount(files.class_of(file) * LAYERS + layer, minlength=size)
+    times = opened / np.maximum(pairs, 1)
+    found = (times >= limits.churn_opens) & (moved < limits.churn_moves * opened) & (pairs > 0)
+    unknown = moved[:LAYERS] > moved.reshape(-1, LAYERS).sum(axis=0) // 2  # the trace does not say of what
+    for at in np.flatnonzero(found).tolist():
+        kind, number = divmod(at, LAYERS)
+        if not kind or unknown[number]:
+            continue
+        name, count, seconds = layer_name(number), int(opened[at]), int(spent[at]) / 1e9
+        moves = int(moved[at]) / count
+        use = f"for {moves:.1f} reads and writes each time" if moves else "and neither read nor written"
+        yield Finding(
+            rule="churn",
+            layer=name,
+            text=f"{view.class_path(kind)} is opened {count:,} times in {spoken(name)} ({times[at]:,.0f} times "
+            f"a file and process) {use} ({lasting(seconds)})",
+            value=float(times[at]),
+            threshold=limits.churn_opens,
+            seconds=seconds,
+            numbers={"opens": count, "moves_each": moves},
+        )
+
+
+def metadata(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """Most of a layer's own time on data goes to calls that move nothing."""
+    for row in report.layers:
+        if row.data_seconds < limits.least_s or not row.reads + row.writes:
+            continue
+        share = row.metadata_seconds / row.data_seconds
+        if share >= limits.metadata_share:
+            call, count, seconds = _busiest(view, row, "exclusive_ns")
+            yield Finding(
+                rule="metadata",
+                layer=row.layer,
+                text=f"{share:.0%} of {spoken(row.layer)}'s own time on data goes to calls that move none, most of it "
+                f"to {call} ({lasting(seconds / 1e9)} in {some(count, 'call')})",
+                value=share,
+                threshold=limits.metadata_share,
+                seconds=row.metadata_seconds,
+                numbers={"layer_seconds": row.data_seconds},
+            )
+
+
+def failed(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """Many of a layer's calls fail."""
+    for row in report.layers:
+        share = row.failed / row.calls if row.calls else 0.0
+        if share >= limits.failed_share:
+            call, _, times = _busiest(view, row, "failed")
+            yield Finding(
+                rule="failed",
+                layer=row.layer,
+                text=f"{share:.0%} of {spoken(row.layer)}'s {some(row.calls, 'call')} fail, {times:,} of them in "
+                f"{call}",
+                value=share,
+                threshold=limits.failed_share,
+                seconds=view.of_layer(view.number(row.layer), "failed_ns") / 1e9,
+                numbers={"failed": row.failed, "calls": row.calls},
+            )
+
+
+def _by_key(key: Ints, values: Ints, size: int) -> Ints:
+    total = np.zeros(size, np.int64)
+    np.add.at(total, key, values)
+    return total
+
+
+def _busiest(view: View, layer: LayerStats, by: str) -> tuple[str, int, int]:
+    """Returns the call of a layer that stands out by a sum, how often it was called, and the sum.
+
+    Of failures those of all calls count, of times those of calls that move nothing and are on data.
+    """
+    key, sums = view.analyzer.tables.named.rows()
+    number, group, way, call = split_named(key)
+    mine = number == view.number(layer.layer)
+    if by != "failed":
+        mine &= (group == DATA) & (way == _OTHER)
+    calls, at = np.unique(call[mine], return_inverse=True)
+    total = np.zeros((len(calls), len(NAMED)), np.int64)
+    np.add.at(total, at, sums[mine])
+    row = int(np.argmax(total[:, NAMED.index(by)]))
+    return view.call(int(calls[row])) or "calls without a name", int(total[row, 0]), int(total[row, NAMED.index(by)])

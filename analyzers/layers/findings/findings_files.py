@@ -1,0 +1,112 @@
+"""What stands out of the files that the lowest layers work on: small requests, many small files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ....results.layers import Finding, Layers
+from ...common.state import Ints
+from ...file_groups import DATA
+from ..calls import BOTTOM, LAYERS, PROGRAM
+from ..report.view import View
+from ..settings import Thresholds
+from ..state.tables import FILE, WAYS, layer_name
+from .spoken import lasting, listed, some, spoken
+
+_MOST_TOLD: Final = 10
+_AT: Final = {name: at for at, name in enumerate(FILE)}
+
+
+class _Rows(NamedTuple):
+    """What the lowest layers did to each file of data for each caller."""
+
+    file: Ints
+    over: Ints
+    layer: Ints
+    sums: npt.NDArray[np.int64]
+    kind: Ints
+    """Class of the file."""
+
+
+def of_files(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """Requests are small; a folder has many small files."""
+    rows = _rows_of(view)
+    yield from _small_requests(view, rows, limits)
+    yield from _many_files(view, rows, limits)
+
+
+def _small_requests(view: View, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
+    """Requests to files that are alike are small; those to files with few requests are taken together by folder."""
+    moves = np.zeros(len(view.folder_of_class), np.int64)
+    np.add.at(moves, rows.kind, rows.sums[:, _AT["reads"]] + rows.sums[:, _AT["writes"]])
+    by_folder = moves[rows.kind] < limits.small_calls
+    place = np.where(by_folder, len(moves) + view.folder_of_class[rows.kind], rows.kind)
+    pairs, group, total = _summed(place * LAYERS + rows.layer, rows.sums)
+    for way in WAYS[:2]:
+        names = (f"{way}s", "bytes_read" if way == "read" else "bytes_written", f"{way}_ns")
+        columns = [total[:, _AT[name]] for name in names]
+        small = np.flatnonzero((columns[0] >= limits.small_calls) & (columns[1] < limits.small_bytes * columns[0]))
+        for which in small[np.argsort(-columns[2][small], kind="stable")][:_MOST_TOLD].tolist():
+            at, number = divmod(int(pairs[which]), LAYERS)
+            calls, size, ns = (int(column[which]) for column in columns)
+            mine = np.flatnonzero(group == which)
+            files = len(np.unique(rows.file[mine]))
+            callers = sorted({int(each) for each in rows.over[mine]} - {PROGRAM, number})
+            made_for = f" for {listed(spoken(layer_name(each)) for each in callers)}" if callers else ""
+            folder = at >= len(moves)
+            where = f"{some(files, 'file')} in {view.folders[at - len(moves)]}" if folder else view.class_path(at)
+            yield Finding(
+                rule="small_requests",
+                layer=layer_name(number),
+                text=f"{some(calls, way)} of {size / calls:,.0f} bytes on average {'from' if way == 'read' else 'to'} "
+                f"{where}{made_for} take {lasting(ns / 1e9)}",
+                value=size / calls,
+                threshold=limits.small_bytes,
+                seconds=ns / 1e9,
+                numbers={"calls": calls, "bytes": size, "files": files},
+            )
+
+
+def _many_files(view: View, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
+    """A folder has many small files, and the time on them goes to opening and closing."""
+    pairs, group, total = _summed(view.folder_of_class[rows.kind] * LAYERS + rows.layer, rows.sums)
+    opened = rows.sums[:, _AT["opens"]] > 0
+    opened_files = np.unique(np.stack([group[opened], rows.file[opened]]), axis=1)[0]
+    count = np.bincount(opened_files, minlength=len(pairs))
+    size = total[:, _AT["bytes_read"]] + total[:, _AT["bytes_written"]]
+    whole = total[:, _AT["exclusive_ns"]]
+    beside = whole - total[:, _AT["read_ns"]] - total[:, _AT["write_ns"]]
+    many = (count >= limits.many_files) & (size < limits.small_file_bytes * count)
+    for which in np.flatnonzero(many & (beside >= limits.metadata_share * whole)).tolist():
+        folder, number = divmod(int(pairs[which]), LAYERS)
+        files, seconds = int(count[which]), int(beside[which]) / 1e9
+        share = int(beside[which]) / max(1, int(whole[which]))
+        yield Finding(
+            rule="many_files",
+            layer=layer_name(number),
+            text=f"{files:,} files in {view.folders[folder]} with {size[which] / files:,.0f} bytes moved each on "
+            f"average: {share:.0%} of the time on them goes to opening, closing and the like ({lasting(seconds)})",
+            value=share,
+            threshold=limits.metadata_share,
+            seconds=seconds,
+            numbers={"files": files, "bytes": int(size[which])},
+        )
+
+
+def _rows_of(view: View) -> _Rows:
+    file, over, layer, sums = view.by_file
+    files = view.analyzer.files
+    rows = np.flatnonzero(((BOTTOM >> layer) & 1 == 1) & (files.group_of(file) == DATA) & (file != 0))
+    return _Rows(file[rows], over[rows], layer[rows], sums[rows], files.class_of(file[rows]))
+
+
+def _summed(key: Ints, sums: npt.NDArray[np.int64]) -> tuple[Ints, npt.NDArray[np.intp], npt.NDArray[np.int64]]:
+    """Returns the distinct keys, which of them each row has, and the sums by key."""
+    pairs, group = np.unique(key, return_inverse=True)
+    total = np.zeros((len(pairs), sums.shape[1]), np.int64)
+    np.add.at(total, group, sums)
+    return pairs, group, total

@@ -1,0 +1,122 @@
+"""What stands out of who does the work: few processes, few movers of a collective, single nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ....results.layers import Finding, Layers
+from ..calls import LAYERS
+from ..report.view import View
+from ..settings import Thresholds
+from ..state.tables import layer_name
+from .spoken import lasting, listed, some, spoken
+
+
+def concentrated(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """Few processes have most of a layer's time on the program's data."""
+    process, layers, _ = view.by_process
+    for number in range(LAYERS):
+        everyone, noun = view.crowd(number)
+        count = int(everyone.sum())
+        rows = np.flatnonzero((layers == number) & everyone[process])
+        rows = rows[np.argsort(-view.data_ns[rows], kind="stable")]
+        times = view.data_ns[rows]
+        total = int(times.sum())
+        if count < 2 or total < limits.least_s * 1e9:
+            continue
+        few = int(np.searchsorted(np.cumsum(times), limits.time_share * total)) + 1
+        share = float(times[:few].sum()) / total
+        if few <= limits.few_processes * count:
+            busiest = process[rows[:few]].tolist()
+            hosts = sorted({view.host(each) for each in busiest})
+            where = f" on {hosts[0]}" if len(hosts) == 1 and len(view.hosts) > 1 else ""
+            yield Finding(
+                rule="concentrated",
+                layer=layer_name(number),
+                text=f"{share:.0%} of {spoken(layer_name(number))}'s time is spent in {few} of {count} {noun}{where}: "
+                f"{listed(view.process(each) for each in busiest)}",
+                value=share,
+                threshold=limits.time_share,
+                seconds=float(times[:few].sum()) / 1e9,
+                numbers={"processes": few, "of": count, "layer_seconds": total / 1e9},
+            )
+
+
+def late(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """The processes of a collective call come to it at different times."""
+    for each in report.collectives:
+        share = each.late_seconds / each.seconds if each.seconds else 0.0
+        if share < limits.late_share:
+            continue
+        yield Finding(
+            rule="late",
+            layer="MPIIO",
+            text=f"{each.call} on {each.file}: {share:.0%} of its {lasting(each.seconds)} passes before the last of "
+            f"{each.processes:,} processes has come, most often {each.last_process} ({each.last_rounds:,} of "
+            f"{some(each.rounds, 'time')})",
+            value=share,
+            threshold=limits.late_share,
+            seconds=each.late_seconds,
+            numbers={"rounds": each.rounds, "last_rounds": each.last_rounds, "call_seconds": each.seconds},
+        )
+
+
+def collectives(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """Collective calls that move data take their time outside the layers that move it."""
+    for each in report.collectives:
+        if each.seconds < limits.least_s or each.processes < 2 or not each.moved_bytes or not each.bytes:
+            continue
+        few = each.movers <= max(1, limits.few_processes * each.processes)
+        outside = each.seconds - each.moving_seconds
+        seconds = each.waiting_seconds if few else outside
+        share = seconds / each.seconds
+        if share < limits.waiting_share:
+            continue
+        call, of = f"{each.call} on {each.file}", f"{each.movers:,} of {each.processes:,} processes"
+        if few:
+            others = each.processes - each.movers
+            apiece = f" ({lasting(each.waiting_seconds / others)} each)" if others else ""
+            text = (
+                f"{call}: {of} move all data below; {share:.0%} of the call's time is spent by the others, who move "
+                f"none{apiece}; moving it takes {lasting(each.moving_seconds)}, and {lasting(each.late_seconds)} pass "
+                "before the last has come"
+            )
+        else:
+            text = (
+                f"{call}: {of} move data below, which takes {1 - share:.0%} of the call's time; the rest is spent in "
+                "exchanging it and waiting for one another"
+            )
+        yield Finding(
+            rule="movers" if few else "exchange",
+            layer="MPIIO",
+            text=text,
+            value=share,
+            threshold=limits.waiting_share,
+            seconds=seconds,
+            numbers={
+                "movers": each.movers,
+                "processes": each.processes,
+                "moved_bytes": each.moved_bytes,
+                "moving_seconds": each.moving_seconds,
+            },
+        )
+
+
+def node_local(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+    """A job of several nodes works on file systems that each node has for itself."""
+    moved = sum(row.bytes_read + row.bytes_written for row in report.mounts)
+    local = [row for row in report.mounts if row.scope == "local" and row.hosts > 1]
+    mine = sum(row.bytes_read + row.bytes_written for row in local)
+    if moved and mine / moved >= limits.local_share:
+        yield Finding(
+            rule="node_local",
+            layer="",
+            text=f"{mine / moved:.0%} of all bytes go to {listed(row.mount_point for row in local)}, which each "
+            f"of {max(row.hosts for row in local)} nodes has for itself",
+            value=mine / moved,
+            threshold=limits.local_share,
+            seconds=sum(row.seconds for row in local),
+            numbers={"bytes": mine, "of": moved},
+        )

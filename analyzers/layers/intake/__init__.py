@@ -1,0 +1,1 @@
+"""From events to calls: who made whom, and which are alike."""

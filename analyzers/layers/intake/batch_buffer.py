@@ -1,0 +1,59 @@
+"""Batches of a job's streams that nobody has looked at."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....events import EventBatch, StreamInfo, concatenate
+from ...common.state import Ints
+from ..state.registries import Files, Processes
+
+
+class _Stream(NamedTuple):
+    info: StreamInfo
+    batches: list[EventBatch]
+
+
+class Taken(NamedTuple):
+    """Events, those of a stream behind one another; number of each one's process, and of its host."""
+
+    batch: EventBatch
+    serial: Ints
+    host: Ints
+
+
+class BatchBuffer:
+    """Holds batches by stream until they are taken all at once."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, _Stream] = {}
+        self._length = 0
+
+    def __len__(self) -> int:
+        """Events that are held."""
+        return self._length
+
+    def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
+        """Adds events of a stream."""
+        self._streams.setdefault(stream, _Stream(info, [])).batches.append(batch)
+        self._length += len(batch)
+
+    def take(self, processes: Processes, files: Files) -> Taken:
+        """Lets go of all events, of which there must be some, and says whose they are."""
+        held, self._streams, self._length = self._streams, {}, 0
+        streams = []
+        for stream, new in held.items():
+            batch = concatenate(new.batches)
+            streams.append(Taken(batch, processes.of(batch, stream, new.info), np.array([files.host(new.info.host)])))
+        if len(streams) == 1:
+            one = streams[0]
+            return one._replace(host=np.broadcast_to(one.host[0], (len(one.batch),)))
+        streams.sort(key=lambda each: int(each.serial[0]))  # which often spares sorting rows
+        lengths = [len(each.batch) for each in streams]
+        return Taken(
+            concatenate([each.batch for each in streams]),
+            np.concatenate([each.serial for each in streams]),
+            np.repeat(np.concatenate([each.host for each in streams]), lengths),
+        )

@@ -1,0 +1,97 @@
+"""Makes calls of events."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ....events import EventBatch, Flag, Kind, Layer
+from ....events.batch import IntArray, occurring
+from ....events.spread import asked_for, busy_ns, calls_in
+from ...common.state import Ints
+from ..calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
+from ..state.sums import MOST
+
+_LATEST_NS: Final = 2**61
+_MOST_NS: Final = 2**55  # that the calls of one event take together
+_MOST_AT_ONCE: Final = 0x7FFFF000  # bytes that Linux moves in one call (read(2)); who asks for more wants all there is
+_MOST_NAMES: Final = 2**24  # that keys of tables have room for
+_FILLED: Final = {
+    "around": 0, "over": UNTOLD, "over_kind": 0, "below_ns": 0, "below": 0, "below_bytes": 0,
+    "system_ns": 0, "system_bytes": 0, "fate": NO_FATE,
+}  # fmt: skip
+
+
+def believed(batch: EventBatch) -> tuple[EventBatch, int]:
+    """Returns events with durations and sizes cut to what is believed, and how many had one beyond that.
+
+    A request for more than a call can move asks for all there is, as cp and cat do: it counts by what it moved.
+    """
+    batch = _without_endless_requests(batch)
+    start = _within(batch.start, -_LATEST_NS, _LATEST_NS)
+    ns, requested, moved = (_within(column, 0, MOST) for column in (batch.duration, batch.requested, batch.bytes))
+    clipped = 0
+    if ns is not batch.duration or moved is not batch.bytes:
+        clipped = int(np.count_nonzero((ns != batch.duration) | (moved != batch.bytes)))
+    elif start is batch.start and requested is batch.requested:
+        return batch, 0
+    return batch.replace(start=start, duration=ns, requested=requested, bytes=moved), clipped
+
+
+def _without_endless_requests(batch: EventBatch) -> EventBatch:
+    requested = batch.requested
+    if not len(batch) or int(requested.max()) <= _MOST_AT_ONCE:
+        return batch
+    moves = (batch.kind == Kind.READ) | (batch.kind == Kind.WRITE)
+    other = (batch.flags & int(Flag.AGGREGATE | Flag.STORES)) != 0  # there it is no request's size
+    endless = (requested > _MOST_AT_ONCE) & (batch.bytes < requested) & moves & ~other
+    return batch.replace(requested=np.where(endless, batch.bytes, requested)) if endless.any() else batch
+
+
+def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Calls:
+    """Makes calls of events, of which nothing is known but themselves.
+
+    Args:
+        batch: the events, as ``believed``.
+        serial: number of each one's process.
+        process: row of its process.
+        file: number of its file.
+    """
+    count = len(batch)
+    layer = batch.layer
+    if int(layer.max()) >= LAYERS:
+        layer = np.where(layer < LAYERS, layer, int(Layer.OTHER))
+    call = batch.call.astype(np.int64)
+    if int(call.max()) >= _MOST_NAMES:
+        call[call >= _MOST_NAMES] = 0
+    return Calls(
+        serial=serial,
+        thread=(serial << 32) + (batch.tid.astype(np.int64) & 0xFFFFFFFF),
+        process=process,
+        layer=layer.astype(np.uint8, copy=False),
+        kind=batch.kind.astype(np.uint8, copy=False),
+        call=call,
+        file=file,
+        handle=batch.handle.astype(np.int64),
+        parent=batch.parent.astype(np.int64),
+        depth=batch.depth.astype(np.uint8, copy=False),
+        start=batch.start,
+        end=batch.end,
+        ns=_within(busy_ns(batch), 0, _MOST_NS),
+        requested=asked_for(batch),
+        count=calls_in(batch),
+        bytes=batch.bytes,
+        failed=((batch.flags & int(Flag.FAILED)) != 0).astype(np.int64),
+        collective=(batch.flags & int(Flag.COLLECTIVE)) != 0,
+        summed=(batch.flags & int(Flag.AGGREGATE)) != 0,
+        **{name: np.full(count, value, dtype_of(name)) for name, value in _FILLED.items()},
+    )
+
+
+def _within(column: IntArray, low: int, high: int) -> IntArray:
+    """Returns a column, cut where it lies beyond bounds."""
+    values = occurring(column)
+    if int(values.min()) >= low and int(values.max()) <= high:
+        return column
+    return np.clip(column, low, high)

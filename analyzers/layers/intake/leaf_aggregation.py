@@ -1,0 +1,100 @@
+"""Calls that nothing encloses: those that are alike are summed up before anybody looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ....events import EventBatch, is_constant
+from ....events.batch import IntArray, occurring
+from ...common.grouping import Grouping
+from ...common.state import Ints, Rows
+from ..calls import PROGRAM, Calls
+from .nesting import tell_fates
+
+
+def nodes_of(batch: EventBatch, serial: Ints, place: Callable[[Rows], Ints]) -> Ints:
+    """Returns the node of each event's handle, int64[n]; -1 - its parent for those without.
+
+    Args:
+        batch: the events.
+        serial: number of each one's process.
+        place: returns the nodes of handles, by the first event of each.
+    """
+    if not occurring(batch.handle).any():
+        return -1 - batch.parent.astype(np.int64)
+    found = Grouping([serial, batch.handle])
+    rows = found.first_of_least(batch.start)
+    with_handle = np.flatnonzero(batch.handle[rows])
+    order = with_handle[np.argsort(rows[with_handle])]
+    node = np.full(len(found), -1, np.int64)
+    node[order] = place(rows[order])
+    if len(with_handle) == len(found):
+        return np.broadcast_to(node, (len(batch),)) if len(node) == 1 else node.take(found.number)
+    return np.where(batch.handle == 0, -1 - batch.parent.astype(np.int64), node.take(found.number))
+
+
+class LeafAggregator:
+    """Events that nothing encloses, by all that is told of them but when they were and how large.
+
+    Args:
+        batch: the events, as ``believed``; of depth 0, and none collective.
+        serial: number of each one's process.
+        handle: what is told of handles, by number.
+
+    Attributes:
+        rows: one event of each kind.
+        counts: how many events there are of each kind.
+    """
+
+    def __init__(self, batch: EventBatch, serial: Ints, handle: Ints) -> None:
+        self._batch = batch
+        self._grouping = Grouping([serial, handle, batch.layer, batch.kind, batch.call, batch.file, batch.flags])
+        self.rows = self._grouping.first
+        self.counts = self._grouping.counts()
+
+    def summed(self, calls: Calls) -> Calls:
+        """Makes the calls of ``rows`` those of all."""
+        batch = self._batch
+        sums = self._grouping.sums([batch.duration, batch.requested, batch.bytes])
+        calls.count, calls.failed = self.counts, calls.failed * self.counts
+        calls.ns, calls.requested, calls.bytes = (np.ascontiguousarray(column) for column in sums.T)
+        calls.start, calls.end = self._grouping.least(batch.start), self._grouping.most(batch.end)
+        calls.over[:] = PROGRAM
+        tell_fates(calls)
+        calls.summed[:] = True
+        return calls
+
+    def by_size(self, calls: Calls, kind: Ints) -> Calls:
+        """Returns calls whose requests are of one size class each, by the ``kind`` of each of the summed calls."""
+        size = self._batch.requested
+        parts, rows = self._parts(kind, size if is_constant(size) else _exponent(size))
+        made = calls.take(rows)
+        made.count, made.requested = parts.counts(), parts.sum(size)
+        return made
+
+    def by_step(self, kind: Ints, step_ns: int) -> tuple[Rows, list[Ints]]:
+        """Splits the summed calls of each kind where a step of time ends.
+
+        Returns:
+            One summed call of each part; and start, end, count, ns and bytes of each. Several parts may be of one kind
+            and step.
+        """
+        batch = self._batch
+        if (found := self._grouping.steps(batch.start, batch.duration, batch.bytes, step_ns)) is not None:
+            return found
+        parts, rows = self._parts(kind, batch.start // step_ns)
+        sums = parts.sums([batch.duration, batch.bytes])
+        return rows, [parts.least(batch.start), parts.most(batch.end), parts.counts(), sums[:, 0], sums[:, 1]]
+
+    def _parts(self, kind: Ints, further: IntArray) -> tuple[Grouping, Rows]:
+        number = self._grouping.number
+        parts = Grouping([np.broadcast_to(kind, (len(number),)) if len(kind) == 1 else kind.take(number), further])
+        return parts, number.take(parts.first)
+
+
+def _exponent(size: IntArray) -> Ints:
+    """Returns numbers that are the same for sizes with as many bits: the exponents of float64."""
+    exponent: Ints = size.astype(np.float64).view(np.int64) >> 52
+    return exponent

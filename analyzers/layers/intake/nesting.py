@@ -1,0 +1,171 @@
+"""Which call was made in which: by thread, depth and time."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import Layer
+from ...common.ordering import order_of
+from ...common.state import Ints, Rows, distinct
+from ..calls import ABSORBED, BOTTOM, CHANGED, FREE, LAYERS, NO_FATE, PASSED, PROGRAM, SPLIT, UNTOLD, Calls, moves
+
+_NONE: Final = -1
+_ABOVE: Final = {
+    Layer.KERNEL: Layer.POSIX, Layer.POSIX: Layer.MPIIO, Layer.STDIO: Layer.MPIIO, Layer.MPIIO: Layer.HDF5,
+    Layer.HDF5: Layer.NETCDF, Layer.PNETCDF: Layer.NETCDF,
+}  # fmt: skip
+"""Layer -> the one that makes calls of it, where a trace says only that one does."""
+
+
+class Nested(NamedTuple):
+    """What became of some calls.
+
+    Attributes:
+        calls: the same, by thread and end if any encloses another.
+        closed: of which all enclosing calls are known, bool[n].
+        orphans: calls that were made in one which was not seen to end.
+    """
+
+    calls: Calls
+    closed: npt.NDArray[np.bool_]
+    orphans: int
+
+
+def nest(calls: Calls) -> Nested:
+    """Finds the calls around each, as far as they have ended, and adds to them what was spent below.
+
+    A call's encloser is the next one of its thread that ends later and stands less deep. One that does not span the
+    call lost its place to an encloser that was never seen: the call counts as the program's, an orphan.
+    """
+    if not calls.depth.any():
+        calls.over[calls.over == UNTOLD] = PROGRAM
+        tell_fates(calls)
+        return Nested(calls, np.ones(len(calls), np.bool_), 0)
+    calls = _by_thread_and_end(calls)
+    encloser, orphan = _enclosers(calls)
+    levels = np.unique(calls.depth)
+    levels = levels[levels > FREE]
+    told = (encloser != _NONE) & (calls.over == UNTOLD)
+    _add_below(calls, np.flatnonzero(told), encloser)
+    closed = (calls.depth == FREE) | orphan
+    around, depth = calls.around.copy(), np.where(orphan, np.uint8(FREE), calls.depth)
+    collective = np.full(len(calls), _NONE, np.int64)
+    is_collective = calls.collective & (calls.layer == Layer.MPIIO)
+    bit = np.left_shift(np.uint8(1), calls.layer)
+    for level in levels.tolist():
+        rows = np.flatnonzero((calls.depth == level) & (encloser != _NONE))
+        above = encloser[rows]
+        around[rows] |= around[above] | bit[above]
+        depth[rows] = depth[above]
+        closed[rows] = closed[above]
+        collective[rows] = np.where(is_collective[above], above, collective[above])
+    _add_to_collectives(calls, collective)
+    calls.around, calls.depth = around, depth
+    calls.over[closed & (calls.over == UNTOLD)] = PROGRAM
+    tell_fates(calls)
+    return Nested(calls, closed, int(calls.count[orphan].sum()))
+
+
+def with_summaries_placed(calls: Calls) -> Calls:
+    """Says of summaries that lie below others which layer made their calls; their times do not tell which call.
+
+    What they took is taken from the first summary of that layer on the same thread and file that did the same.
+    """
+    rows = np.flatnonzero(calls.summed & (calls.depth > FREE))
+    if len(rows):
+        above = np.arange(LAYERS)
+        above[list(_ABOVE)] = list(_ABOVE.values())
+        over = above[calls.layer[rows]]
+        calls.over[rows], calls.over_kind[rows] = over, calls.kind[rows]
+        calls.around[rows] |= np.left_shift(1, over).astype(np.uint8)
+        _add_below_summaries(calls, rows)
+    calls.depth = np.where(calls.summed, np.uint8(FREE), calls.depth)
+    return calls
+
+
+def _add_below_summaries(calls: Calls, rows: Rows) -> None:
+    able = np.flatnonzero(calls.summed & (calls.depth == FREE))
+    columns = (calls.thread, calls.file, calls.kind.astype(np.int64), calls.layer.astype(np.int64))
+    places: dict[tuple[int, ...], int] = {}
+    for place, *key in zip(able.tolist(), *(column[able].tolist() for column in columns), strict=True):
+        places.setdefault(tuple(key), place)
+    wanted = (*(column[rows].tolist() for column in columns[:3]), calls.over[rows].tolist())
+    found = np.array([places.get(key, _NONE) for key in zip(*wanted, strict=True)], np.intp)
+    rows, found = rows[found != _NONE], found[found != _NONE]
+    np.add.at(calls.below_ns, found, calls.ns[rows])
+    calls.below_ns[found] = np.minimum(calls.below_ns[found], calls.ns[found])
+
+
+def _by_thread_and_end(calls: Calls) -> Calls:
+    threads, group = distinct(calls.thread)
+    if len(threads) > 1 and (group[1:] < group[:-1]).any():
+        order = order_of(group, len(threads))
+        calls, group = calls.take(order), group.take(order)
+    back = (calls.end[1:] < calls.end[:-1]) & (group[1:] == group[:-1])
+    if back.any():
+        calls = calls.take(np.lexsort((255 - calls.depth, calls.end, group)))
+    return calls
+
+
+def _enclosers(calls: Calls) -> tuple[Rows, npt.NDArray[np.bool_]]:
+    encloser = np.full(len(calls), _NONE, np.intp)
+    orphan = np.zeros(len(calls), np.bool_)
+    able = ~calls.summed & (calls.over == UNTOLD)
+    for level in np.unique(calls.depth).tolist():
+        if level == FREE:
+            continue
+        rows = np.flatnonzero(calls.depth == level)
+        able_here = np.flatnonzero(able & (calls.depth < level))
+        if not len(able_here):
+            continue
+        at = np.searchsorted(able_here, rows)
+        there = able_here[np.minimum(at, len(able_here) - 1)]
+        same = (at < len(able_here)) & (calls.thread[there] == calls.thread[rows])
+        spans = same & (calls.start[there] <= calls.start[rows]) & (calls.end[there] >= calls.end[rows])
+        encloser[rows[spans]] = there[spans]
+        orphan[rows[same & ~spans]] = True
+    return encloser, orphan
+
+
+def _add_below(calls: Calls, rows: Rows, encloser: Rows) -> None:
+    """Adds what calls are to those that directly enclose them."""
+    above = encloser[rows]
+    calls.over[rows] = calls.layer[above]
+    calls.over_kind[rows] = calls.kind[above]
+    np.add.at(calls.below_ns, above, calls.ns[rows])
+    same_way = (calls.kind[rows] == calls.kind[above]) & moves(calls)[rows]
+    rows, above = rows[same_way], above[same_way]
+    np.add.at(calls.below, above, calls.count[rows])
+    np.add.at(calls.below_bytes, above, calls.bytes[rows])
+
+
+def _add_to_collectives(calls: Calls, collective: Ints) -> None:
+    """Adds what happened in the lowest layers to the collective calls that it happened in.
+
+    Of bytes those that move the same way and on the same file: what a library reads of ``/proc`` meanwhile is not the
+    program's data.
+    """
+    lowest = (np.left_shift(1, calls.layer.astype(np.int64)) & BOTTOM) != 0
+    outer = lowest & ((calls.around & BOTTOM) == 0) & (collective != _NONE)
+    rows = np.flatnonzero(outer)
+    np.add.at(calls.system_ns, collective[rows], calls.ns[rows])
+    moving = moves(calls)
+    rows = rows[moving[rows]]
+    above = collective[rows]
+    same_way = (calls.kind[rows] == calls.kind[above]) | ~moving[above]
+    same_file = (calls.file[rows] == calls.file[above]) | (calls.file[above] == 0)
+    rows = rows[same_way & same_file]
+    np.add.at(calls.system_bytes, collective[rows], calls.bytes[rows])
+
+
+def tell_fates(calls: Calls) -> None:
+    """Says what became of requests above the lowest layers, all calls below which have ended."""
+    upper = (np.left_shift(1, calls.layer.astype(np.int64)) & BOTTOM) == 0
+    rows = np.flatnonzero(upper & moves(calls) & ~calls.summed & (calls.fate == NO_FATE))
+    below = calls.below[rows]
+    alike = calls.below_bytes[rows] == calls.bytes[rows]
+    one = np.where(alike, PASSED, CHANGED)
+    calls.fate[rows] = np.where(below == 0, ABSORBED, np.where(below == 1, one, SPLIT))

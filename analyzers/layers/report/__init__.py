@@ -1,0 +1,1 @@
+"""The report of a job's layers, made of the tables."""

@@ -1,0 +1,90 @@
+"""Makes the report of a job's layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ....results.layers import Layers, Nesting
+from ..findings.findings import findings
+from ..update import LayerAnalyzer
+from .report_collectives import collectives
+from .report_files import files, mounts, own_files
+from .report_handles import handles, host_layers, marks, process_handles, process_layers
+from .report_layers import accounts, fates, layer_stats, named_calls, sizes, steps
+from .view import View
+
+_NS: Final = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How much of each list a report has."""
+
+    handles: int = 200
+    files: int = 200
+    processes: int = 500
+    hosts: int = 200
+    collectives: int = 50
+    ranks: int = 64
+    calls: int = 50
+
+
+def make_report(
+    analyzer: LayerAnalyzer, calls: Sequence[str], job: str = "", *, nesting: Nesting | None = None, cut: Cut = Cut()
+) -> Layers:
+    """Returns what the layers do, as if all calls ended now.
+
+    Args:
+        analyzer: it stays as it is.
+        calls: names of the calls, by number.
+        job: what the report is of.
+        nesting: how it is known which call was made in which; by default as the depths of the calls say.
+        cut: how long the lists may be.
+    """
+    waiting = analyzer.waiting
+    view = View(analyzer.closed() if waiting else analyzer, calls)
+    whole = view.analyzer
+    tree, handles_left_out = handles(view, cut.handles)
+    nodes = {row.node for row in tree}
+    told, files_left_out = files(view, cut.files)
+    by_layer, layers_left_out = process_layers(view, cut.processes)
+    by_host, hosts_left_out = host_layers(view, cut.hosts)
+    by_node, nodes_left_out = process_handles(view, nodes, cut.processes)
+    stats = layer_stats(view)
+    report = Layers(
+        job=job,
+        events=whole.events,
+        summaries=whole.summaries,
+        first_s=whole.first_ns / _NS,
+        last_s=whole.last_ns / _NS,
+        nesting=nesting or ("recorded" if whole.deepest else "flat"),
+        handles_known=nesting != "time" and whole.without_handle < whole.events,
+        waiting=waiting,
+        processes=whole.processes.serials,
+        threads_seconds=sum(view.of_layer(layer, "root_ns") for layer in range(len(view.layer_sums))) / _NS,
+        layers=stats,
+        steps=steps(view),
+        sizes=sizes(view),
+        fates=fates(view),
+        accounts=accounts(view),
+        findings=[],
+        collectives=collectives(view, cut.collectives, cut.ranks),
+        own_files=own_files(view),
+        mounts=mounts(view),
+        files=told,
+        files_left_out=files_left_out,
+        handles=tree,
+        handles_left_out=handles_left_out,
+        process_layers=by_layer,
+        process_layers_left_out=layers_left_out,
+        host_layers=by_host,
+        host_layers_left_out=hosts_left_out,
+        process_handles=by_node,
+        process_handles_left_out=nodes_left_out,
+        calls=named_calls(view, cut.calls),
+        marks=marks(view, nodes),
+        losses={reason: lost for reason, lost in whole.losses().items() if lost},
+    )
+    return report.model_copy(update={"findings": findings(view, report, analyzer.settings.thresholds)})

@@ -1,0 +1,129 @@
+"""The part of a report that tells of handles and processes: the tree, the timeline, who did what."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ....results.layers import HandleNode, HostLayer, Mark, ProcessLayer, ProcessNode
+from ...file_groups import DATA
+from ..calls import LAYERS
+from ..state.handles import depths, preorder
+from ..state.tables import NODE, PROCESS, layer_name
+from ..state.timeline import OPERATIONS
+from .view import View, amounts, largest
+
+_NS: Final = 1e9
+_FEWEST_BELOW: Final = 8
+_NANO = NODE.index("ns")
+
+
+def handles(view: View, top: int) -> tuple[list[HandleNode], int]:
+    """Returns nodes, each after its parent and with what lies below it, and how many are left out.
+
+    Those on data come first, and of these the ones with the most time. A node with very many below it has a share of
+    them.
+    """
+    _, node, sums = view.by_node
+    tree = view.analyzer.handles
+    count = len(tree.parents)
+    total = np.zeros((count, len(NODE)), np.int64)
+    np.add.at(total, node, sums)
+    processes = np.bincount(node, minlength=count)
+    weight = total[:, _NANO].copy()
+    for at in range(count - 1, 0, -1):  # a node is as heavy as what lies below it
+        above = tree.parents[at]
+        weight[above] = max(weight[above], weight[at])
+    deep = depths(tree.parents)
+    on_data = [group == DATA for group in view.analyzer.files.class_groups]
+    weights = {each: (on_data[tree.classes[each]], int(weight[each]), -each) for each in range(1, count)}
+    made = [
+        HandleNode(
+            node=at,
+            parent=tree.parents[at],
+            depth=deep[at] - 1,
+            layer=layer_name(tree.layers[at]),
+            call=view.call(tree.calls[at]),
+            file=view.class_path(tree.classes[at]),
+            processes=int(processes[at]),
+            **amounts(HandleNode, NODE, total[at]),
+        )
+        for at in preorder(tree.parents, weights, max(_FEWEST_BELOW, top // 8))[:top]
+    ]
+    return made, count - 1 - len(made)
+
+
+def process_handles(view: View, nodes: set[int], top: int) -> tuple[list[ProcessNode], int]:
+    """Returns what single processes did through some nodes, and how many rows are left out."""
+    process, node, sums = view.by_node
+    rows = np.flatnonzero(np.isin(node, sorted(nodes)))
+    chosen = rows[largest(sums[rows, _NANO], top)].tolist()
+    made = [
+        ProcessNode(
+            process=view.process(int(process[row])),
+            node=int(node[row]),
+            **amounts(ProcessNode, NODE, sums[row]),
+        )
+        for row in chosen
+    ]
+    return made, len(rows) - len(made)
+
+
+def process_layers(view: View, top: int) -> tuple[list[ProcessLayer], int]:
+    """Returns what single processes did in each layer, and how many rows are left out."""
+    process, layer, sums = view.by_process
+    made = [
+        ProcessLayer(
+            process=view.process(int(process[row])),
+            host=view.host(int(process[row])),
+            layer=layer_name(int(layer[row])),
+            data_seconds=int(view.data_ns[row]) / _NS,
+            **amounts(ProcessLayer, PROCESS, sums[row]),
+        )
+        for row in largest(sums[:, PROCESS.index("exclusive_ns")], top).tolist()
+    ]
+    return made, len(sums) - len(made)
+
+
+def host_layers(view: View, top: int) -> tuple[list[HostLayer], int]:
+    """Returns what the processes of each machine did in each layer, and how many rows are left out."""
+    process, layer, sums = view.by_process
+    names = sorted({each.host for each in view.analyzer.processes.known})
+    number = {name: at for at, name in enumerate(names)}
+    of_process = np.array([number[each.host] for each in view.analyzer.processes.known])
+    pairs, group = np.unique(of_process[process] * LAYERS + layer, return_inverse=True)
+    total = np.zeros((len(pairs), len(PROCESS)), np.int64)
+    np.add.at(total, group, sums)
+    on_data = np.zeros(len(pairs), np.int64)
+    np.add.at(on_data, group, view.data_ns)
+    count = np.bincount(group, minlength=len(pairs))
+    made = [
+        HostLayer(
+            host=names[pairs[row] // LAYERS],
+            layer=layer_name(int(pairs[row] % LAYERS)),
+            processes=int(count[row]),
+            data_seconds=int(on_data[row]) / _NS,
+            **amounts(HostLayer, PROCESS, total[row]),
+        )
+        for row in largest(total[:, PROCESS.index("exclusive_ns")], top).tolist()
+    ]
+    return made, len(pairs) - len(made)
+
+
+def marks(view: View, nodes: set[int]) -> list[Mark]:
+    """Returns the timeline of some nodes."""
+    columns = [column.tolist() for column in view.analyzer.timeline.rows()]
+    return [
+        Mark(
+            node=node,
+            operation=OPERATIONS[operation],
+            start_s=start / _NS,
+            end_s=end / _NS,
+            calls=calls,
+            seconds=ns / _NS,
+            bytes=size,
+        )
+        for node, operation, start, end, calls, ns, size in zip(*columns, strict=True)
+        if node in nodes
+    ]

@@ -1,0 +1,1 @@
+"""What layers are kept in: bounded tables, each of which counts what it dropped."""

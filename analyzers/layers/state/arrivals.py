@@ -1,0 +1,229 @@
+"""When the processes of a collective call come to it: how long those who came wait for the last."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import Layer
+from ...common.state import Ints, State, distinct
+from ..calls import Calls
+from .tables import MOST_SITES
+
+_LOW: Final = 2**32
+_FILE_BITS: Final = 24
+_NUMBER_BITS: Final = 31
+_SERIES_BITS: Final = 31
+_COUNTERS: Final = 4  # a process makes several functions' calls on a file
+_COUNT, _BASE, _SUM, _LAST, _WHO, _FIRST_END, _IDLE = range(7)
+_COLUMNS: Final = 7
+_FEWEST: Final = 64
+_MOST_LAST: Final = 8
+
+
+class Wait(NamedTuple):
+    """What became known of the collective calls of one function on files of one class.
+
+    ``ns``: time between each process's coming and that of the last, where nobody left before; at most what they spend
+    outside the lowest layers. ``rounds``: calls that at least two processes made together. ``last``: rounds by the row
+    of the process that came last.
+    """
+
+    ns: int
+    rounds: int
+    last: dict[int, int]
+    """The few that do so most often."""
+
+    def with_(self, other: Wait) -> Wait:
+        """Returns the sum of both."""
+        last = dict(self.last)
+        for row, rounds in other.last.items():
+            last[row] = last.get(row, 0) + rounds
+        most = dict(sorted(last.items(), key=lambda each: -each[1])[:_MOST_LAST])
+        return Wait(self.ns + other.ns, self.rounds + other.rounds, most)
+
+
+class Arrivals(State):
+    """Puts the collective calls of MPI-IO together over the processes that make them.
+
+    The n-th call of a function on a file by each process is one round. A round in which somebody leaves before the last
+    has come is none in which one waits for the other. What was not used for longest is summed up and forgotten when
+    there is too much: whoever comes to one of those rounds later is not seen to wait.
+
+    Attributes:
+        lost: calls that are of no round: sums of several, or of more functions and files than are told apart.
+    """
+
+    def __init__(self, bound: int) -> None:
+        self.lost = 0
+        self._bound = bound
+        self._series: dict[int, int] = {}  # by call and file
+        self._sites: dict[int, int] = {}  # call and class of the file, by series
+        self._made = 0
+        self._next: dict[int, int] = {}  # by process and series: calls so far
+        self._rows: dict[int, int] = {}
+        self._rounds = np.zeros((_FEWEST, _COLUMNS), np.int64)
+        self._summed: dict[int, Wait] = {}  # by call and class
+
+    @property
+    def calls(self) -> list[int]:
+        """The calls that are known."""
+        return [site >> _FILE_BITS for site in (*self._sites.values(), *self._summed)]
+
+    def add(self, calls: Calls, file_class: Ints) -> None:
+        """Adds calls of all kinds; those that are collective ones of MPI-IO on a known file count.
+
+        Args:
+            calls: all those around which are known.
+            file_class: class of each one's file.
+        """
+        rows = np.flatnonzero(calls.collective & (calls.layer == Layer.MPIIO) & (calls.file != 0))
+        if not len(rows):
+            return
+        rows = rows[np.argsort(calls.start[rows], kind="stable")]
+        sites = (calls.call[rows] << _FILE_BITS) + file_class[rows]
+        found, first, group = np.unique(
+            (calls.call[rows] << _FILE_BITS) + calls.file[rows], return_index=True, return_inverse=True
+        )
+        pairs = zip(found.tolist(), sites[first].tolist(), strict=True)
+        made = [self._series_of(each, site) for each, site in pairs]
+        series = np.array(made, np.int64)[group]
+        number = self._numbers((calls.serial[rows] << _SERIES_BITS) + series, calls.count[rows])
+        single = ~calls.summed[rows] & self._known(made)[group]
+        self.lost += int(calls.count[rows][~single].sum())
+        rows, key = rows[single], (series[single] << _NUMBER_BITS) + number[single]
+        start = calls.start[rows]
+        ones, none = np.ones(len(rows), np.int64), np.zeros(len(rows), np.int64)
+        idle = calls.ns[rows] - calls.system_ns[rows]
+        self._put(key, np.stack([ones, start, none, start, calls.process[rows], calls.end[rows], idle], axis=1))
+
+    def close(self, serials: Ints) -> None:
+        """Takes in that processes have ended."""
+        ended = set(serials.tolist())
+        if ended:
+            self._next = {key: number for key, number in self._next.items() if key >> _SERIES_BITS not in ended}
+
+    def merge(self, other: Arrivals, calls: Ints, files: Ints, classes: Ints, processes: Ints) -> None:
+        """Adds the rounds of other processes; their calls, files, classes and processes have these numbers here."""
+
+        def site_here(site: int) -> int:
+            call, kind = divmod(site, 1 << _FILE_BITS)
+            return (int(calls[call]) << _FILE_BITS) + int(classes[kind])
+
+        self.lost += other.lost
+        for site, wait in other._summed.items():
+            last = {int(processes[row]): rounds for row, rounds in wait.last.items()}
+            self._sum_up(site_here(site), Wait(wait.ns, wait.rounds, last))
+        here = {}
+        for key, series in other._series.items():
+            call, file = divmod(key, 1 << _FILE_BITS)
+            mine = (int(calls[call]) << _FILE_BITS) + int(files[file])
+            here[series] = self._series_of(mine, site_here(other._sites[series]))
+        keys = np.array(list(other._rows), np.int64)
+        rounds = other._rounds[list(other._rows.values())]
+        rounds[:, _WHO] = processes[rounds[:, _WHO]]
+        made = [here[each] for each in (keys >> _NUMBER_BITS).tolist()]
+        numbers, known = np.array(made, np.int64), self._known(made)
+        self.lost += int(rounds[~known, _COUNT].sum())
+        self._put(((numbers << _NUMBER_BITS) + (keys & ((1 << _NUMBER_BITS) - 1)))[known], rounds[known])
+
+    def waits(self) -> dict[tuple[int, int], Wait]:
+        """Returns what is known by call and class of files."""
+        copy = Arrivals.restore(self.snapshot())
+        copy._fold(0)
+        return {divmod(site, 1 << _FILE_BITS): wait for site, wait in copy._summed.items()}
+
+    def _series_of(self, key: int, site: int) -> int:
+        """Returns the number of a call and a file, which no other has ever had."""
+        number = self._series.pop(key, -1)
+        if number < 0:
+            if len(self._series) >= self._bound:
+                self._fold(0)
+                for old in list(self._series)[: len(self._series) // 2]:
+                    del self._sites[self._series.pop(old)]
+            number, self._made = self._made, (self._made + 1) % (1 << _SERIES_BITS)
+            self._sites[number] = site
+        self._series[key] = number  # the youngest is last
+        return number
+
+    def _known(self, series: list[int]) -> npt.NDArray[np.bool_]:
+        """Tells which series are still known after all of them have been asked for."""
+        return np.array([each in self._sites for each in series], np.bool_)
+
+    def _numbers(self, who: Ints, count: Ints) -> Ints:
+        """Returns how many calls of its series each process has made before."""
+        found, group = distinct(who)
+        order = np.argsort(group, kind="stable")
+        before = np.cumsum(count[order]) - count[order]
+        heads = np.searchsorted(group[order], np.arange(len(found)))
+        total = np.bincount(group, count, minlength=len(found)).astype(np.int64)
+        made = [self._next.pop(key, 0) for key in found.tolist()]
+        self._next.update(zip(found.tolist(), (np.array(made, np.int64) + total).tolist(), strict=True))
+        if len(self._next) > _COUNTERS * self._bound:
+            self._next = dict(list(self._next.items())[-_COUNTERS * self._bound // 2 :])
+        number = np.empty(len(who), np.int64)
+        number[order] = before - before[heads][group[order]]
+        return number + np.array(made, np.int64)[group]
+
+    def _put(self, key: Ints, rounds: Ints) -> None:
+        """Adds rows of ``_rounds`` to the rounds of these keys."""
+        if not len(key):
+            return
+        found, group = distinct(key)
+        new = [each for each in found.tolist() if each not in self._rows]
+        if len(self._rows) + len(new) > self._bound:
+            self._fold(max(0, min(self._bound // 2, self._bound - len(new))))
+        rows = np.array([self._row(each) for each in found.tolist()], np.int64)[group]
+        mine = self._rounds
+        fresh = mine[rows, _COUNT] == 0
+        mine[rows[fresh], _BASE] = rounds[fresh, _BASE]  # any of those that come now
+        np.add.at(mine[:, _SUM], rows, rounds[:, _SUM] + rounds[:, _COUNT] * (rounds[:, _BASE] - mine[rows, _BASE]))
+        for column in (_COUNT, _IDLE):
+            np.add.at(mine[:, column], rows, rounds[:, column])
+        np.minimum.at(mine[:, _FIRST_END], rows, rounds[:, _FIRST_END])
+        np.maximum.at(mine[:, _LAST], rows, rounds[:, _LAST])
+        latest = rounds[:, _LAST] == mine[rows, _LAST]
+        mine[rows[latest], _WHO] = rounds[latest, _WHO]
+
+    def _row(self, key: int) -> int:
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = len(self._rows)
+            if row == len(self._rounds):
+                self._rounds = np.concatenate([self._rounds, np.zeros_like(self._rounds)])
+            self._rounds[row] = (0, 0, 0, -(2**62), 0, 2**62, 0)
+        return row
+
+    def _fold(self, keep: int) -> None:
+        """Sums rounds up but for the youngest."""
+        keys = list(self._rows)
+        old, young = keys[: len(keys) - keep], keys[len(keys) - keep :]
+        site = np.array([self._sites[key >> _NUMBER_BITS] for key in old], np.int64)
+        rounds = self._rounds[np.array([self._rows[key] for key in old], np.int64)]
+        together = rounds[:, _COUNT] > 1
+        synced = together & (rounds[:, _FIRST_END] >= rounds[:, _LAST])
+        before = rounds[:, _COUNT] * (rounds[:, _LAST] - rounds[:, _BASE]) - rounds[:, _SUM]
+        ns = np.where(synced, np.minimum(before, rounds[:, _IDLE]), 0)
+        found, group = np.unique(site, return_inverse=True)
+        waited, count = np.zeros(len(found), np.int64), np.zeros(len(found), np.int64)
+        np.add.at(waited, group, ns)
+        np.add.at(count, group, together)
+        waited_for = ns > 0
+        pairs, times = np.unique(group[waited_for] * _LOW + rounds[waited_for, _WHO], return_counts=True)
+        edges = np.searchsorted(pairs // _LOW, np.arange(len(found) + 1)).tolist()
+        for which, each in enumerate(found.tolist()):
+            mine = slice(edges[which], edges[which + 1])
+            last = dict(zip((pairs[mine] % _LOW).tolist(), times[mine].tolist(), strict=True))
+            self._sum_up(each, Wait(int(waited[which]), int(count[which]), last))
+        kept = self._rounds[[self._rows[key] for key in young]]
+        self._rows = {key: row for row, key in enumerate(young)}
+        self._rounds = np.concatenate([kept, np.zeros((_FEWEST, _COLUMNS), np.int64)])
+
+    def _sum_up(self, site: int, wait: Wait) -> None:
+        known = self._summed.get(site)
+        if known is None and len(self._summed) > MOST_SITES:
+            self.lost += wait.rounds
+        else:
+            self._summed[site] = wait if known is None else known.with_(wait)

@@ -1,0 +1,53 @@
+"""Collective calls: which function on which files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ....events import Layer
+from ...common.state import Ints, State
+from ..calls import Calls
+from .tables import MOST_SITES
+
+_CLASS_BITS: Final = 24
+NO_SITE: Final = -1
+
+
+class Sites(State):
+    """Numbers pairs of a collective call of MPI-IO and a class of files from 1; 0 is those beyond the bound.
+
+    Attributes:
+        calls, classes: of each site.
+    """
+
+    def __init__(self) -> None:
+        self.calls = [0]
+        self.classes = [0]
+        self._numbers: dict[int, int] = {}
+
+    def of(self, calls: Calls, file_class: Ints) -> Ints:
+        """Returns the site of each call, int64[n], ``NO_SITE`` for those that are no collective of MPI-IO."""
+        site = np.full(len(calls), NO_SITE, np.int64)
+        rows = np.flatnonzero(calls.collective & (calls.layer == Layer.MPIIO))
+        if len(rows):
+            found, inverse = np.unique((calls.call[rows] << _CLASS_BITS) + file_class[rows], return_inverse=True)
+            site[rows] = np.array([self._number(key) for key in found.tolist()], np.int64)[inverse]
+        return site
+
+    def merge(self, other: Sites, calls: Ints, classes: Ints) -> Ints:
+        """Adds another's sites, whose calls and classes have these numbers here; returns our number of each."""
+        pairs = zip(other.calls[1:], other.classes[1:], strict=True)
+        numbers = [self._number((int(calls[call]) << _CLASS_BITS) + int(classes[kind])) for call, kind in pairs]
+        return np.array([0, *numbers], np.int64)
+
+    def _number(self, key: int) -> int:
+        number = self._numbers.get(key)
+        if number is None:
+            if len(self.calls) > MOST_SITES:
+                return 0
+            number = self._numbers[key] = len(self.calls)
+            self.calls.append(key >> _CLASS_BITS)
+            self.classes.append(key & ((1 << _CLASS_BITS) - 1))
+        return number

@@ -1,0 +1,105 @@
+"""Sums by key with a fixed budget of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...common.grouping import Grouping
+from ...common.state import Ints, Rows, State
+
+MOST: Final = 2**46
+"""Longest duration (ns; 19 hours) and largest volume (bytes) of a call that is believed."""
+_CEILING: Final = 2**62
+_FEWEST: Final = 8
+
+
+class Sums(State):
+    """Rows of ``width`` int64 sums by key; a key without room adds to its fallback instead.
+
+    Sums are exact below 2**62 and stop there.
+
+    Attributes:
+        dropped: what was added under fallbacks for want of room, in units of the first column.
+    """
+
+    def __init__(self, budget: int, width: int) -> None:
+        self.dropped = 0
+        self._budget = budget
+        self._width = width
+        self._rows: dict[int, int] = {}
+        self._spare: set[int] = set()
+        self._sums = np.zeros((_FEWEST, width), np.int64)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, key: Ints, columns: Sequence[npt.NDArray[np.int64]], fallback: Ints | None = None) -> None:
+        """Adds values, each at most ``MOST`` in size and at most 2**16 of them.
+
+        Args:
+            key: int64[n].
+            columns: ``width`` of int64[n].
+            fallback: keys to use where the budget is used up; there must be few of them. 0 without.
+        """
+        if not len(key):
+            return
+        alike = Grouping([key])
+        found, group = key.take(alike.first), alike.number
+        values = alike.sums(columns)
+        rows = self._rows
+        table = [rows.get(each, -1) for each in found.tolist()]
+        if -1 in table:
+            table = self._admit(found, group, table, values[:, 0], fallback)
+        target = np.array(table, np.intp)
+        sums = self._sums
+        if len(set(table)) == len(table):
+            sums[target] += values
+        else:
+            np.add.at(sums, target, values)
+        if int(sums[target].max()) > _CEILING:
+            sums[target] = np.minimum(sums[target], _CEILING)
+
+    def rows(self) -> tuple[Ints, npt.NDArray[np.int64]]:
+        """Returns keys int64[k], ascending, and sums int64[k, width]."""
+        keys = np.fromiter(self._rows.keys(), np.int64, len(self._rows))
+        order = np.argsort(keys)
+        at = np.fromiter(self._rows.values(), np.intp, len(self._rows))
+        return keys[order], self._sums[at[order]]
+
+    def merge(self, other: Sums, renamed: Ints, fallback: Ints | None = None) -> None:
+        """Adds another's sums, whose ``rows()`` have these keys here."""
+        _, sums = other.rows()
+        for begin in range(0, len(sums), _PIECE):
+            part = slice(begin, begin + _PIECE)
+            self.add(renamed[part], list(sums[part].T), None if fallback is None else fallback[part])
+        self.dropped += other.dropped
+
+    def _admit(self, found: Ints, group: Rows, table: list[int], weight: Ints, fallback: Ints | None) -> list[int]:
+        others = np.zeros(len(found), np.int64)
+        if fallback is not None:
+            others[group] = fallback
+        for at in [at for at, row in enumerate(table) if row < 0]:
+            key, other = int(found[at]), int(others[at])
+            if key not in self._rows and len(self._rows) - len(self._spare) >= self._budget and key != other:
+                self.dropped += int(weight[at])
+                if other not in self._rows:
+                    self._spare.add(other)
+                key = other
+            table[at] = self._row(key)
+        return table
+
+    def _row(self, key: int) -> int:
+        row = self._rows.get(key)
+        if row is None:
+            row = len(self._rows)
+            if row == len(self._sums):
+                self._sums = np.concatenate([self._sums, np.zeros_like(self._sums)])
+            self._rows[key] = row
+        return row
+
+
+_PIECE: Final = 2**16

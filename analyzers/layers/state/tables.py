@@ -1,0 +1,237 @@
+"""What calls are summed up in: by process, way down, size, fate, file, handle and collective."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ....events import Kind, Layer
+from ...common.state import Ints
+from ...file_groups import CHANNEL, DATA, GROUPS, SYSTEM
+from ..calls import LAYERS, NO_FATE, PROGRAM, Calls, moves, size_class, summed_by
+from ..settings import LayersSettings
+from .sums import Sums
+
+OVERS: Final = LAYERS + 1
+"""Layers, and the program."""
+WAYS: Final = ("read", "write", "other")
+SIZES: Final = 64
+MOST_SITES: Final = 4096
+_WAY: Final = np.full(256, 2, np.int64)
+_WAY[[Kind.READ, Kind.WRITE]] = 0, 1
+_NODE_BITS: Final = 20
+_PROCESS_BITS: Final = 24
+_CALL_BITS: Final = 24
+_FILE_BITS: Final = 24
+
+PROCESS: Final = (
+    "calls", "outer_calls", "ns", "exclusive_ns", "root_ns", "reads", "writes", "opens", "closes", "others",
+    "bytes_read", "bytes_written", "asked_read", "asked_written", "other_ns", "failed", "failed_ns", "channel_ns",
+    "system_ns",
+)  # fmt: skip
+"""By process and layer. Bytes and ``ns`` are those of calls that no call of the same layer encloses; ``other_ns`` is of
+calls on data."""
+DOWN: Final = ("calls", "ns", "moving", "bytes")
+"""By layer and way of the directly enclosing call, layer and way of the call."""
+FATE: Final = ("calls", "bytes", "below", "below_bytes", "ns")
+FILE: Final = (
+    "calls", "reads", "writes", "bytes_read", "bytes_written", "opens", "closes", "exclusive_ns", "read_ns", "write_ns",
+)  # fmt: skip
+"""By file, layer of the directly enclosing call, and layer of the call."""
+NODE: Final = (
+    "calls", "opens", "closes", "reads", "writes", "bytes_read", "bytes_written", "ns", "exclusive_ns",
+)  # fmt: skip
+SITE: Final = ("calls", "ns", "bytes", "system_ns", "system_bytes")
+NAMED: Final = ("calls", "ns", "exclusive_ns", "bytes", "failed")
+"""By layer, group of files, way and call."""
+
+
+class Tables(NamedTuple):
+    """The sums of one job; keys are numbers that ``split`` takes apart again."""
+
+    processes: Sums
+    down: Sums
+    sizes: Sums
+    fates: Sums
+    files: Sums
+    nodes: Sums
+    sites: Sums
+    named: Sums
+    opened: Sums
+
+    @classmethod
+    def make(cls, settings: LayersSettings) -> Self:
+        """Returns empty tables."""
+        return cls(
+            processes=Sums((settings.max_processes + 1) * LAYERS, len(PROCESS)),
+            down=Sums(OVERS * len(WAYS) * LAYERS * len(WAYS), len(DOWN)),
+            sizes=Sums(OVERS * LAYERS * len(WAYS) * SIZES, 1),
+            fates=Sums(LAYERS * len(WAYS) * 8, len(FATE)),
+            files=Sums(settings.max_file_rows, len(FILE)),
+            nodes=Sums(settings.max_process_nodes, len(NODE)),
+            sites=Sums(settings.max_collectives, len(SITE)),
+            named=Sums(settings.max_nodes * 8, len(NAMED)),
+            opened=Sums(settings.max_process_nodes, 1),
+        )
+
+    def add(self, calls: Calls, node: Ints, site: Ints, group: Ints) -> None:
+        """Adds calls all of whose enclosing calls are known.
+
+        Args:
+            calls: what to add.
+            node: of each call's handle.
+            site: of each collective, -1 for other calls.
+            group: of each call's file.
+        """
+        outer = (calls.around >> calls.layer) & 1 == 0
+        first = outer | (calls.handle != calls.parent)  # no call through the same handle directly encloses it
+        calls, some = summed_by(calls, [_bits(calls, outer, first), calls.process, calls.file, node, calls.call])
+        node, site, outer, first, group = (column.take(some) for column in (node, site, outer, first, group))
+        layer, over = calls.layer.astype(np.int64), calls.over.astype(np.int64)
+        kind, count = calls.kind, calls.count
+        way = _WAY[kind]
+        exclusive = calls.ns - calls.below_ns
+        outer_count = np.where(outer, count, 0)
+        outer_ns = np.where(outer, calls.ns, 0)
+        read, written = outer & (kind == Kind.READ), outer & (kind == Kind.WRITE)
+        opens = np.where((kind == Kind.CREATE) | (kind == Kind.DUPLICATE), count, 0)
+        closes = np.where(kind == Kind.DESTROY, count, 0)
+        reads, writes = np.where(way == 0, count, 0), np.where(way == 1, count, 0)
+        bytes_read, bytes_written = np.where(read, calls.bytes, 0), np.where(written, calls.bytes, 0)
+        process = calls.process
+        self.processes.add(
+            process * LAYERS + layer,
+            [
+                count, outer_count, outer_ns, exclusive, np.where(over == PROGRAM, calls.ns, 0), reads, writes, opens,
+                closes, count - reads - writes - opens - closes, bytes_read, bytes_written,
+                np.where(read, calls.requested, 0), np.where(written, calls.requested, 0),
+                np.where((way == 2) & (group == DATA), exclusive, 0), calls.failed,
+                np.where(calls.failed > 0, exclusive, 0), np.where(group == CHANNEL, exclusive, 0),
+                np.where(group == SYSTEM, exclusive, 0),
+            ],
+            layer,
+        )  # fmt: skip
+        moving = moves(calls)
+        down = (over * len(WAYS) + _WAY[calls.over_kind]) * LAYERS + layer
+        moved = np.where(moving & outer, calls.bytes, 0)
+        self.down.add(down * len(WAYS) + way, [count, calls.ns, np.where(moving, count, 0), moved])
+        rows = np.flatnonzero(calls.fate != NO_FATE)
+        if len(rows):
+            key = (layer[rows] * len(WAYS) + way[rows]) * 8 + calls.fate[rows]
+            columns = (count, calls.bytes, calls.below, calls.below_bytes, calls.ns)
+            self.fates.add(key, [column[rows] for column in columns])
+        tail = over * LAYERS + layer
+        self.files.add(
+            calls.file * (OVERS * LAYERS) + tail,
+            [
+                count, reads, writes, bytes_read, bytes_written, opens, closes, exclusive,
+                np.where(way == 0, exclusive, 0), np.where(way == 1, exclusive, 0),
+            ],
+            tail,
+        )  # fmt: skip
+        self.nodes.add(
+            (process << _NODE_BITS) + node,
+            [count, opens, closes, reads, writes, bytes_read, bytes_written, np.where(first, calls.ns, 0), exclusive],
+            node,
+        )
+        rows = np.flatnonzero(site >= 0)
+        if len(rows):
+            columns = (count, calls.ns, calls.bytes, calls.system_ns, calls.system_bytes)
+            at = site[rows] << _PROCESS_BITS
+            self.sites.add(at + process[rows], [column[rows] for column in columns], at)
+        rows = np.flatnonzero((opens > 0) & (group == DATA))
+        if len(rows):
+            pair = (process[rows] << _FILE_BITS) + calls.file[rows]
+            self.opened.add(pair * LAYERS + layer[rows], [opens[rows]], layer[rows])
+        named = ((layer * len(GROUPS) + group) * len(WAYS) + way) << _CALL_BITS
+        self.named.add(
+            named + calls.call,
+            [count, outer_ns, exclusive, np.where(outer, calls.bytes, 0), calls.failed],
+            named,
+        )
+
+    def add_sizes(self, calls: Calls, group: Ints) -> None:
+        """Adds the sizes of calls that move data; ``group`` of each call's file: of others none is worth telling."""
+        rows = np.flatnonzero(moves(calls) & (group == DATA))
+        if not len(rows):
+            return
+        over, layer = calls.over[rows].astype(np.int64), calls.layer[rows]
+        key = ((over * LAYERS + layer) * len(WAYS) + _WAY[calls.kind[rows]]) * SIZES + size_class(calls)[rows]
+        self.sizes.add(key, [calls.count[rows]])
+
+    def merge(self, other: Tables, processes: Ints, files: Ints, nodes: Ints, sites: Ints, calls: Ints) -> None:
+        """Adds another's sums; the other's numbers are these here."""
+        key = other.processes.rows()[0]
+        self.processes.merge(other.processes, processes[key // LAYERS] * LAYERS + key % LAYERS, key % LAYERS)
+        for mine, theirs in ((self.down, other.down), (self.sizes, other.sizes), (self.fates, other.fates)):
+            mine.merge(theirs, theirs.rows()[0])
+        file, tail = np.divmod(other.files.rows()[0], OVERS * LAYERS)
+        self.files.merge(other.files, files[file] * (OVERS * LAYERS) + tail, tail)
+        process, node = split_node(other.nodes.rows()[0])
+        self.nodes.merge(other.nodes, (processes[process] << _NODE_BITS) + nodes[node], nodes[node])
+        site, process = split_site(other.sites.rows()[0])
+        at = sites[site] << _PROCESS_BITS
+        self.sites.merge(other.sites, at + processes[process], at)
+        pair, layer = np.divmod(other.opened.rows()[0], LAYERS)
+        process, file = np.divmod(pair, 1 << _FILE_BITS)
+        self.opened.merge(other.opened, ((processes[process] << _FILE_BITS) + files[file]) * LAYERS + layer, layer)
+        at, call = np.divmod(other.named.rows()[0], 1 << _CALL_BITS)
+        self.named.merge(other.named, (at << _CALL_BITS) + calls[call], at << _CALL_BITS)
+
+
+def _bits(calls: Calls, outer: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Ints:
+    """Returns the columns with few values as one number."""
+    bits = np.zeros(len(calls), np.int64)
+    columns = (
+        calls.layer,
+        calls.kind,
+        calls.over,
+        calls.over_kind,
+        outer,
+        first,
+        calls.fate,
+        calls.collective,
+        calls.failed > 0,
+    )
+    for column, width in zip(columns, (3, 4, 4, 4, 1, 1, 3, 1, 1), strict=True):
+        bits <<= width
+        bits += column
+    return bits
+
+
+def split_node(key: Ints) -> tuple[Ints, Ints]:
+    """Returns processes and nodes of keys of ``nodes``."""
+    return key >> _NODE_BITS, key & ((1 << _NODE_BITS) - 1)
+
+
+def split_site(key: Ints) -> tuple[Ints, Ints]:
+    """Returns sites and processes of keys of ``sites``."""
+    return key >> _PROCESS_BITS, key & ((1 << _PROCESS_BITS) - 1)
+
+
+def split_opened(key: Ints) -> tuple[Ints, Ints]:
+    """Returns files and layers of keys of ``opened``, which are by process too."""
+    pair, layer = np.divmod(key, LAYERS)
+    return pair & ((1 << _FILE_BITS) - 1), layer
+
+
+def split_named(key: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Returns layers, groups, ways and calls of keys of ``named``."""
+    layer, group, way = split(key >> _CALL_BITS, len(GROUPS), len(WAYS))
+    return layer, group, way, key & ((1 << _CALL_BITS) - 1)
+
+
+def split(key: npt.NDArray[np.int64], *widths: int) -> list[Ints]:
+    """Takes numbers apart that were made as ((a * widths[0]) + b) * widths[1] + c ..."""
+    parts: list[Ints] = []
+    for width in reversed(widths):
+        key, part = np.divmod(key, width)
+        parts.append(part)
+    return [key, *reversed(parts)]
+
+
+def layer_name(number: int) -> str:
+    """Returns the name of a layer, "" for the program."""
+    return "" if number == PROGRAM else Layer(number).name

@@ -1,0 +1,1 @@
+"""From a view to a rhythm: our estimator, the reference method, further rhythms."""

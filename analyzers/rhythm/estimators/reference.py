@@ -1,0 +1,91 @@
+"""FTIO's own answer: bandwidth sampled at points, plain DFT, z-scores. Source: [FTIO], Sections 2 and 3."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ....results.models import Estimate
+from ...settings import DetectSettings
+from ...signal.binning import Numbers
+from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
+from ..view import Rhythm, View
+
+_MOST_DOMINANT = 2
+
+
+def overlap(
+    start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], volume: Numbers
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Sums the bandwidths of all requests that run at a time.
+
+    Requests that do not last have no bandwidth and are left out.
+
+    Returns:
+        Times in ns at which the sum changes, ascending, and the sum in bytes/s from each on; starts come before ends
+        at equal times.
+    """
+    lasting = end > start
+    start, end, volume = start[lasting], end[lasting], volume[lasting]
+    bandwidth = volume / ((end - start) / 1e9)
+    at = np.concatenate([start, end])
+    change = np.concatenate([bandwidth, -bandwidth])
+    order = np.argsort(at, kind="stable")
+    return at[order], np.cumsum(change[order])
+
+
+def point_samples(
+    start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], volume: Numbers, sampling_frequency_hz: float
+) -> Floats:
+    """Samples the bandwidth at t0, t0 + 1/f_s, ... from the first request's start until before the last one's end.
+
+    The times are summed up step by step, as the reference does, and so carry its rounding.
+
+    Returns:
+        bytes/s, float64[floor((last end - first start) f_s)]
+    """
+    at, level = overlap(start, end, volume)
+    if not len(at):
+        return np.zeros(0)
+    at_s = at / 1e9
+    count = int((at_s[-1] - at_s[0]) * sampling_frequency_hz)
+    steps = np.full(count, 1 / sampling_frequency_hz)
+    steps[:1] = at_s[0]
+    times = np.cumsum(steps)
+    samples: Floats = level[np.searchsorted(at_s, times, side="right") - 1]
+    return samples
+
+
+def automatic_frequency(start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], most_samples: int) -> float | None:
+    """Returns the sampling frequency that the reference chooses itself, Hz; None without two different times.
+
+    It is twice the inverse of the shortest time between two changes of the bandwidth, or as much less as memory asks.
+
+    Args:
+        start: start times, ns.
+        end: end times, ns.
+        most_samples: samples that memory allows.
+    """
+    at = np.unique(np.concatenate([start, end]))
+    if len(at) < 2:
+        return None
+    shortest_s, length_s = int(np.diff(at).min()) / 1e9, int(at[-1] - at[0]) / 1e9
+    return min(2 / shortest_s, most_samples / length_s)
+
+
+def estimate(view: View, settings: DetectSettings) -> Rhythm:
+    """Finds the dominant frequency as the reference does: one or two candidates are an answer, more are none.
+
+    Of two the one with the larger confidence is the answer. The period's interval is that of the spectral bin.
+    """
+    spectrum = spectrum_of(view.window, 1 / view.bin_s)
+    candidates = find_candidates(spectrum, settings, harmonics="modulo")
+    dominant = describe(spectrum, candidates)
+    if not 1 <= len(dominant) <= _MOST_DOMINANT:
+        return Rhythm(dominant=dominant, harmonics_dropped=candidates.dropped)
+    best = max(dominant, key=lambda row: row.confidence)
+    half_bin = 0.5 / (len(view.window) * view.bin_s)
+    period = Estimate(
+        value=best.period_s, low=1 / (best.frequency_hz + half_bin), high=1 / (best.frequency_hz - half_bin)
+    )
+    return Rhythm(period, best.confidence, best.confidence, dominant, candidates.dropped)

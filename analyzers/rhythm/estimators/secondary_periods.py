@@ -1,0 +1,208 @@
+"""The rhythms of a job beside its main one: before it, within its phases or between them, and around them.
+
+A job may checkpoint in two kinds, write a log between its checkpoints, or have changed its rhythm. The main rhythm is
+known here; what it leaves unexplained is looked at again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from ....results.models import Estimate, OtherRhythm, Relation
+from ..phases.outburst import without_bursts
+from ..phases.phases import Floats, Phases, Segmenter
+from ..phases.regularity import Regularity, regularity, shortest_interval
+from ..spectrum.spectral_peak import dominant_peak
+from ..tuning import TUNING
+from ..upcoming.intervals import interval_of
+from ..view import View
+from .segmentation_search import PeriodCandidate, best_candidate, score_candidates
+
+_OTHERS: Final = TUNING.others
+
+
+def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
+    """Looks for further rhythms in a signal whose main period is known.
+
+    Args:
+        view: the signal; the whole of it is looked at.
+        period_s: the main period.
+
+    Returns:
+        At most one rhythm around, one of the bursts that make up phases and one between phases, and the earlier ones,
+        the latest first.
+    """
+    if not period_s > 0 or not view.bandwidth.any():
+        return []
+    whole = replace(view, begin=0)
+    period = period_s / view.bin_s
+    segmenter = Segmenter(view.bandwidth)
+    main = score_candidates(whole, segmenter, 0, period)
+    if main is None or abs(math.log(main.period / period)) > math.log(_OTHERS.faster):
+        return []
+    inside, between = _inside(whole, segmenter, main), _between(whole, segmenter, main)
+    if inside is not None and between is not None and _same(inside, between):
+        inside = None  # one that goes on through the phases
+    found = [_around(view, main), inside, between, *_earlier(view, segmenter, main)]
+    return [each for each in found if each is not None]
+
+
+def ended_rhythm(view: View) -> OtherRhythm | None:
+    """Finds the rhythm that a job had which has none any more: of the part before or after its longest pause.
+
+    A burst that happened once, and hides what else there is, is left out.
+
+    Args:
+        view: the signal; the whole of it is looked at.
+    """
+    whole = replace(view, begin=0)
+    found = (_ended_rhythm(each) for each in (whole, *without_bursts(whole)))
+    return next((each for each in found if each is not None), None)
+
+
+def _ended_rhythm(view: View) -> OtherRhythm | None:
+    first, stop = Segmenter(view.bandwidth).busy
+    if not len(first):
+        return None
+    begun, ended = np.append(first, len(view.bandwidth)), np.append(0, stop)
+    longest = int((begun - ended).argmax())
+    found = [
+        _rhythm_of(view, int(first[0]), int(ended[longest])),
+        _rhythm_of(view, int(begun[longest]), len(view.bandwidth)),
+    ]
+    return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
+
+
+def _rhythm_of(view: View, first: int, stop: int) -> OtherRhythm | None:
+    """Finds the rhythm of the bins first .. stop - 1, if it is sure."""
+    values = view.bandwidth[first:stop]
+    if stop - first < TUNING.cutting.fewest_bins:
+        return None
+    part = replace(view, bandwidth=values, begin=0, start_s=view.start_s + first * view.bin_s)
+    candidate = best_candidate(part, Segmenter(values), *dominant_peak(values))
+    if candidate is None or candidate.confidence < TUNING.same.sure or len(candidate.phases) <= _OTHERS.intervals:
+        return None
+    return _rhythm(part, "earlier", candidate.phases.start, confidence=candidate.confidence, period=candidate.period)
+
+
+def _same(one: OtherRhythm, other: OtherRhythm) -> bool:
+    return abs(math.log(one.period_s.value / other.period_s.value)) < TUNING.same.period
+
+
+def _around(view: View, main: PeriodCandidate) -> OtherRhythm | None:
+    """Finds the shortest pattern of phases whose volumes repeat: each third one is larger."""
+    running = bool(main.phases.stop[-1] >= len(view.bandwidth))
+    volume = main.phases.volume[: len(main.phases) - int(running)]
+    n = len(volume)
+    for length in range(2, min(n // 3, _OTHERS.longest) + 1):
+        place = np.arange(n) % length
+        mean = np.bincount(place, volume) / np.bincount(place)
+        total = volume - volume.sum() / n
+        rest = volume - mean[place]
+        # places explain some variance by chance: (length - 1) of n - 1 parts
+        unexplained = float(rest @ rest) / (n - length) / max(float(total @ total) / (n - 1), 1e-300)
+        even = float(np.std(mean)) < TUNING.same.irregular * float(mean.mean())
+        if unexplained > 1 - _OTHERS.explained or even:
+            continue
+        at = main.phases.start[:n][place == int(mean.argmax())]
+        if len(at) < 2:
+            return None
+        return _rhythm(view, "around", at, confidence=1 - unexplained)
+    return None
+
+
+def _between(whole: View, segmenter: Segmenter, main: PeriodCandidate) -> OtherRhythm | None:
+    """Finds bursts that come between main phases."""
+    rest = segmenter.values.copy()
+    rest[: main.phases.first[0]] = 0.0  # before, there may have been another main rhythm
+    for first, stop in zip(main.phases.first.tolist(), main.phases.stop.tolist(), strict=True):
+        rest[max(first - 1, 0) : stop + 1] = 0.0  # the bins beside a phase hold its edges
+    if float(rest.sum()) < _OTHERS.share * segmenter.total:
+        return None
+    line, peaks = dominant_peak(rest)
+    candidate = best_candidate(replace(whole, bandwidth=rest), Segmenter(rest), line, peaks)
+    if (
+        candidate is None
+        or candidate.confidence < TUNING.same.trusted
+        or candidate.period * _OTHERS.faster > main.period
+    ):
+        return None
+    return _rhythm(whole, "within", candidate.phases.start, confidence=candidate.confidence, period=candidate.period)
+
+
+def _inside(whole: View, segmenter: Segmenter, main: PeriodCandidate) -> OtherRhythm | None:
+    """Finds the interval between bursts of one main phase."""
+    pauses = segmenter.pauses
+    if not len(pauses):
+        return None
+    hypothesis = TUNING.cutting.within / TUNING.cutting.gap * float(np.sort(pauses)[len(pauses) // 10])
+    fine = segmenter.refined(segmenter.segment(hypothesis))
+    phase = np.searchsorted(main.phases.first, fine.first, side="right")
+    inside = (phase > 0) & (fine.stop <= main.phases.stop[np.maximum(phase - 1, 0)])
+    together = inside[1:] & inside[:-1] & (phase[1:] == phase[:-1])
+    intervals = np.diff(fine.start)[together]
+    if len(intervals) < max(_OTHERS.intervals, len(main.phases)):
+        return None
+    period = float(np.median(intervals))
+    near = np.abs(intervals / period - 1) < _OTHERS.even
+    if near.mean() < _OTHERS.explained or period * _OTHERS.faster > main.period:
+        return None
+    at = fine.start[inside]
+    return _rhythm(whole, "within", at, confidence=float(near.mean()), period=period, intervals=intervals[near])
+
+
+def _earlier(view: View, segmenter: Segmenter, main: PeriodCandidate) -> list[OtherRhythm]:
+    """Finds the rhythms before the last changes."""
+    found: list[OtherRhythm] = []
+    all_phases = segmenter.refined(segmenter.segment(main.period))
+    before = _before(all_phases, float(main.phases.start[0]))
+    while len(before) > _OTHERS.intervals and len(found) < _OTHERS.told:
+        measured = _most_regular(before, shortest_interval(main.period))
+        own = before.select(slice(measured.since, measured.since + len(measured.intervals) + 1))
+        if len(own) > _OTHERS.intervals and measured.spread < 2 * _OTHERS.even:
+            confidence = math.exp(-((measured.spread / (2 * _OTHERS.even)) ** 2))
+            found.append(_rhythm(view, "earlier", own.start, confidence=confidence, period=measured.period))
+        before = _before(before, float(own.start[0]))
+    return found
+
+
+def _most_regular(phases: Phases, shortest: float) -> Regularity:
+    """Measures phases before a change of rhythm; the last interval may be in between the two rhythms."""
+    found = [regularity(some, shortest) for some in (phases, phases.select(slice(None, -1)))]
+    all_of_them, rest = (each for each in found if each is not None)
+    return rest if rest.spread < TUNING.same.far_less * all_of_them.spread else all_of_them
+
+
+def _before(phases: Phases, start: float) -> Phases:
+    """Returns the phases up to the one with which another rhythm begins; none if that is the first."""
+    rows = phases.start <= start + 0.5
+    return phases.select(rows if rows.sum() > 1 else slice(0, 0))
+
+
+def _rhythm(
+    view: View,
+    relation: Relation,
+    at: Floats,
+    *,
+    confidence: float,
+    period: float | None = None,
+    intervals: Floats | None = None,
+) -> OtherRhythm:
+    if intervals is None:
+        intervals = np.diff(at)
+    value = float(intervals.sum()) / len(intervals) if period is None else period
+    reach = interval_of(intervals, of_mean=True, least=0.5 / len(intervals))
+    return OtherRhythm(
+        relation=relation,
+        period_s=Estimate(
+            value=value * view.bin_s, low=max(value - reach, 0.0) * view.bin_s, high=(value + reach) * view.bin_s
+        ),
+        confidence=min(max(confidence, 0.0), 1.0),
+        start_s=view.start_s + float(at[0]) * view.bin_s,
+        end_s=view.start_s + float(at[-1]) * view.bin_s,
+        phases=len(at),
+    )

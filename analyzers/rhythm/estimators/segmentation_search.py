@@ -1,0 +1,338 @@
+"""The best segmentation of a signal into phases, and how sure it is."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from ..confidence import certain, chance_in_time, chance_of
+from ..phases.merged import split_merged
+from ..phases.phase_volumes import likeness_of, with_stragglers
+from ..phases.phases import Phases, Segmenter
+from ..phases.regularity import Regularity, chance_to_wander, regularity, shortest_interval, without_extras
+from ..spectrum.spectral_peak import SpectralPeak
+from ..tuning import TUNING
+from ..view import View
+
+_SAME: Final = TUNING.same
+_CUTTING: Final = TUNING.cutting
+_QUALITY: Final = TUNING.quality
+_NOTHING: Final = 1e-9
+
+
+class PeriodCandidate(Struct, frozen=True, eq=False):
+    """A segmentation into phases.
+
+    Attributes:
+        phases: times in bins of the view; stragglers, if there are any, belong to the phase before them.
+        period: mean interval between the phases within the window, bins.
+        regularity: of all these phases, those of the history included.
+        quality: how sure it is that these are the phases, however irregular, in [0, 1].
+        regular, alike: how sure it is for their intervals, and for their volumes.
+        clear: whether the phases are both regular and alike, so that no other segmentation need be tried.
+        weight: for the choice between segmentations: higher where intervals and volumes are more alike.
+        by_pauses: whether pauses were sought, and not phases.
+    """
+
+    phases: Phases
+    period: float
+    regularity: Regularity
+    quality: float
+    regular: float
+    alike: float
+    clear: bool
+    weight: float
+    by_pauses: bool
+
+    @property
+    def sure(self) -> bool:
+        """Whether these are the phases beyond doubt, however regular."""
+        return self.quality > _SAME.sure
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing else need be looked at."""
+        return self.clear and self.confidence > _SAME.sure
+
+    @property
+    def rhythmic(self) -> float:
+        """Share of the quality with which they keep a period: phases that are alike may come at random moments.
+
+        Regular intervals count by how likely the next two are as foreseen: those of random length are regular, too, now
+        and then.
+        """
+        spread, count = self.regularity.spread, len(self.regularity.intervals)
+        steady = 1 - (1 - self.regular * chance_in_time(spread, count) ** 2) * (1 - self.alike)
+        rhythmic = certain(chance_of(spread, count)) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
+        if spread > _SAME.near:  # intervals that vary less come near the mean, however they follow one another
+            rhythmic *= certain(_QUALITY.accident**2 / max(chance_to_wander(self.regularity.intervals), _NOTHING))
+        return rhythmic
+
+    @property
+    def confidence(self) -> float:
+        """Probability that these are the phases, and that the next one starts when the period says."""
+        return self.quality * chance_in_time(self.regularity.spread, len(self.regularity.intervals))
+
+
+def best_candidate(
+    view: View, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
+) -> PeriodCandidate | None:
+    """Segments the window by several hypotheses of the period; returns the outcome with the most weight.
+
+    The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses.
+    """
+    best, weight = _heaviest(view, segmenter, line, peaks)
+    for quantile, least_confidence in _levels():
+        if best is not None and best.clear:
+            break
+        other, its_weight = _heaviest(view, segmenter.levelled(quantile), line, peaks)
+        if other is not None and other.confidence >= least_confidence and its_weight > weight:
+            best, weight = other, its_weight
+    return best
+
+
+def _levels() -> tuple[tuple[float, float], tuple[float, float]]:
+    """Returns quantiles of bandwidth to cut the signal off at, and the least confidence of what is found there.
+
+    The lower the level, the more a log or noise counts.
+    """
+    return (_CUTTING.half_level, _CUTTING.half_level_from), (_CUTTING.low_level, _CUTTING.low_level_from)
+
+
+def _heaviest(
+    view: View, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
+) -> tuple[PeriodCandidate | None, float]:
+    hypotheses = [*([] if line is None else [line.period]), *peaks, *_by_pauses(segmenter.pauses)]
+    best: PeriodCandidate | None = None
+    best_weight = -math.inf
+    tried: list[float] = []
+    seen: set[bytes] = set()
+    for hypothesis in hypotheses:
+        if hypothesis > len(view.window) or any(abs(math.log(hypothesis / other)) < _SAME.period for other in tried):
+            continue
+        tried.append(hypothesis)
+        for by_pauses in (False, True) if segmenter.duty > _CUTTING.busy else (False,):
+            candidate = score_candidates(view, segmenter, view.begin, hypothesis, by_pauses=by_pauses, seen=seen)
+            if candidate is not None and (weight := candidate.weight + _backing(candidate, line)) > best_weight:
+                best, best_weight = candidate, weight
+        if best is not None and best.clear:
+            break
+    return best, best_weight
+
+
+def candidate_at_known_period(view: View) -> PeriodCandidate | None:
+    """Looks for the rhythm found last, in the history before the window as well; None where it is not known or gone.
+
+    A window of three periods holds two whole intervals, which say little of regularity.
+    """
+    if not view.expected_s:
+        return None
+    return _surer_candidate(view, Segmenter(view.bandwidth), view.expected_s / view.bin_s)
+
+
+def with_history(
+    view: View, line: SpectralPeak | None, peaks: list[float], known: PeriodCandidate | None
+) -> PeriodCandidate | None:
+    """Finds the best segmentation of the window, and takes the phases before it into account.
+
+    They are left out where they followed another rhythm.
+
+    Args:
+        view: the signal.
+        line: the strongest line of its window.
+        peaks: periods of the peaks of its spectrum, bins.
+        known: what ``candidate_at_known_period`` found.
+    """
+    candidate = best_candidate(view, Segmenter(view.window), line, peaks)
+    if not view.begin or not view.expected_s:
+        return candidate
+    found = [candidate, known]
+    period = candidate.period if candidate is not None else line.period if line is not None else 0.0
+    if period:
+        by_pauses = candidate is not None and candidate.by_pauses
+        found.append(_surer_candidate(view, Segmenter(view.bandwidth), period, by_pauses=by_pauses))
+    return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
+
+
+def _surer_candidate(
+    view: View, segmenter: Segmenter, hypothesis: float, *, by_pauses: bool = False
+) -> PeriodCandidate | None:
+    """Measures the phases of the whole view, by its pauses or with all bandwidths alike where that makes them surer."""
+    best = score_candidates(view, segmenter, 0, hypothesis, by_pauses=by_pauses)
+    if segmenter.duty > _CUTTING.busy and not by_pauses and (best is None or not best.settled):
+        other = score_candidates(view, segmenter, 0, hypothesis, by_pauses=True)
+        if other is not None and (best is None or other.confidence > best.confidence):
+            best = other
+    for quantile, least_confidence in _levels():
+        if best is not None and best.settled:
+            break
+        other = score_candidates(view, segmenter.levelled(quantile), 0, hypothesis, by_pauses=by_pauses)
+        if other is not None and other.confidence >= max(least_confidence, 0.0 if best is None else best.confidence):
+            best = other
+    return best
+
+
+def score_candidates(
+    view: View,
+    segmenter: Segmenter,
+    begin: int,
+    hypothesis: float,
+    *,
+    by_pauses: bool = False,
+    seen: set[bytes] | None = None,
+) -> PeriodCandidate | None:
+    """Segments the signal from bin ``begin`` on and measures the phases.
+
+    Args:
+        view: the signal, for its window and whether it was cut.
+        segmenter: of the signal from ``begin`` on.
+        begin: number of bins of the view before it.
+        hypothesis: the period that guides the segmentation, bins.
+        by_pauses: seek pauses and not phases.
+        seen: segmentations that were measured already; this one is added.
+
+    Returns:
+        None where there are too few phases, the latest differ from those before, or all this was seen before.
+    """
+    phases = segmenter.segment_by_pauses(hypothesis) if by_pauses else segmenter.segment(hypothesis)
+    if seen is not None:
+        edges = phases.first.tobytes() + phases.stop.tobytes()
+        if edges in seen:
+            return None
+        seen.add(edges)
+    cut = view.cut or begin > 0
+    if by_pauses:
+        phases = _begun(phases, cut)
+        measured = regularity(phases, shortest_interval(hypothesis))
+    else:
+        phases = segmenter.refined(_begun(phases, cut))
+        phases, measured = _measured(segmenter, phases, hypothesis, cut)
+    if measured is None or measured.period < TUNING.lines.shortest:
+        return None
+    phases = phases.select(slice(measured.since, None))
+    period = measured.period
+    if begin < view.begin:
+        recent = max(int((phases.start >= view.begin).sum()), 2)
+        latest = measured.intervals[-recent:]
+        mean = float(latest.sum()) / len(latest)
+        if measured.drift:
+            period = mean
+        elif abs(mean / period - 1) > TUNING.regular.drifted * measured.spread / math.sqrt(len(latest)):
+            if abs(math.log(mean / period)) > _SAME.period:
+                return None
+            period = mean
+    return _judged(segmenter, begin, Segmentation(phases, period, measured, by_pauses))
+
+
+def _begun(phases: Phases, cut: bool) -> Phases:
+    """Leaves out a first phase that may have begun before the first bin."""
+    return phases.select(slice(1, None)) if cut and len(phases) and phases.first[0] == 0 else phases
+
+
+def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool) -> tuple[Phases, Regularity | None]:
+    """Measures phases; irregular ones are taken as others see them, where that makes them regular.
+
+    Some may have run together, some be extra ones, and some be missed as they are far smaller than the usual one.
+    """
+    shortest = shortest_interval(hypothesis)
+    measured = regularity(phases, shortest)
+    if measured is None or measured.spread <= _SAME.irregular:
+        return phases, measured
+    if (split := split_merged(segmenter, phases)) is not None:
+        return split, regularity(split)
+    if (fewer := without_extras(phases, shortest)) is not None:
+        return fewer
+    more = segmenter.refined(_begun(segmenter.segment(hypothesis, _CUTTING.faint), cut))
+    others = regularity(more, shortest) if len(more) > len(phases) else None
+    if others is not None and others.spread < TUNING.regular.small_phases * measured.spread:
+        return more, others
+    return phases, measured
+
+
+class Segmentation(Struct, frozen=True, eq=False):
+    """Phases in bins of their segmenter, their regularity, and the period that they give."""
+
+    phases: Phases
+    period: float
+    regularity: Regularity
+    by_pauses: bool
+
+
+def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCandidate:
+    """Says how sure a segmentation is.
+
+    Phases are sure when their intervals, or else their volumes, are more alike than chance would have them. A few that
+    stand out clearly and are alike are believed to some degree as well.
+    """
+    measured = found.regularity
+    contrast = _contrast(segmenter, found.phases)
+    regular = math.exp(-((measured.spread / _QUALITY.even) ** 2)) * certain(_QUALITY.trials * measured.chance)
+    volumes = likeness_of(segmenter, found.phases)
+    likeness = math.exp(-((volumes.spread / _QUALITY.alike) ** 2))
+    # each phase moves a fifth of the usual one at least, by the rule that finds them
+    alike = likeness * certain(
+        _QUALITY.trials * chance_of(max(volumes.spread, _QUALITY.resolved) / (1 - _CUTTING.small), volumes.count)
+    )
+    found_by = 1 - (1 - regular) * (1 - alike)
+    stands_out = min(max((contrast - _QUALITY.blurred) / (_QUALITY.clear - _QUALITY.blurred), 0.0), 1.0)
+    # merging k phases divides both spreads by the root of k, which must not count for it
+    spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
+    if measured.spread > 1:
+        spreads *= measured.spread**2  # wilder than chance: these are parts of phases
+    phases = segmenter.measured(found.phases)
+    return PeriodCandidate(
+        phases=(with_stragglers(segmenter.origin, phases) if volumes.straggling else phases).shifted(begin),
+        period=found.period,
+        regularity=measured,
+        quality=contrast * max(found_by, _QUALITY.prior * likeness * stands_out),
+        regular=regular,
+        alike=alike,
+        clear=contrast * min(regular, alike) > _SAME.sure,
+        weight=math.log(max(contrast, 1e-3) * len(found.phases) / spreads)
+        - (_QUALITY.change_costs if measured.since else 0.0),
+        by_pauses=found.by_pauses,
+    )
+
+
+def _backing(candidate: PeriodCandidate, line: SpectralPeak | None) -> float:
+    if line is None or abs(math.log(candidate.period / line.period)) >= _SAME.period:
+        return 0.0
+    return _QUALITY.backed * certain(line.chance) * line.support
+
+
+def _by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
+    """Splits the pauses at the largest ratio between neighbours by length; the period that merges the shorter ones."""
+    if not len(pauses):
+        return []
+    pauses = np.sort(pauses)
+    shortest = _CUTTING.within / _CUTTING.gap * float(pauses[0])
+    if len(pauses) == 1:
+        return [shortest]
+    widest = int((pauses[1:] / pauses[:-1]).argmax())
+    return [math.sqrt(float(pauses[widest]) * float(pauses[widest + 1])) / _CUTTING.gap, shortest]
+
+
+def _contrast(segmenter: Segmenter, phases: Phases) -> float:
+    """Returns how much quieter it is between phases than within, in [0, 1]; each unrelated byte counts as between."""
+    begin = int(phases.first[0])
+    inside, length = float(phases.volume.sum()), float((phases.stop - phases.first).sum())
+    outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)
+    rest = max(len(segmenter.values) - begin - length, 1.0)
+    level = inside / max(length, 1.0)
+    gaps = phases.first[1:] - phases.stop[:-1]
+    if 2 * int((gaps <= _CUTTING.edges).sum()) > len(gaps):
+        # volumes hold the bins at both edges of a phase, which here are all there is between two
+        quiet = np.minimum(segmenter.values[phases.stop[:-1]], segmenter.values[phases.first[1:] - 1])
+        outside = max(outside, float(quiet.sum()) / len(quiet) * rest)
+        within = segmenter.running[phases.stop] - segmenter.running[phases.first]
+        level = float(within.sum()) / max(length, 1.0)
+    return max(1 - (outside / rest) / level, 0.0)
+
+
+def _shrunk(spread: float, count: int) -> float:
+    """Returns a spread as if one more value had been seen that is a quarter off: few may be alike by accident."""
+    return math.sqrt(((count - 1) * spread**2 + _QUALITY.believed**2) / count)

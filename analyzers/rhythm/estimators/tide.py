@@ -1,0 +1,175 @@
+"""Our estimator: the spectrum finds the rhythm, the phases measure it, and each is held against the other."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Final
+
+from ....results.models import Drift, Estimate, Frequency
+from ...settings import DetectSettings
+from ..confidence import calibrated, certain, chance_in_time, chance_of_mean
+from ..phases.phases import Segmenter
+from ..spectrum.spectral_peak import SpectralPeak, component, dominant_peak, refined
+from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
+from ..tuning import TUNING
+from ..upcoming.clock import Clock, clock_of
+from ..upcoming.intervals import interval_of
+from ..upcoming.next_phase import next_phase
+from ..upcoming.outlook import Outlook, outlook_of
+from ..view import Rhythm, View
+from .segmentation_search import PeriodCandidate, candidate_at_known_period, score_candidates, with_history
+
+_SAME: Final = TUNING.same
+_LINES: Final = TUNING.lines
+_CHANCES: Final = TUNING.chances
+
+
+def estimate(view: View, settings: DetectSettings) -> Rhythm:
+    """Finds the period of a signal, or that it has none.
+
+    1. Where the rhythm found last is there beyond doubt, it is the answer.
+    2. Hypotheses: the strongest lines of the zero-padded spectrum, and the border between short and long pauses.
+    3. Each hypothesis guides a segmentation into phases (``phases.Segmenter``); intervals and volumes are measured.
+    4. Where phases and line agree, or phases are the more certain, the period is the mean interval between starts;
+       else it is the line's, refined below a bin.
+
+    What is sure of the phases is 1 - (1 - q_phases)(1 - q_line) where they agree, the larger quality less half the
+    smaller where not. Confidence is the probability that the period is their mean distance to 5 %: that, times the
+    share with which they keep a period at all (``PeriodCandidate.rhythmic``). Of a finished job it is taken to a power
+    that is the larger the fewer intervals there are, since among few random ones are alike now and then. Foresight is
+    the probability that the next phase starts within a fifth of a period of when it is expected: that, times the chance
+    that an interval as irregular as the past ones is in time. Where both are below 0.15 there is no rhythm.
+    """
+    window = view.window
+    spectrum = spectrum_of(window, 1 / view.bin_s)
+    candidates = find_candidates(spectrum, settings)
+    listed = describe(spectrum, candidates)
+    if len(window) < TUNING.cutting.fewest_bins or not window.any():
+        return Rhythm(harmonics_dropped=candidates.dropped)
+    line, candidate = _look(view)
+    period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
+    foresight = known = confidence
+    clock = None if candidate is None else clock_of(candidate.phases, candidate.regularity, candidate.period)
+    outlook = None if candidate is None or clock is None else _outlook(view, candidate, clock, candidate.period)
+    if candidate is not None and clock is not None and outlook is not None and by_phases:
+        patience = _patience(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
+        foresight *= outlook.in_time
+        known *= candidate.rhythmic * patience
+        confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
+        if not view.ended:
+            known *= chance_of_mean(candidate.regularity.spread, len(candidate.regularity.intervals))
+    if max(known, confidence) < _SAME.told:
+        return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
+    foresight = min(calibrated(foresight), 1.0)
+    if candidate is not None and by_phases and view.ended:
+        confidence = known ** (1 + min(_CHANCES.careful / len(candidate.regularity.intervals), 2))
+    else:
+        confidence = min(max(known, calibrated(confidence)), 1.0)
+    if not by_phases:
+        period = refined(window, period)
+        candidate = None if candidate is None else score_candidates(view, Segmenter(window), view.begin, period)
+        clock = None if candidate is None else clock_of(candidate.phases, candidate.regularity, period)
+        outlook = None if candidate is None or clock is None else _outlook(view, candidate, clock, period)
+    return Rhythm(
+        period_s=_period(view, period, candidate, by_phases),
+        confidence=confidence,
+        foresight=foresight,
+        dominant=_dominant(view, period, confidence, candidates.z, listed),
+        harmonics_dropped=candidates.dropped,
+        next_phase=None
+        if candidate is None or outlook is None
+        else next_phase(view, candidate.phases, period, outlook, foresight),
+        drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
+    )
+
+
+def _outlook(view: View, candidate: PeriodCandidate, clock: Clock, period: float) -> Outlook:
+    return outlook_of(candidate.phases, candidate.regularity, clock, period, (view.now_s - view.start_s) / view.bin_s)
+
+
+def _drift(view: View, candidate: PeriodCandidate, clock: Clock) -> Drift | None:
+    if not clock.drifts:
+        return None
+    reach = interval_of(clock.intervals, least=0.5)
+    value, low, high = (at * view.bin_s for at in (clock.next, max(clock.next - reach, 0.0), clock.next + reach))
+    per_phase = candidate.regularity.drift / candidate.regularity.period
+    return Drift(period_s=Estimate(value=value, low=low, high=high), per_phase=per_phase)
+
+
+def _look(view: View) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
+    """Returns the strongest line and the best segmentation; no line where none need be asked."""
+    known = candidate_at_known_period(view)
+    if known is not None and (known.settled or (known.sure and not view.thorough)):
+        return None, known
+    line, peaks = dominant_peak(view.window)
+    return line, with_history(view, line, peaks, known)
+
+
+def _line_confidence(window: Floats, line: SpectralPeak | None) -> float:
+    """Tells how sure a line is; a mere ripple may come of bins that hold a request more or less."""
+    if line is None:
+        return 0.0
+    depth = 2 * abs(component(window, line.period)) / float(window.sum())
+    support = (line.support - _LINES.least_support) / (_LINES.full_support - _LINES.least_support)
+    return certain(line.chance) * min(max(support, 0.0), 1.0) * min(depth / _LINES.deep, 1.0)
+
+
+def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidate | None) -> tuple[float, float, bool]:
+    """Returns the period in bins, the confidence, and whether the phases (not the line) gave it."""
+    by_phases = 0.0 if candidate is None else candidate.quality
+    if candidate is None or line is None:
+        if candidate is not None:
+            return candidate.period, by_phases, True
+        return (0.0, 0.0, False) if line is None else (line.period, by_line, False)
+    ratio = candidate.period / line.period
+    multiple = max(round(ratio), 1)
+    if abs(math.log(ratio)) < _SAME.period:
+        joint = 1 - (1 - by_phases) * (1 - by_line)
+        if by_phases >= _LINES.believed * by_line:
+            return candidate.period, joint, True
+        return line.period, joint, False
+    if multiple > 1 and abs(ratio / multiple - 1) < _SAME.right and by_phases >= _LINES.believed:
+        return candidate.period, by_phases, True  # the line is a harmonic of sharp bursts
+    if candidate.sure and abs(ratio * round(1 / ratio) - 1) < _SAME.right:
+        return candidate.period, by_phases, True  # the line tells that phases differ in what they move
+    if by_phases >= by_line:
+        return candidate.period, by_phases - _LINES.contradicts * by_line, True
+    return line.period, by_line - _LINES.contradicts * by_phases, False
+
+
+def _patience(silence: float, period: float) -> float:
+    """Falls from 1 to 0 as the next phase stays out for one and a half to four periods."""
+    return min(max((_CHANCES.gone - silence / period) / (_CHANCES.gone - _CHANCES.silence), 0.0), 1.0)
+
+
+def _period(view: View, period: float, candidate: PeriodCandidate | None, by_phases: bool) -> Estimate:
+    half_bin = 0.5 / len(view.window)
+    reach = period - 1 / (1 / period + half_bin)
+    if candidate is not None and by_phases:
+        reach = interval_of(
+            candidate.regularity.intervals, of_mean=True, least=0.5 / len(candidate.regularity.intervals)
+        )
+    return Estimate(
+        value=period * view.bin_s,
+        low=max(period - reach, 0.0) * view.bin_s,
+        high=(period + reach) * view.bin_s,
+    )
+
+
+def _dominant(view: View, period: float, confidence: float, z: Floats, listed: list[Frequency]) -> list[Frequency]:
+    """Puts the answer first, then the spectral candidates that are more than a bin away from it."""
+    values = view.window
+    wave = component(values, period)
+    frequency = 1 / (period * view.bin_s)
+    resolution = 1 / (len(values) * view.bin_s)
+    nearest = min(max(round(len(values) / period) - 1, 0), len(z) - 1)
+    answer = Frequency(
+        frequency_hz=frequency,
+        period_s=period * view.bin_s,
+        amplitude=2 * abs(wave) / len(values),
+        phase_rad=cmath.phase(wave),
+        z_score=float(z[nearest]),
+        confidence=confidence,
+    )
+    return [answer, *(row for row in listed if abs(row.frequency_hz - frequency) > resolution)]

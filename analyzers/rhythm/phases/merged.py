@@ -1,0 +1,98 @@
+"""Phases that ran together without a pause, told by what they move: a whole multiple of what the others do.
+
+Where the time between phases varies, some follow one another at once. A program that writes the same state each time
+gives them away: their volume and length are twice that of the others, or three times.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..tuning import TUNING
+from .phase_volumes import with_trickle
+from .phases import Floats, Phases, Positions, Segmenter
+
+_MULTIPLES: Final = TUNING.multiples
+_TRIED: Final = 48  # volumes tried as the unit
+
+
+def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
+    """Splits phases whose volume and length are a whole multiple of the others'; None where there is none.
+
+    Args:
+        segmenter: of the signal.
+        phases: its phases.
+    """
+    length = phases.end - phases.start
+    found = [multiples_of_one(volume, length) for volume in (phases.volume, with_trickle(segmenter, phases))]
+    multiple = max((each for each in found if each is not None), key=lambda each: int(each.sum()), default=None)
+    if multiple is None or not (multiple > 1).any():
+        return None
+    starts: list[float] = []
+    firsts: list[int] = []
+    stops: list[int] = []
+    ends: list[float] = []
+    for row, count in enumerate(multiple.tolist()):
+        cuts = [] if count == 1 else _dips(segmenter, int(phases.first[row]), int(phases.stop[row]), count)
+        starts += [float(phases.start[row]), *map(float, cuts)]
+        ends += [*map(float, cuts), float(phases.end[row])]
+        firsts += [int(phases.first[row]), *cuts]
+        stops += [*cuts, int(phases.stop[row])]
+    volume = np.repeat(phases.volume / multiple, multiple)
+    return Phases(np.array(starts), np.array(ends), volume, np.array(firsts, np.int64), np.array(stops, np.int64))
+
+
+def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
+    """Returns how many phases of one size each phase holds, int64; None where they have no size in common.
+
+    Either nearly all volumes are close to whole multiples of one of them, or most are about the same.
+    """
+    if len(volume) < TUNING.regular.fewest:
+        return None
+    unit = np.unique(volume)
+    if len(unit) > _TRIED:
+        unit = unit[np.linspace(0, len(unit) - 1, _TRIED).astype(np.intp)]
+    for tolerance, least_single in (
+        (_MULTIPLES.alike, _MULTIPLES.single),
+        (_MULTIPLES.similar, _MULTIPLES.mostly),
+    ):
+        ratio = volume[None, :] / unit[:, None]
+        whole = np.clip(np.rint(ratio), 1, _MULTIPLES.most)
+        fits = np.abs(ratio / whole - 1) <= np.where(whole == 1, tolerance, _MULTIPLES.alike)
+        single = (fits & (whole == 1)).mean(axis=1)
+        # of the volumes that as many phases have, the middle one stands for them best
+        best = np.flatnonzero(single >= single.max() - 1e-9)
+        row = int(best[len(best) // 2])
+        if single[row] >= least_single and fits[row].mean() >= _MULTIPLES.fitting:
+            return _as_long(length, np.where(fits[row], whole[row], 1.0), fits[row] & (whole[row] == 1))
+    return None
+
+
+def _as_long(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> Positions:
+    """Keeps the multiples of phases that are as much longer than those that stand alone."""
+    usual = max(float(np.median(length[alone])), 1e-9)
+    fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _MULTIPLES.as_long
+    return np.where(fits, multiple, 1).astype(np.int64)
+
+
+def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:
+    """Returns the bins before which the second phase and those after it begin: the quietest near equal volumes."""
+    running = segmenter.running
+    volume = (running[stop] - running[first]) / count
+    cuts: list[int] = []
+    begin = first
+    for number in range(1, count):
+        due = running[first] + number * volume
+        cut = int(np.searchsorted(running, due))
+        low, high = np.searchsorted(running, [due - _MULTIPLES.reach * volume, due + _MULTIPLES.reach * volume])
+        near = segmenter.values[max(int(low), begin + 1) : min(int(high), stop - 1)]
+        if len(near) and float(near.min()) < _MULTIPLES.dip * float(near.mean()):
+            cut = max(int(low), begin + 1) + int(near.argmin())
+            # the next phase begins in the quiet bin or after it, by how much of it is quiet
+            cut += int(segmenter.values[cut] < segmenter.threshold)
+        cuts.append(min(max(cut, begin + 1), stop - 1))
+        begin = cuts[-1]
+    return cuts

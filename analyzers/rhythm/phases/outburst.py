@@ -1,0 +1,56 @@
+"""What is left of a signal without a burst that happened once and hides a rhythm of little I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from ..tuning import TUNING
+from ..view import View
+
+_OTHERS: Final = TUNING.others
+
+
+def without_bursts(view: View) -> Iterator[View]:
+    """Yields shorter views: without the burst that holds most of the volume, then without the next such burst, ...
+
+    A burst at the start is input that is read once, one at the end a result that is written once; what lies on the
+    longer side of it is a view of its own. One that leaves less than half of the bins of the window is no such burst.
+    """
+    least = _OTHERS.left * len(view.window)
+    for _ in range(_OTHERS.told):
+        shorter = _without_burst(view)
+        if shorter is None or len(shorter.window) < max(least, TUNING.cutting.fewest_bins):
+            return
+        yield shorter
+        view = shorter
+
+
+def _without_burst(view: View) -> View | None:
+    window = view.window
+    total = float(window.sum())
+    busy = np.flatnonzero(window > total / max(len(window), 1))
+    if not len(busy) or not total > 0:
+        return None
+    breaks = np.flatnonzero(np.diff(busy) > max(len(window) // _OTHERS.parts, 1))
+    first, last = busy[np.append(0, breaks + 1)], busy[np.append(breaks, len(busy) - 1)]
+    sums = np.append(0.0, np.cumsum(window))
+    volumes = sums[last + 1] - sums[first]
+    heaviest = int(volumes.argmax())
+    if volumes[heaviest] < _OTHERS.dominates * total:
+        return None
+    # the bins beside it may hold its edges
+    before, after = max(int(first[heaviest]) - 1, 0), min(int(last[heaviest]) + 2, len(window))
+    kept = slice(0, before) if before > len(window) - after else slice(after, len(window))
+    part = window[kept]
+    return replace(
+        view,
+        bandwidth=part,
+        start_s=view.window_start_s + kept.start * view.bin_s,
+        begin=0,
+        now_s=view.now_s if kept.start else view.window_start_s + before * view.bin_s,
+        cut=view.cut or kept.start > 0,
+    )

@@ -1,0 +1,69 @@
+"""What phases move, and how alike they are in it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from msgspec import Struct
+
+from ..tuning import TUNING
+from .phases import Floats, Phases, Segmenter
+
+
+class VolumeSimilarity(Struct, frozen=True):
+    """How unlike the volumes of phases are.
+
+    Attributes:
+        spread: their standard deviation as a share of the mean; 0 for a single one.
+        count: how many they are; a last phase that still runs is left out.
+        straggling: whether what trickles in after phases belongs to them.
+    """
+
+    spread: float
+    count: int
+    straggling: bool
+
+
+def likeness_of(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
+    """Compares the volumes of phases, with and without what trickles in after them."""
+    running = bool(phases.stop[-1] >= len(segmenter.values))
+    plain = _spread(phases.volume[: len(phases) - int(running)])
+    whole = _spread(with_trickle(segmenter, phases)[:-1])
+    if whole is None or (plain is not None and plain.spread <= whole.spread):
+        return plain or VolumeSimilarity(0.0, 1, False)
+    straggling = (
+        plain is not None
+        and plain.spread > TUNING.quality.resolved
+        and whole.spread < TUNING.same.far_less * plain.spread
+    )
+    return VolumeSimilarity(whole.spread, whole.count, straggling)
+
+
+def with_trickle(segmenter: Segmenter, phases: Phases) -> Floats:
+    """Returns what moves from the start of each phase to that of the next."""
+    after = np.append(phases.first[1:], len(segmenter.values))
+    volume: Floats = segmenter.running[after] - segmenter.running[phases.first]
+    return volume
+
+
+def with_stragglers(segmenter: Segmenter, phases: Phases) -> Phases:
+    """Extends each phase to the last bin before the next one in which something moves.
+
+    The bin right before a phase may hold its beginning, and is none of the phase before.
+    """
+    busy = np.flatnonzero(segmenter.values > TUNING.cutting.silent * segmenter.threshold)
+    after = np.append(phases.first[1:] - 1, len(segmenter.values))
+    last = busy[np.maximum(np.searchsorted(busy, after) - 1, 0)] + 1
+    stop = np.maximum(last, phases.stop)
+    end = np.where(stop > phases.stop, stop.astype(np.float64), phases.end)
+    return Phases(phases.start, end, with_trickle(segmenter, phases), phases.first, stop)
+
+
+def _spread(volume: Floats) -> VolumeSimilarity | None:
+    n = len(volume)
+    if n < 2:
+        return None
+    mean = float(volume.sum()) / n
+    off = volume - mean
+    return VolumeSimilarity(math.sqrt(float(off @ off) / (n - 1)) / mean, n, False)

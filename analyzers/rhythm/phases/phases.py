@@ -1,0 +1,214 @@
+"""Cuts a signal into I/O phases."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..tuning import TUNING
+
+Floats = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int64]
+
+_CUTTING = TUNING.cutting
+_ROUNDING = 1e-9
+_SAMPLE = 512  # bins that suffice for a median
+
+
+class Phases(Struct, frozen=True, eq=False):
+    """I/O phases in order of time; arrays of equal length, times in bins (fractions are meant) from the first bin.
+
+    Attributes:
+        start: start times.
+        end: end times.
+        volume: what moved, in the signal's unit times bins.
+        first: first bin above the noise threshold, int64.
+        stop: one after the last such bin.
+    """
+
+    start: Floats
+    end: Floats
+    volume: Floats
+    first: Positions
+    stop: Positions
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def shifted(self, bins: int) -> Phases:
+        """Returns the phases with all times later by ``bins``."""
+        return Phases(self.start + bins, self.end + bins, self.volume, self.first + bins, self.stop + bins)
+
+    def select(self, rows: slice | npt.NDArray[np.bool_]) -> Phases:
+        """Returns some of the phases."""
+        return Phases(self.start[rows], self.end[rows], self.volume[rows], self.first[rows], self.stop[rows])
+
+
+class Segmenter:
+    """Cuts one signal into phases, for several hypotheses of its period.
+
+    A bin belongs to a phase when the signal there, smoothed over a sixteenth of the period, is above the noise
+    threshold, the mean V(T)/L(T) ([FTIO], Section 3.3). Gaps below a quarter of the period are closed. Phases that
+    move less than a fifth of a typical one are left out: loading of libraries, logs.
+    """
+
+    def __init__(self, values: Floats, origin: Segmenter | None = None) -> None:
+        """Prepares what all hypotheses share; the signal is at least 0 everywhere.
+
+        Args:
+            values: the signal.
+            origin: of the signal that this one is a form of; itself by default.
+        """
+        self.values = values
+        self.origin = origin or self
+        self.running = np.zeros(len(values) + 1)
+        np.cumsum(values, out=self.running[1:])
+        self.total = float(self.running[-1])
+        # rounding must not cut a constant signal into phases
+        self.threshold = self.total / max(len(values), 1) * (1 + _ROUNDING)
+        above = values > self.threshold
+        self._runs = runs(above)
+        self.duty = float((self._runs[1] - self._runs[0]).sum()) / max(len(values), 1)
+        """Share of the bins above the threshold."""
+
+    @property
+    def busy(self) -> tuple[Positions, Positions]:
+        """First bin of each stretch above the threshold, and one after its last."""
+        return self._runs
+
+    @property
+    def pauses(self) -> Positions:
+        """Length of each stretch between two others above the threshold, bins."""
+        first, stop = self._runs
+        return first[1:] - stop[:-1]
+
+    def segment(self, period: float, least: float | None = None) -> Phases:
+        """Finds phases of a signal of which the period in bins is known roughly; edges are those of bins.
+
+        ``least``: of the volume of a typical phase, that one moves; as is usual by default.
+        """
+        width = int(period * _CUTTING.smoothing)
+        if width > 1 and len(self.values) > width:
+            smooth = np.empty(len(self.values), bool)
+            low, high = width // 2, len(self.values) - width + width // 2
+            smooth[low : high + 1] = self.running[width:] - self.running[:-width] > width * self.threshold
+            smooth[:low], smooth[high + 1 :] = smooth[low], smooth[high]
+            begin, end = merge(*runs(smooth), period * _CUTTING.gap)
+            # smoothing moves the edges; those of the bins above the threshold are the true ones
+            left = np.searchsorted(self._runs[1], begin, side="right")
+            right = np.searchsorted(self._runs[0], end) - 1
+            filled = right >= left
+            first, stop = self._runs[0][left[filled]], self._runs[1][right[filled]]
+        else:
+            first, stop = merge(*self._runs, period * _CUTTING.gap)
+        # a first or last bin that a phase fills in part may lie below the threshold
+        volume = self.running[np.minimum(stop + 1, len(self.values))] - self.running[np.maximum(first - 1, 0)]
+        phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
+        least = _CUTTING.small if least is None else least
+        return phases.select(volume >= least * _typical(volume)) if len(first) else phases
+
+    def refined(self, phases: Phases) -> Phases:
+        """Places starts and ends within their bins."""
+        if not len(phases):
+            return phases
+        start, end = _edges(self.origin.values, phases.first, phases.stop, self.threshold)
+        return Phases(start, end, phases.volume, phases.first, phases.stop)
+
+    def segment_by_pauses(self, period: float) -> Phases:
+        """Finds phases that fill most of the time, by the pauses between them.
+
+        Pauses are sought as ``segment`` seeks phases, in how far the signal lies below its usual level. What comes
+        before the first pause is left out, since its start is not known; the last phase may still run.
+        """
+        dips = self._dips
+        pauses = dips.refined(dips.segment(period))
+        length = len(self.values)
+        first, stop = pauses.stop, np.append(pauses.first[1:], length)
+        end = np.append(pauses.start[1:], float(length))
+        last = len(pauses) - int(len(pauses) > 0 and first[-1] >= length)
+        rows = slice(0, last)
+        volume = self.running[stop[: len(first)]] - self.running[first]
+        return Phases(pauses.end[rows], end[rows], volume[rows], first[rows], stop[rows])
+
+    def levelled(self, quantile: float) -> Segmenter:
+        """Of the same signal, cut off at a quantile of the bandwidths of the bins with I/O.
+
+        Phases that move much more than others hide them from a threshold and from a typical volume; here all count for
+        about as long as they last.
+        """
+        active = np.sort(self.values[self.values > _CUTTING.silent * self.threshold])
+        level = float(active[int(quantile * len(active))]) if len(active) else 0.0
+        return Segmenter(np.minimum(self.values, level), self)
+
+    def measured(self, phases: Phases) -> Phases:
+        """Returns phases with what they move in the signal that this one is a form of."""
+        if self.origin is self:
+            return phases
+        running, last = self.origin.running, len(self.values)
+        volume = running[np.minimum(phases.stop + 1, last)] - running[np.maximum(phases.first - 1, 0)]
+        return replace(phases, volume=volume)
+
+    @cached_property
+    def _dips(self) -> Segmenter:
+        above = np.sort(self.values[self.values > self.threshold])
+        level = float(above[len(above) // 2]) if len(above) else 0.0
+        return Segmenter(np.maximum(level - self.values, 0.0))
+
+
+def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:
+    """Finds stretches of true values; returns the first position of each and one after its last, int64."""
+    edges = np.flatnonzero(active[1:] != active[:-1]) + 1
+    if len(active) and active[0]:
+        edges = np.concatenate([[0], edges])
+    if len(edges) % 2:
+        edges = np.concatenate([edges, [len(active)]])
+    return edges[::2], edges[1::2]
+
+
+def merge(first: Positions, stop: Positions, shortest_gap: float) -> tuple[Positions, Positions]:
+    """Joins stretches that a gap shorter than ``shortest_gap`` separates."""
+    if len(first) < 2:
+        return first, stop
+    separate = np.flatnonzero(first[1:] - stop[:-1] >= shortest_gap)
+    return first[np.concatenate([[0], separate + 1])], stop[np.concatenate([separate, [len(stop) - 1]])]
+
+
+def _typical(volume: Floats) -> float:
+    ordered = np.sort(volume)
+    running = np.cumsum(ordered)
+    return float(ordered[np.searchsorted(running, 0.5 * running[-1])])
+
+
+def _edges(values: Floats, first: Positions, stop: Positions, threshold: float) -> tuple[Floats, Floats]:
+    """Places starts and ends within their bins.
+
+    Where a phase has three bins or more, the share that its edge bin is filled, against the next bin inside, tells
+    where in the bin it began. A shorter one is as long as its volume at its highest rate takes, around its centre of
+    volume. Background below the threshold counts as empty.
+    """
+    last = len(values) - 1
+    quiet = values[values <= threshold]
+    quiet = np.sort(quiet[:: len(quiet) // _SAMPLE + 1])
+    background = float(quiet[len(quiet) // 2]) if len(quiet) else 0.0
+    before = np.where(first > 0, np.maximum(values[np.maximum(first - 1, 0)] - background, 0.0), 0.0)
+    after = np.where(stop <= last, np.maximum(values[np.minimum(stop, last)] - background, 0.0), 0.0)
+    head, tail = values[first] - background, values[stop - 1] - background
+    inner_head, inner_tail = values[np.minimum(first + 1, last)] - background, values[stop - 2] - background
+    # what is left of the background's subtraction may be below 0; np.clip would take as long as all of this
+    start = (first + 1.0) - np.minimum(np.maximum((before + head) / np.maximum(inner_head, head), 0), 2)
+    end = (stop - 1.0) + np.minimum(np.maximum((after + tail) / np.maximum(inner_tail, tail), 0), 2)
+    short = stop - first < 3
+    if short.any():
+        second = np.where(stop - first == 2, tail, 0.0)
+        volume = before + head + second + after
+        middle = (
+            before * (first - 0.5) + head * (first + 0.5) + second * (first + 1.5) + after * (stop + 0.5)
+        ) / volume
+        length = volume / np.maximum(head, np.maximum(second, 1e-300))
+        start = np.where(short, middle - length / 2, start)
+        end = np.where(short, middle + length / 2, end)
+    return np.asarray(start, np.float64), np.asarray(end, np.float64)

@@ -1,0 +1,1 @@
+"""Spectrum, its peaks, autocorrelation."""

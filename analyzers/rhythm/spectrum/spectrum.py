@@ -1,0 +1,150 @@
+"""The discrete Fourier transform of a signal, its outliers, and which of them may be the dominant frequency."""
+
+from __future__ import annotations
+
+import cmath
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from ....results.models import Frequency
+from ...settings import DetectSettings
+from .detectors import find_outliers, z_scores
+
+Floats = npt.NDArray[np.float64]
+
+_RELATIVE_TOLERANCE = 0.02
+_ROUNDING = 1e-12
+_MODULO_TOLERANCE_HZ = 1e-5
+
+
+class Spectrum(Struct, frozen=True, eq=False):
+    """The single-sided spectrum of N real samples: bins k = 1 .. N // 2, the mean left out.
+
+    Attributes:
+        transform: X_k, complex128 ([FTIO], Eq. 2).
+        samples: N, at least 1.
+        sampling_frequency_hz: f_s.
+    """
+
+    transform: npt.NDArray[np.complex128]
+    samples: int
+    sampling_frequency_hz: float
+
+    @property
+    def frequency_hz(self) -> Floats:
+        """f_k = k f_s / N ([FTIO], Eq. 3)."""
+        return np.arange(1, len(self.transform) + 1) * self.sampling_frequency_hz / self.samples
+
+    @property
+    def power(self) -> Floats:
+        """p_k = |X_k|^2 / N."""
+        squared: Floats = np.square(self.transform.real) + np.square(self.transform.imag)
+        return squared / self.samples
+
+    @property
+    def amplitude(self) -> Floats:
+        """Amplitude of each cosine of the signal: 2 |X_k| / N, not doubled at the Nyquist frequency (Eq. 4)."""
+        single = np.abs(self.transform) * (2 / max(self.samples, 1))
+        if self.samples % 2 == 0 and len(single):
+            single[-1] /= 2
+        return single
+
+
+class Candidates(Struct, frozen=True, eq=False):
+    """Spectral bins that may hold the dominant frequency.
+
+    Attributes:
+        bins: numbers k - 1 into the spectrum's arrays, ascending, harmonics left out.
+        z: z-score of every bin of the spectrum.
+        confidence: confidence of each candidate in [0, 1], by the reference's formula.
+        dropped: how many harmonics were left out.
+    """
+
+    bins: npt.NDArray[np.intp]
+    z: Floats
+    confidence: Floats
+    dropped: int
+
+
+def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
+    """Transforms real samples; what is left of a constant signal is rounding, and 0."""
+    every = np.fft.rfft(values) if len(values) else np.zeros(1, np.complex128)
+    transform = every[1:]
+    if len(transform) and float(np.abs(transform).max()) <= _ROUNDING * abs(complex(every[0])):
+        transform = np.zeros_like(transform)
+    return Spectrum(transform, max(1, len(values)), sampling_frequency_hz)
+
+
+def find_candidates(
+    spectrum: Spectrum, settings: DetectSettings, harmonics: Literal["relative", "modulo"] = "relative"
+) -> Candidates:
+    """Finds the outliers of the spectrum that come near its largest one.
+
+    A candidate has a z-score above the threshold and above ``tolerance`` times the largest (Eq. 6), or is an outlier by
+    ``settings.outlier``. Of these a multiple of a lower one is a harmonic and left out. By z-scores, the confidence of
+    candidate k is the mean of z_k's shares in the sum over the bins that pass the tolerance and in the sum over those
+    that pass the threshold, both without harmonics.
+
+    Args:
+        spectrum: the spectrum.
+        settings: detector, tolerance, threshold, and whether power or amplitude is judged.
+        harmonics: how a multiple is told: by the ratio of the frequencies to 2 %, or as the reference does by a
+            floating-point remainder below 1e-5 Hz, which misses many multiples.
+    """
+    strength = spectrum.power if settings.spectrum == "power" else np.abs(spectrum.transform)
+    z = z_scores(strength)
+    if settings.outlier != "zscore":
+        outliers = find_outliers(settings.outlier, strength, settings.tolerance)
+        every = np.flatnonzero(outliers.found)
+        kept = _fundamentals(every, spectrum, harmonics)
+        return Candidates(kept, z, outliers.confidence[kept], len(every) - len(kept))
+    near = z > settings.tolerance * z.max(initial=0.0)
+    outlying = z > settings.z_threshold
+    found = np.flatnonzero(near & outlying)
+    kept = _fundamentals(found, spectrum, harmonics)
+    counted = np.ones(len(z), bool)
+    counted[found] = False
+    counted[kept] = True
+    shares = [z[kept] / total for passed in (near, outlying) if (total := float(z[passed & counted].sum())) > 0]
+    confidence = np.minimum(sum(shares, np.zeros(len(kept))) / 2, 1.0)
+    return Candidates(kept, z, confidence, len(found) - len(kept))
+
+
+def describe(spectrum: Spectrum, candidates: Candidates) -> list[Frequency]:
+    """Returns the candidates as public results, the strongest first; the samples must be in bytes/s."""
+    rows = candidates.bins[np.argsort(-candidates.z[candidates.bins], kind="stable")].tolist()
+    confidence = dict(zip(candidates.bins.tolist(), candidates.confidence.tolist(), strict=True))
+    unit = spectrum.sampling_frequency_hz / spectrum.samples
+    nyquist = spectrum.samples / 2
+    return [
+        Frequency(
+            frequency_hz=(k + 1) * unit,
+            period_s=1 / ((k + 1) * unit),
+            amplitude=abs(complex(spectrum.transform[k])) * (1 if k + 1 == nyquist else 2) / spectrum.samples,
+            phase_rad=cmath.phase(complex(spectrum.transform[k])),
+            z_score=float(candidates.z[k]),
+            confidence=confidence[k],
+        )
+        for k in rows
+    ]
+
+
+def _fundamentals(
+    found: npt.NDArray[np.intp], spectrum: Spectrum, harmonics: Literal["relative", "modulo"]
+) -> npt.NDArray[np.intp]:
+    kept: list[int] = []
+    for k in found.tolist():
+        lower = np.array(kept, np.float64) + 1
+        if harmonics == "modulo":
+            unit = spectrum.sampling_frequency_hz / spectrum.samples
+            multiple = np.mod((k + 1) * unit, lower * unit) < _MODULO_TOLERANCE_HZ
+        else:
+            ratio = (k + 1) / lower
+            whole = np.rint(ratio)
+            multiple = (whole > 1) & (np.abs(ratio / np.maximum(whole, 1) - 1) <= _RELATIVE_TOLERANCE)
+        if not multiple.any():
+            kept.append(k)
+    return np.array(kept, np.intp)

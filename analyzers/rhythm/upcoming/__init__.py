@@ -1,0 +1,1 @@
+"""When the next phase comes, given those before."""

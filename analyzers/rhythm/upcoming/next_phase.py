@@ -1,0 +1,47 @@
+"""When the next I/O phase comes, how long it lasts and how much it moves."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....results.models import Estimate, NextPhase
+from ..phases.phases import Floats, Phases
+from ..tuning import TUNING
+from ..view import View
+from .intervals import interval_of
+from .outlook import Outlook
+
+_CHANCES: Final = TUNING.chances
+
+
+def next_phase(view: View, phases: Phases, period: float, outlook: Outlook, confidence: float) -> NextPhase:
+    """Tells the next phase; length and volume are as those of the complete phases so far.
+
+    The last phase is left out of these while it may run. Intervals come from the spread of past phases.
+
+    Args:
+        view: the signal, for its bins and now.
+        phases: at least two past phases.
+        period: the period in bins.
+        outlook: when it starts, in bins.
+        confidence: probability that it starts within a fifth of a period of when it is expected.
+    """
+    now = (view.now_s - view.start_s) / view.bin_s
+    running = bool(now - phases.stop[-1] < TUNING.cutting.gap * period) and len(phases) > 1
+    complete = phases.select(slice(None, -1)) if running else phases
+    # a start in the past is known not to have happened
+    value, low, high = (
+        max(view.start_s + at * view.bin_s, view.now_s) for at in (outlook.start, outlook.low, outlook.high)
+    )
+    return NextPhase(
+        confidence=confidence,
+        start_s=Estimate(value=value, low=min(low, value), high=max(high, value)),
+        duration_s=_next_of((complete.end - complete.start)[-_CHANCES.recent :] * view.bin_s, view.bin_s / 2),
+        volume_bytes=_next_of(complete.volume[-_CHANCES.recent :] * view.bin_s, 0.0),
+    )
+
+
+def _next_of(values: Floats, least: float) -> Estimate:
+    middle = float(values.sum()) / len(values)
+    reach = interval_of(values, least=least)
+    return Estimate(value=middle, low=max(middle - reach, 0.0), high=middle + reach)

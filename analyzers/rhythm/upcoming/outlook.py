@@ -1,0 +1,223 @@
+"""When the next phase starts, given that it has not come yet: on time, after phases that are missed, or astray."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+
+from ..confidence import believed_spread, student
+from ..phases.phases import Floats, Phases
+from ..phases.regularity import Regularity
+from ..tuning import TUNING
+from .clock import Clock
+from .intervals import interval_of
+
+_CHANCES: Final = TUNING.chances
+_NEGLIGIBLE: Final = 1e-4  # share of the odds that need not be reckoned with
+_HOLDS: Final = 0.9  # probability that an interval holds what comes
+_HALVINGS: Final = 12
+_ROOT: Final = math.sqrt(2)
+_NEVER: Final = 1e-12  # probability that is as good as none
+_NORMAL: Final = NormalDist()
+_REACH: Final = _NORMAL.inv_cdf(0.5 + _HOLDS / 2)  # half of such an interval, in standard deviations
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """The next start, bins.
+
+    Attributes:
+        start: when it is expected.
+        low, high: its 90 % interval.
+        in_time: probability that it comes within a fifth of a period of ``start``.
+    """
+
+    start: float
+    low: float
+    high: float
+    in_time: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """One way in which it may go on; times in bins.
+
+    The time from ``origin`` on has a gamma distribution, which is nearly normal for small spreads and that of random
+    moments for a spread of one; by Wilson and Hilferty's approximation its cube root is normal.
+
+    Attributes:
+        odds: of this course.
+        left: odds of it that are left after what would have been seen by now.
+        origin: from when on the time counts.
+        mean: of that time.
+        spread: its standard deviation over the mean.
+        missed: how many phases are missed.
+        slope, shift: of the line from the cube root of the time to what ``erfc`` takes.
+    """
+
+    odds: float
+    left: float
+    origin: float
+    mean: float
+    spread: float
+    missed: int
+    slope: float
+    shift: float
+
+    @classmethod
+    def of(cls, odds: float, origin: float, mean: float, spread: float, missed: int, seen: float) -> _Course:
+        scale = 3 / (spread * _ROOT)
+        slope, shift = scale / math.cbrt(mean), scale * (1 - spread * spread / 9)
+        left = odds * 0.5 * math.erfc(math.cbrt(max(seen - origin, 0.0)) * slope - shift)
+        return cls(odds, left, origin, mean, spread, missed, slope, shift)
+
+
+@dataclass(frozen=True, slots=True)
+class _Odds:
+    """All ways in which it may go on; times in bins.
+
+    Where the program pauses or changes, the odds that the phase is still to come fall as one over the time since the
+    last start, in periods.
+    """
+
+    courses: list[_Course]
+    astray: float
+    last: float
+    period: float
+    seen: float
+
+    @property
+    def whole(self) -> float:
+        return sum(course.left for course in self.courses) + self._astray_after(self.seen)
+
+    def before(self, time: float) -> float:
+        """Returns the odds that it comes after ``seen`` and before a time."""
+        odds = self._astray_after(self.seen) - self._astray_after(time)
+        for course in self.courses:
+            later = math.cbrt(max(time - course.origin, 0.0)) * course.slope - course.shift
+            odds += course.left - course.odds * 0.5 * math.erfc(later)
+        return odds
+
+    def near(self, start: float) -> float:
+        """Returns the odds that it comes within a fifth of a period of a start."""
+        return self.before(start + TUNING.same.near * self.period) - self.before(
+            max(start - TUNING.same.near * self.period, self.seen)
+        )
+
+    def astray_between(self, low: float, high: float) -> float:
+        return self._astray_after(max(low, self.seen)) - self._astray_after(high)
+
+    def quantile(self, share: float) -> float:
+        """Returns the time before which it comes with a share of the odds."""
+        wanted = share * self.whole
+        low, high = self.seen, max([self.seen, *(course.origin + course.mean for course in self.courses)])
+        high += self.period
+        while self.before(high) < wanted:
+            low, high = high, self.seen + 4 * (high - self.seen)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.before(middle) < wanted else (low, middle)
+        return high
+
+    def _astray_after(self, time: float) -> float:
+        return self.astray / (1 + max(time - self.last, 0.0) / self.period)
+
+
+def outlook_of(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> Outlook:
+    """Returns when the next phase starts, from how often phases came on time, were missed, or went astray so far.
+
+    On time is an interval of the clock after the last start or end; phases that are missed make it one, two or three
+    periods more. What would have been seen by now is left out of the odds. It is expected where the most odds are near.
+
+    Args:
+        phases: at least two past phases.
+        regularity: of these phases.
+        clock: the clock that they keep.
+        period: in bins.
+        now: in bins.
+    """
+    odds = _odds(phases, regularity, clock, period, now)
+    whole = odds.whole
+    if not whole > 0:
+        return Outlook(now, now, now, 0.0)
+    odds = replace(odds, courses=[course for course in odds.courses if course.left > _NEGLIGIBLE * whole])
+    least = _CHANCES.unlikely * whole / max(len(odds.courses), 1)
+    spread = max(believed_spread(clock.spread, len(clock.intervals)) * period, _CHANCES.sharpest)
+    likely = [max(_median(course, odds.seen, spread), now) for course in odds.courses if course.left >= least]
+    start = likely[0] if len(likely) == 1 else max(likely, key=odds.near, default=now)
+    return Outlook(
+        start=start,
+        low=odds.quantile((1 - _HOLDS) / 2),
+        high=odds.quantile((1 + _HOLDS) / 2),
+        in_time=min(_in_time(odds, start, spread, len(clock.intervals)), 1.0),
+    )
+
+
+def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> _Odds:
+    seen_so_far = len(phases) - 1 + _CHANCES.weight
+    missed = (regularity.missed + _CHANCES.rate * _CHANCES.weight) / seen_so_far
+    astray = (regularity.astray + _CHANCES.rate * _CHANCES.weight) / seen_so_far
+    lengths = (phases.end - phases.start)[:-1][-_CHANCES.recent :]
+    seen = now - 1 - TUNING.cutting.small * float(np.sort(lengths)[len(lengths) // 2])
+    usual = interval_of(clock.intervals[-_CHANCES.recent :], least=0.5) / _REACH
+    courses = []
+    for origin, mean in (times := _times(phases, clock, period, now, lengths)):
+        for more in range(TUNING.regular.missed + 1):
+            share = ((1 - missed) * (1 - astray) * missed**more if more else 1 - missed - astray) / len(times)
+            later = mean + more * period
+            spread = max(usual, _CHANCES.sharpest) * math.sqrt(more + 1) / later
+            courses.append(_Course.of(share, origin, later, spread, more, seen))
+    return _Odds(courses, astray, float(phases.start[-1]), period, seen)
+
+
+def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[tuple[float, float]]:
+    """Returns from when on, and in how long, the next phase starts if it is on time.
+
+    While the last phase may go on these are several times, equally likely: it will be as long as one of those before it
+    that were longer than it is by now.
+    """
+    last = float(phases.start[-1])
+    if not clock.from_end:
+        return [(last, clock.next if clock.drifts else period)]
+    pause, length = float(clock.intervals[-_CHANCES.recent :].mean()), float(phases.end[-1]) - last
+    if now - last - length >= TUNING.cutting.gap * pause:
+        return [(last + length, pause)]
+    longer = [each for each in lengths[-_CHANCES.lengths :].tolist() if each > length]
+    return [(last + each, pause) for each in longer or [max(length, now - last)]]
+
+
+def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
+    """Probability that it comes near an expected start; courses spread as far as is believed after few intervals."""
+    low, high = max(start - TUNING.same.near * odds.period, odds.seen), start + TUNING.same.near * odds.period
+    near = odds.astray_between(low, high)
+    for course in odds.courses:
+        wide = spread * math.sqrt(course.missed + 1) / course.mean
+
+        def after(time: float, course: _Course = course, wide: float = wide) -> float:
+            off = _deviations((time - course.origin) / course.mean, wide)
+            return 0.5 - math.copysign(0.5 * student(abs(off), intervals), off)
+
+        near += course.left * (after(low) - after(high)) / max(after(odds.seen), _NEVER)
+    return near / odds.whole
+
+
+def _deviations(share: float, spread: float) -> float:
+    """Returns how many standard deviations a time, as a share of its mean, is off in the cube root."""
+    return (math.cbrt(max(share, 0.0)) - 1 + spread * spread / 9) * 3 / spread
+
+
+def _above(deviations: float) -> float:
+    """Probability that a normal distribution exceeds so many standard deviations."""
+    return 0.5 * math.erfc(deviations / _ROOT)
+
+
+def _median(course: _Course, seen: float, spread: float) -> float:
+    """Returns the median of what is left of a course; of few intervals the spread is wider than is believed."""
+    spread = min(course.spread, spread * math.sqrt(course.missed + 1) / course.mean)
+    gone = 1 - _above(_deviations((seen - course.origin) / course.mean, spread))
+    off = _NORMAL.inv_cdf(min((1 + gone) / 2, 1 - _NEVER))
+    return course.origin + course.mean * float(max(1 - spread * spread / 9 + off * spread / 3, 0.0) ** 3)
