@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PARTS := events results archive collectors analyzers daemon clients cli
 TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py)
 # The compiled helpers and the headers that they share.
-HELPERS := $(wildcard analyzers/common/native/*.[ch] archive/native/*.[ch] events/compiled.py collectors/native/*.h collectors/sources/preload/native/*.[ch] collectors/sources/strace/native/*.[ch] collectors/sources/kernel_traces/native/*.[ch])
+HELPERS := $(wildcard analyzers/common/native/*.[ch] archive/native/*.[ch] events/compiled.py collectors/native/*.h collectors/sources/preload/records/native/*.[ch] collectors/sources/strace/native/*.[ch] collectors/sources/kernel_traces/lexing/native/*.[ch])
 SIGNATURES := $(filter-out posix stdio,$(basename $(notdir $(wildcard collectors/preload/signatures/*.sig))))
 
 .PHONY: help demo test check test-pm4py lint bench system-deps clean
@@ -67,4 +67,4 @@ system-deps: ## Debian packages with the real programs that the end-to-end tests
 	./deploy/system-deps
 
 clean: ## remove what was built
-	rm -rf build dist *.egg-info $(VENV) collectors/preload/*.so $(wildcard analyzers/common/native/*.so archive/native/*.so collectors/sources/*/native/*.so)
+	rm -rf build dist *.egg-info $(VENV) collectors/preload/*.so $(wildcard analyzers/common/native/*.so archive/native/*.so collectors/sources/*/native/*.so collectors/sources/*/*/native/*.so)

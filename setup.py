@@ -102,9 +102,9 @@ def natives():
     """The sequential part of the archive's compressor, and what takes records and lines of traces apart."""
     yield native("analyzers/common/native", "iotide_grouping")
     yield native("archive/native", "iotide_archive")
-    yield native("collectors/sources/preload/native", "iotide_records")
+    yield native("collectors/sources/preload/records/native", "iotide_records")
     yield native("collectors/sources/strace/native", "iotide_strace")
-    yield native("collectors/sources/kernel_traces/native", "iotide_traces")
+    yield native("collectors/sources/kernel_traces/lexing/native", "iotide_traces")
 
 
 subpackages = find_packages(include=[*PARTS, *(f"{part}.*" for part in PARTS)])

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iotide.collectors.launch import traced_environment
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.source import PreloadSource
+from iotide.collectors.tracer.launch import traced_environment
 
 LIMIT_S = 120
 

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from iotide.collectors.files.tail import CHUNK_BYTES
 from iotide.collectors.parser import Input, ParserFactory
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.jsonl.parser import JsonLinesParser
 from iotide.collectors.sources.strace.parser import StraceParser
 from iotide.collectors.sources.tmio.parser import TmioParser
-from iotide.collectors.tail import CHUNK_BYTES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from _figures import Figure, report, seconds_of

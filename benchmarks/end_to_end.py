@@ -11,9 +11,9 @@ from collections import Counter
 import numpy as np
 from _events import DEFINITIONS, make_batches
 from _figures import Figure, report
-from iotide.collectors.agent import Agent
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Problems, SourceItem
+from iotide.collectors.transport.agent import Agent
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.server import Server

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from iotide.collectors.source import Chunk, Origin
-from iotide.collectors.sources.preload import ring_layout as layout
+from iotide.collectors.sources.preload.records import ring_layout as layout
 from iotide.collectors.sources.preload.source import PreloadSource
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -21,8 +21,8 @@ from iotide.cli.rank.building import ranked
 from iotide.cli.rank.filtering import write_filtered
 from iotide.collectors.parser import Input, ParserFactory
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.kernel_traces.lttng import LttngParser
-from iotide.collectors.sources.kernel_traces.perf_sched import PerfParser
+from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
+from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfParser
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, Layer, make_batch
 from iotide.events.kernel import KernelEvent
 

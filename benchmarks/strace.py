@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 from _figures import Figure, report
+from iotide.collectors.files.tail import CHUNK_BYTES
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.strace.parser import StraceParser
-from iotide.collectors.tail import CHUNK_BYTES
 
 PROGRAMS = {
     "reads and writes (dd)": ["dd", "if=/dev/zero", "of=out", "bs=4k", "count=40000", "status=none"],

@@ -13,8 +13,8 @@ import zmq
 from _events import DEFINITIONS, make_batches
 from _figures import Figure, report
 from iotide.collectors.settings import CollectorSettings
-from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Chunk, Opened
+from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, EventBatch, StreamInfo
 from iotide.events.wire import Frame, decode, encode_batch

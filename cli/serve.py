@@ -125,10 +125,10 @@ async def taking_ftio(server: Server, settings: AggregatorSettings) -> AsyncIter
         return
     import zmq
 
-    from ..collectors.agent import Agent
     from ..collectors.settings import CollectorSettings, FtioSettings
     from ..collectors.source import Origin
     from ..collectors.sources.tmio.ftio import FtioSource
+    from ..collectors.transport.agent import Agent
     from ..daemon.publish.ftio_reply import FtioReply
 
     host = socket.gethostname()

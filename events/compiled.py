@@ -17,9 +17,9 @@ REBUILD: Final = "install a C compiler, then iotide again: `pip install .`, in a
 HELPERS: Final = {
     "grouping": "analyzers/common/native/libiotide_grouping.so",
     "archive": "archive/native/libiotide_archive.so",
-    "records": "collectors/sources/preload/native/libiotide_records.so",
+    "records": "collectors/sources/preload/records/native/libiotide_records.so",
     "strace": "collectors/sources/strace/native/libiotide_strace.so",
-    "kernel traces": "collectors/sources/kernel_traces/native/libiotide_traces.so",
+    "kernel traces": "collectors/sources/kernel_traces/lexing/native/libiotide_traces.so",
 }
 """Where each lies in the package."""
 

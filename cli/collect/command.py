@@ -118,8 +118,8 @@ def command(
             click.echo(f"iotide: {problem}", err=True)
             sys.exit(1)
         return
-    from ...collectors.file_metadata import NodeFileMetadata
-    from ...collectors.file_systems import FileSystems
+    from ...collectors.node.file_metadata import NodeFileMetadata
+    from ...collectors.node.file_systems import FileSystems
     from ...collectors.settings import CollectorSettings, FtioSettings
     from ...collectors.source import Origin
     from ...collectors.sources.preload.source import PreloadSource
@@ -163,7 +163,7 @@ def command(
 
 
 def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:
-    from ...collectors.launch import mend_libraries, traced_environment
+    from ...collectors.tracer.launch import mend_libraries, traced_environment
     from ...events import ConfigError
 
     if gate is None:
@@ -188,7 +188,7 @@ async def _collect(
     grace_s: float,
 ) -> int:
     """Collects, and then drains; ``ends`` is the source that is waited for until nobody uses it."""
-    from ...collectors.agent import Agent
+    from ...collectors.transport.agent import Agent
 
     agent = Agent(sources, settings)
     running = asyncio.create_task(agent.run(until_finished=replay))

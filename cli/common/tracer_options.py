@@ -125,9 +125,9 @@ def tracer_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def settings_of(tracer: dict[str, Any]) -> TracerSettings:
     """Returns the settings that the options say, with ``all`` layers being those that are built."""
-    from ...collectors.launch import LIBRARY_LAYERS
     from ...collectors.settings import TracerSettings
-    from ...collectors.tracer_libraries import library_of
+    from ...collectors.tracer.launch import LIBRARY_LAYERS
+    from ...collectors.tracer.tracer_libraries import library_of
 
     layers = tracer.get("layers")
     if layers == LAYERS:

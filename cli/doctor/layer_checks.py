@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from ...collectors.launch import LIBRARY_LAYERS, layer_library, traced_environment
 from ...collectors.source import Chunk, Origin
 from ...collectors.sources.preload.source import PreloadSource
-from ...collectors.tracer_libraries import ALL_LAYERS, problem_of
+from ...collectors.tracer.launch import LIBRARY_LAYERS, layer_library, traced_environment
+from ...collectors.tracer.tracer_libraries import ALL_LAYERS, problem_of
 from ...events import EventBatch, Layer
 
 PROBE_BYTES: Final = 12_345

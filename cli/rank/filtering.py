@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ...collectors.lines import Block, LineBuffer
+from ...collectors.files.lines import Block, LineBuffer
 from ...collectors.parser import Input
 from ...collectors.source import Origin
 from ...collectors.sources.kernel_traces.text import KernelTextParser

@@ -11,9 +11,9 @@ from typing import Final
 
 import click
 
-from ...collectors.agent import Agent
 from ...collectors.replaying import Replayer
 from ...collectors.settings import CollectorSettings
+from ...collectors.transport.agent import Agent
 from ..common.progress import step_progress
 
 _DRAIN_S: Final = 10.0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ...collectors.settings import SpoolSettings
-from ...collectors.sources.preload.ring_layout import LINE_BYTES
+from ...collectors.sources.preload.records.ring_layout import LINE_BYTES
 
 MANY: Final = 20_000
 """Calls that wait in a burst; fewer are worth so little time that they are looked at as they come."""

@@ -17,10 +17,10 @@ import click
 
 from ...clients.headline import further_rhythms, other_text
 from ...clients.lines import prediction_line
-from ...clients.live_view import LiveView, open_view
+from ...clients.terminal.live_view import LiveView, open_view
 from ...clients.units import byte_text, duration_text, mapped_text, not_counted_text
-from ...collectors.preload_compatibility import obstacle_to_tracing
 from ...collectors.sources.preload.relay import RelayedSource
+from ...collectors.tracer.preload_compatibility import obstacle_to_tracing
 from ...daemon.archiving.archives import ArchiveSettings
 from ...daemon.jobs.failures import AnalysisFailedError
 from ...daemon.jobs.session import JobSession
@@ -182,7 +182,7 @@ def _finish(
     written = False
     if plan.output is not None:
         with _complaint(f"cannot write the report to {plan.output}"):
-            from ...clients.report import write_report  # when it is written: its templates take time to import
+            from ...clients.report.report import write_report  # when it is written: its templates take time to import
 
             write_report(plan.output, summary, list(session.history), _signal_of(session))
             written = True

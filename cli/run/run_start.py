@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ...collectors.launch import LONGEST_SOCKET_PATH, mend_libraries, traced_environment
-from ...collectors.preload_compatibility import obstacle_to_tracing
 from ...collectors.settings import SpoolSettings
 from ...collectors.source import Origin
 from ...collectors.sources.preload.relay import RelayedSource
+from ...collectors.tracer.launch import LONGEST_SOCKET_PATH, mend_libraries, traced_environment
+from ...collectors.tracer.preload_compatibility import obstacle_to_tracing
 from ...daemon.jobs.job_ids import clean_job
 from ...events import UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of

@@ -26,7 +26,7 @@ from ...events import Definitions, InputError, ProtocolError, empty_batch
 from ...events.wire import MAX_BATCH_EVENTS, Batch, Bye, Frame, Hello, decode, encode, encode_batch
 from ..parser import Input
 from ..source import Changed, Chunk, Closed, Opened, Origin, SourceItem
-from ..window import packed, readable, readable_info, spelled
+from ..transport.window import packed, readable, readable_info, spelled
 
 MOST_MEMORY: Final = 8 << 30
 PATIENCE_S: Final = 120.0

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from typing import IO, BinaryIO, cast
 
 from ...events import InputError
-from ..gzip_tail import MAGIC, GzipTail
+from ..files.gzip_tail import MAGIC, GzipTail
 from ..parser import Input
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...events import InputError
-from ..gzip_tail import GzipTail
-from ..lines import BYTE_ORDER_MARK
+from ..files.gzip_tail import GzipTail
+from ..files.lines import BYTE_ORDER_MARK
+from ..files.tail import CHUNK_BYTES, Restart
 from ..parser import Input, Parser, ParserFactory
 from ..source import Omissions, Origin, Problems, SourceItem
-from ..tail import CHUNK_BYTES, Restart
 from ._input_losses import InputLosses
 
 HEAD_BYTES = 65_536

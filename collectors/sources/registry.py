@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...events import ConfigError, InputError
-from ..gzip_tail import inflated_head
-from ..lines import BYTE_ORDER_MARK
+from ..files.gzip_tail import inflated_head
+from ..files.lines import BYTE_ORDER_MARK
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
 from .file import HEAD_BYTES, FileSource
 from .finished import Reader, WholeSource
-from .kernel_traces.bpftrace import BpftraceParser, looks_like_bpftrace
-from .kernel_traces.lock_events import LockEventsParser, looks_like_lock_events
-from .kernel_traces.lttng import LttngParser, looks_like_lttng
-from .kernel_traces.perf_sched import PerfParser, looks_like_perf
+from .kernel_traces.dialects.bpftrace import BpftraceParser, looks_like_bpftrace
+from .kernel_traces.dialects.lock_events import LockEventsParser, looks_like_lock_events
+from .kernel_traces.dialects.lttng import LttngParser, looks_like_lttng
+from .kernel_traces.dialects.perf_sched import PerfParser, looks_like_perf
+from .kernel_traces.dialects.trace_cmd import TraceCmdParser, looks_like_trace_cmd
 from .kernel_traces.recordings import refusal
-from .kernel_traces.trace_cmd import TraceCmdParser, looks_like_trace_cmd
 from .sniffing import (
     is_archive,
     is_chrome,

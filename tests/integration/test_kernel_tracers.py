@@ -16,7 +16,7 @@ import pytest
 from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.cli.rank.building import ranked
 from iotide.cli.rank.filtering import write_filtered
-from iotide.collectors.sources.kernel_traces.lttng import LttngParser
+from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
 from iotide.collectors.sources.registry import sniff
 from iotide.events import Layer
 from iotide.results.interaction import Ranking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iotide.collectors.sources.kernel_traces import native_library
+from iotide.collectors.sources.kernel_traces.lexing import native_library
 from support.sanitized import TESTS, run_checked
 
 SOURCES = Path(native_library.__file__).parent / "native"

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.collectors.file_metadata import NodeFileMetadata
+from iotide.collectors.node.file_metadata import NodeFileMetadata
 from iotide.events import FileType
 from support.commands import Program
 from support.programs import need

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import zmq
 import zmq.asyncio
-from iotide.collectors.agent import Agent
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, SourceItem
+from iotide.collectors.transport.agent import Agent
 from iotide.daemon.ingest.ingest import Ingest
 from iotide.daemon.ingest.ingest_core import IngestSettings, Sink
 from iotide.events import Definitions, EventBatch
@@ -195,7 +195,7 @@ async def test_stranger_cannot_speak_for_another_collectors_stream(tmp_path: Pat
 async def test_collector_that_is_killed_is_reported_lost(tmp_path: Path) -> None:
     sink, endpoint = RememberingSink(), f"ipc://{tmp_path}/in"
     program = (
-        "import asyncio; from iotide.collectors.agent import Agent;"
+        "import asyncio; from iotide.collectors.transport.agent import Agent;"
         "from iotide.collectors.settings import CollectorSettings as S;"
         f"asyncio.run(Agent([], S(endpoint={endpoint!r}, host='node', heartbeat_s=0.1)).run())"
     )

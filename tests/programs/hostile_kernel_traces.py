@@ -10,9 +10,10 @@ from unittest import mock
 from hostile_strace import Exact, changed
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.kernel_traces import bpftrace, lttng, native_library, perf_sched, trace_cmd
+from iotide.collectors.sources.kernel_traces.dialects import bpftrace, lttng, perf_sched, trace_cmd
+from iotide.collectors.sources.kernel_traces.lexing import native_library
 
-USERS = ("line", "template", "call_fields")
+USERS = ("lexing.line", "lexing.template", "semantics.call_fields")
 WORDS = rb"""[ ] [001] 12.5: { } "{ }, - / : ; -> <- ( ) \ " = 0x -1 comm= pid= prev_pid= ==>
 next_pid= fd: count: filename: 99999999999999999999 0xffffffffffffffff tid ret procname"""
 PARTS = [*WORDS.split(), b" ", b"   ", b" tid = ", b'procname = "', b"{ cpu_id = 1 }", b"\0", b"\xff", b"a " * 20_000]

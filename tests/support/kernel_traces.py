@@ -16,7 +16,7 @@ from .strace_fallback import without_native as without_texts
 DATA = Path(__file__).parents[1] / "data"
 PERF = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes())
 LTTNG = gzip.decompress((DATA / "lttng.txt.gz").read_bytes())
-USERS = ("line", "template", "call_fields")
+USERS = ("lexing.line", "lexing.template", "semantics.call_fields")
 
 LINES = (DATA / "kernel_lines.txt").read_bytes().splitlines()
 WORDS = rb"""[ ] { } "{ }, - / : ; -> <- ( ) \ " \" = , 0x -0x 12 -1 comm= pid= fd= ret =5 count: filename:

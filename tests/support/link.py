@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from iotide.collectors.settings import CollectorSettings
-from iotide.collectors.shipper import Shipper
+from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import EventBatch, StreamInfo, make_batch
 from iotide.events.wire import Frame

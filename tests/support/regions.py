@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from iotide.collectors.sources.preload import ring_layout as layout
+from iotide.collectors.sources.preload.records import ring_layout as layout
 
 PAGE = 4096
 OPEN, WRITE, LISTED = 1, 2, 3

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 
 import numpy as np
-from iotide.collectors.agent import Agent
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Lost, Opened, Problems, SourceItem
+from iotide.collectors.transport.agent import Agent
 from iotide.daemon.publish.http import Pages
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings

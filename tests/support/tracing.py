@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from iotide.collectors.launch import traced_environment
 from iotide.collectors.settings import TracerSettings
 from iotide.collectors.source import Changed, Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload.source import PreloadSource
+from iotide.collectors.tracer.launch import traced_environment
 from iotide.events import (
     Definitions,
     DefinitionTable,

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iotide.clients.area_view import AreaView
 from iotide.clients.detection.text import print_detection
 from iotide.clients.headline import headline_of
 from iotide.clients.lines import prediction_line
-from iotide.clients.report import write_report
+from iotide.clients.report.report import write_report
+from iotide.clients.terminal.area_view import AreaView
 from iotide.clients.units import duration_text
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.preload.call_text import Writer, open_flags
-from iotide.collectors.sources.preload.lines import Records, split
-from iotide.collectors.sources.preload.ring_layout import RECORD
-from iotide.collectors.sources.preload.signatures import Allowance, Signatures
-from iotide.collectors.sources.preload.specification import Parameter, Specification, name_of, parse
+from iotide.collectors.sources.preload.records.call_text import Writer, open_flags
+from iotide.collectors.sources.preload.records.lines import Records, split
+from iotide.collectors.sources.preload.records.ring_layout import RECORD
+from iotide.collectors.sources.preload.records.signatures import Allowance, Signatures
+from iotide.collectors.sources.preload.records.specification import Parameter, Specification, name_of, parse
 from iotide.events import Interner, ProtocolError
 from support.regions import words_lines
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from iotide.clients import charts, graphviz, lines, svg_chart, tables, units
 from iotide.clients.headline import who_text
 from iotide.clients.lines import prediction_line, prediction_lines, sparkline
-from iotide.clients.report import write_report
-from iotide.clients.status_area import StatusArea
+from iotide.clients.report.report import write_report
+from iotide.clients.terminal.status_area import StatusArea
 from iotide.results.models import OtherRhythm, Prediction, Who
 from support.results import around, make_prediction, make_signal, make_summary
 from support.waiting import wait_for

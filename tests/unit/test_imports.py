@@ -88,14 +88,17 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("iotide.collectors.agent", ["scipy", "fastapi", "rich", "iotide.daemon", "iotide.analyzers"]),
+        ("iotide.collectors.transport.agent", ["scipy", "fastapi", "rich", "iotide.daemon", "iotide.analyzers"]),
         ("iotide.clients.subscriber", ["scipy", "fastapi", "iotide.daemon", "iotide.collectors"]),
         (
             "iotide.collectors.sources.registry",
             ["iotide.archive.file.reader", "iotide.collectors.sources.strace.parser", "xml.parsers.expat"],
         ),
         ("iotide.cli.main", ["numpy", "fastapi", "zmq", "matplotlib"]),
-        ("iotide.clients.report", ["jinja2", "urllib.request", "http.client", "iotide.clients.report_charts"]),
+        (
+            "iotide.clients.report.report",
+            ["jinja2", "urllib.request", "http.client", "iotide.clients.report.report_charts"],
+        ),
         ("iotide.cli.run.run_start", ["scipy", "zmq", "asyncio", "jinja2", "rich", "iotide.daemon.server"]),
         (
             "iotide.cli.run.run_session",

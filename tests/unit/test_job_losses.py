@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.settings import CollectorSettings
-from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Chunk, Closed, Lost, Opened
+from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.jobs.job_losses import JobLosses

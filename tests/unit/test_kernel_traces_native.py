@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
-from iotide.collectors.sources.kernel_traces import bpftrace, lttng, perf_sched, trace_cmd
-from iotide.collectors.sources.kernel_traces.call_fields import call_fields, call_fields_fallback
-from iotide.collectors.sources.kernel_traces.dialect import Dialect
-from iotide.collectors.sources.kernel_traces.line import What, scan, scan_fallback
-from iotide.collectors.sources.kernel_traces.native_library import native
-from iotide.collectors.sources.kernel_traces.template import Template
+from iotide.collectors.sources.kernel_traces.dialects import bpftrace, lttng, perf_sched, trace_cmd
+from iotide.collectors.sources.kernel_traces.lexing.dialect import Dialect
+from iotide.collectors.sources.kernel_traces.lexing.line import What, scan, scan_fallback
+from iotide.collectors.sources.kernel_traces.lexing.native_library import native
+from iotide.collectors.sources.kernel_traces.lexing.template import Template
+from iotide.collectors.sources.kernel_traces.semantics.call_fields import call_fields, call_fields_fallback
 from support.kernel_traces import LINES, LTTNG, PERF, texts, without_native
 from support.parsing import parse
 from support.strace_fallback import assert_same

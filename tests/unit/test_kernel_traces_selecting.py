@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from iotide.collectors.lines import Block
+from iotide.collectors.files.lines import Block
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
-from iotide.collectors.sources.kernel_traces.lttng import LttngParser
-from iotide.collectors.sources.kernel_traces.perf_sched import PerfParser
+from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
+from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfParser
 from support.parsing import parse
 
 WANTED = [1, 2]

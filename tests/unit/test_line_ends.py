@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.lines import LineBuffer
+from iotide.collectors.files.lines import LineBuffer
 from iotide.collectors.source import Chunk, Origin
 from iotide.collectors.sources.registry import open_file
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Chunk, Closed, Opened
+from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions
 from iotide.events.wire import Ack, Bye, Frame, Heartbeat, Hello, Message, Reject, decode, encode, encode_batch

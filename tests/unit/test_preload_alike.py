@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_metadata import NodeFileMetadata
+from iotide.collectors.node.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Problems
-from iotide.collectors.sources.preload import alike
-from iotide.collectors.sources.preload.alike import AlikeLives, Life
 from iotide.collectors.sources.preload.process import TracedProcess
-from iotide.collectors.sources.preload.ring_layout import (
+from iotide.collectors.sources.preload.records import alike
+from iotide.collectors.sources.preload.records.alike import AlikeLives, Life
+from iotide.collectors.sources.preload.records.ring_layout import (
     ENTRY,
     ENTRY_CALL,
     ENTRY_FILE,
@@ -26,7 +26,7 @@ from iotide.collectors.sources.preload.ring_layout import (
     MARK_WORDS,
     RECORD,
 )
-from iotide.collectors.sources.preload.signatures import Allowance
+from iotide.collectors.sources.preload.records.signatures import Allowance
 from iotide.collectors.sources.preload.untraced import Unseen
 from iotide.events import EventBatch, FileType, StreamInfo
 from iotide.events.schema import COLUMNS

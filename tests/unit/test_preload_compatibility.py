@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from iotide.collectors.preload_compatibility import obstacle_to_tracing
+from iotide.collectors.tracer.preload_compatibility import obstacle_to_tracing
 
 INTERPRETER, NOTE = 3, 4
 GLIBC = (INTERPRETER, b"/lib64/ld-linux-x86-64.so.2\0")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from iotide.collectors.sources.preload.drain import Drain
-from iotide.collectors.sources.preload.lines import Lines
+from iotide.collectors.sources.preload.records.lines import Lines
+from iotide.collectors.sources.preload.rings.drain import Drain
 from support.regions import MadeRegion
 from support.waiting import wait_for
 

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from iotide.collectors.launch import traced_environment
-from iotide.collectors.sources.preload.mapping import mapped
+from iotide.collectors.sources.preload.rings.mapping import mapped
+from iotide.collectors.tracer.launch import traced_environment
 from iotide.events import ConfigError
 from support.regions import MadeRegion, connected
 from support.tracing import Tracing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from iotide.collectors.sources.preload.names import normalised, spelled
+from iotide.collectors.sources.preload.records.names import normalised, spelled
 from iotide.events import FileType, file_type_of
 
 PARTS = st.sampled_from(

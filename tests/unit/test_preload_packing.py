@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.preload import packing
-from iotide.collectors.sources.preload.lines import Lines
-from iotide.collectors.sources.preload.packing import FEWEST, Packer, native, pack, unpack, unpacked
+from iotide.collectors.sources.preload.records import packing
+from iotide.collectors.sources.preload.records.lines import Lines
+from iotide.collectors.sources.preload.records.packing import FEWEST, Packer, native, pack, unpack, unpacked
 
 WORD = st.one_of(
     st.sampled_from([0, 1, 64, 2**15 - 1, 2**15, 2**31 - 1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64 - 1]),

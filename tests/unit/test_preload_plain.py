@@ -12,13 +12,13 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_metadata import NodeFileMetadata
+from iotide.collectors.node.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Problems
-from iotide.collectors.sources.preload import plain
-from iotide.collectors.sources.preload.names import Names
 from iotide.collectors.sources.preload.process import TracedProcess
-from iotide.collectors.sources.preload.ring_layout import ENTRY, ENTRY_CALL, ENTRY_FILE, MARK_WORDS, RECORD
-from iotide.collectors.sources.preload.signatures import Allowance
+from iotide.collectors.sources.preload.records import plain
+from iotide.collectors.sources.preload.records.names import Names
+from iotide.collectors.sources.preload.records.ring_layout import ENTRY, ENTRY_CALL, ENTRY_FILE, MARK_WORDS, RECORD
+from iotide.collectors.sources.preload.records.signatures import Allowance
 from iotide.collectors.sources.preload.untraced import Unseen
 from iotide.events import EventBatch, StreamInfo, concatenate, is_constant
 from iotide.events.schema import COLUMNS

@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.sources.preload.definition_log import Entry, entries_of
-from iotide.collectors.sources.preload.lines import split
-from iotide.collectors.sources.preload.region import Region
-from iotide.collectors.sources.preload.ring_layout import (
-    ENTRY_FILE,
-    RECORD,
-)
+from iotide.collectors.sources.preload.records.definition_log import Entry, entries_of
+from iotide.collectors.sources.preload.records.lines import split
+from iotide.collectors.sources.preload.records.ring_layout import ENTRY_FILE, RECORD
+from iotide.collectors.sources.preload.rings.region import Region
 from iotide.events import ProtocolError
 from support.regions import PAGE, MadeRegion, words_lines
 

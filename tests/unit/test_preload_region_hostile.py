@@ -8,14 +8,11 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_metadata import NodeFileMetadata, ProcessFileMetadata
+from iotide.collectors.node.file_metadata import NodeFileMetadata, ProcessFileMetadata
 from iotide.collectors.source import Chunk, Closed, Origin
-from iotide.collectors.sources.preload import drain
-from iotide.collectors.sources.preload.names import MOST_FILES
-from iotide.collectors.sources.preload.ring_layout import (
-    ENTRY_CALL,
-    HEADER_BYTES,
-)
+from iotide.collectors.sources.preload.records.names import MOST_FILES
+from iotide.collectors.sources.preload.records.ring_layout import ENTRY_CALL, HEADER_BYTES
+from iotide.collectors.sources.preload.rings import drain
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import FileInfo, FileType
 from support.regions import MadeRegion, words_lines

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.source import Lost, Origin
-from iotide.collectors.sources.preload.ring_layout import (
-    ENTRY_HANDLE,
-    ENTRY_STRING,
-)
+from iotide.collectors.sources.preload.records.ring_layout import ENTRY_HANDLE, ENTRY_STRING
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import HandleInfo, Layer
 from support.regions import LISTED, OPEN, WRITE, MadeRegion

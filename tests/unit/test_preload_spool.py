@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload import naps
-from iotide.collectors.sources.preload.lines import Lines
+from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.relay import RelayedSource
-from iotide.collectors.sources.preload.spool import DONE, SpoolWriter
-from iotide.collectors.sources.preload.spool_reader import SpoolReader
+from iotide.collectors.sources.preload.spool.spool import DONE, SpoolWriter
+from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
 from iotide.events.descriptors import raise_limit
 from support.regions import MadeRegion
 from support.waiting import wait_for

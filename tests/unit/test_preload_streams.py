@@ -11,9 +11,16 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_metadata import NodeFileMetadata
+from iotide.collectors.node.file_metadata import NodeFileMetadata
 from iotide.collectors.source import Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
-from iotide.collectors.sources.preload.ring_layout import ENTRY, ENTRY_CALL, ENTRY_FILE, HEADER, MARK_WORDS, RECORD
+from iotide.collectors.sources.preload.records.ring_layout import (
+    ENTRY,
+    ENTRY_CALL,
+    ENTRY_FILE,
+    HEADER,
+    MARK_WORDS,
+    RECORD,
+)
 from iotide.collectors.sources.preload.streams import Streams
 from iotide.events import Definitions, DefinitionTable, concatenate
 

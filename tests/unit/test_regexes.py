@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iotide.collectors.sources.kernel_traces import bpftrace, call_fields, lock_events, lttng, perf_sched, trace_cmd
-from iotide.collectors.sources.kernel_traces.template import Template
+from iotide.collectors.sources.kernel_traces.dialects import bpftrace, lock_events, lttng, perf_sched, trace_cmd
+from iotide.collectors.sources.kernel_traces.lexing.template import Template
+from iotide.collectors.sources.kernel_traces.semantics import call_fields
 from iotide.collectors.sources.strace import line
 from iotide.collectors.sources.tmio import documents
 from support.growth import assert_linear

@@ -15,8 +15,8 @@ from iotide.archive.file.writer import ArchiveWriter
 from iotide.collectors import replaying
 from iotide.collectors.replaying import Recorded, Replayer, recorded_streams
 from iotide.collectors.settings import CollectorSettings
-from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Chunk, Closed, Opened, SourceItem
+from iotide.collectors.transport.shipper import Shipper
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo, HandleInfo
 from support.parsing import collect

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from iotide.clients.detection.picture_data import crests_s
-from iotide.clients.report_charts import history_chart, signal_chart
+from iotide.clients.report.report_charts import history_chart, signal_chart
 from iotide.clients.svg_chart import Chart, round_ticks
 from iotide.results.models import Frequency, SignalSeries
 from support.results import make_prediction, make_signal

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors import window
 from iotide.collectors.settings import CollectorSettings
-from iotide.collectors.shipper import FIRST_CREDIT, Shipper
 from iotide.collectors.source import Chunk, Closed, Opened
+from iotide.collectors.transport import window
+from iotide.collectors.transport.shipper import FIRST_CREDIT, Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo
 from iotide.events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Batch, Bye, Frame, Heartbeat, Hello, decode, encode

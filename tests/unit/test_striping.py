@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.collectors.file_metadata import NodeFileMetadata
+from iotide.collectors.node.file_metadata import NodeFileMetadata
+from iotide.collectors.node.striping import LayoutReader, Striping, parse_layout
 from iotide.collectors.source import Chunk, Origin
 from iotide.collectors.sources.preload.source import PreloadSource
-from iotide.collectors.striping import LayoutReader, Striping, parse_layout
 from iotide.events import FileInfo, FileType
 from support.regions import MadeRegion
 from support.waiting import wait_for

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.lines import LineBuffer
-from iotide.collectors.tail import FileTail, Restart
+from iotide.collectors.files.lines import LineBuffer
+from iotide.collectors.files.tail import FileTail, Restart
 from iotide.events import InputError
 
 

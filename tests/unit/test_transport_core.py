@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.settings import CollectorSettings
-from iotide.collectors.shipper import Shipper
 from iotide.collectors.source import Changed, Chunk, Closed, Opened
+from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, Interner
 from iotide.events.wire import Batch, Bye, Frame, Hello, Reject, decode, encode, encode_batch

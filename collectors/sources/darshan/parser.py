@@ -14,7 +14,7 @@ from ....events import Definitions, InputError, Interner, StreamInfo, Unavailabl
 from ....events.definitions import FileInfo
 from ....events.schema import FileType, file_type_of
 from ....events.wire import MAX_BATCH_EVENTS
-from ...file_systems import FileSystems
+from ...node.file_systems import FileSystems
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .counters import Summary, moving_calls, rows_of, summaries

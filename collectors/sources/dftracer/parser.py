@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...lines import Block, LineBuffer
+from ...files.lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Changed, Chunk, Closed, Opened, SourceItem
 from .process import Process

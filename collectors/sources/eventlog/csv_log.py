@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...lines import Block, LineBuffer
+from ...files.lines import Block, LineBuffer
 from ...parser import Input
 from ...source import SourceItem
 from .cases import CaseStreams

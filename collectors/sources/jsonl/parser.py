@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ....events import COLUMNS, EventBatch, FileInfo, FileType, Flag, Interner, Kind, Layer, StreamInfo, make_batch
 from ....events.definitions import MAX_TEXT
 from ...calls import classify
-from ...lines import Block, LineBuffer
+from ...files.lines import Block, LineBuffer
 from ...numbering import Numbering
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem

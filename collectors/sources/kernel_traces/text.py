@@ -9,21 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import InputError, StreamInfo
-from ...lines import Block, LineBuffer
+from ...files.lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
-from .call_fields import call_fields
-from .calls import CallRows
-from .columns import headers, states, store
-from .dialect import Dialect
-from .events import Events
-from .line import Lines, What, scan
+from .lexing.dialect import Dialect
+from .lexing.line import Lines, What, scan
+from .lexing.numbers import Ints, Numbers
+from .lexing.rows import Rows, Step
+from .lexing.time import Clock, Order
 from .losses import events_lost
-from .machine import Machine
-from .numbers import Ints, Numbers
-from .rows import Rows, Step
-from .selecting import rows_of
-from .time import Clock, Order
+from .semantics.call_fields import call_fields
+from .semantics.calls import CallRows
+from .semantics.columns import headers, states, store
+from .semantics.events import Events
+from .semantics.machine import Machine
+from .semantics.selecting import rows_of
 
 MAX_LINE_BYTES: Final = 1 << 16
 MAX_HOSTS: Final = 1024

@@ -16,13 +16,13 @@ from typing import Final
 
 from ....events import InputError
 from ....events.descriptors import raise_limit
-from ...file_metadata import NodeFileMetadata
+from ...node.file_metadata import NodeFileMetadata
 from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem
-from .drain import Drain
 from .naps import Naps
-from .spool import SpoolWriter
-from .spool_reader import SpoolReader
+from .rings.drain import Drain
+from .spool.spool import SpoolWriter
+from .spool.spool_reader import SpoolReader
 from .streams import Streams
 from .untraced import Unseen
 

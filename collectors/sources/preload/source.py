@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from ...file_metadata import NodeFileMetadata
+from ...node.file_metadata import NodeFileMetadata
 from ...source import Origin, Problems, SourceItem
-from .drain import Drain
+from .rings.drain import Drain
 from .streams import Streams
 from .untraced import Unseen
 

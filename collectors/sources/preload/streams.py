@@ -13,13 +13,13 @@ import numpy as np
 
 from ....events import InputError, StreamInfo, empty_batch
 from ....events.losses import CUT_OFF, UNHEARD, is_loss
-from ...file_metadata import NodeFileMetadata
+from ...node.file_metadata import NodeFileMetadata
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
-from .alike import AlikeLives
-from .lines import Lines
 from .process import TracedProcess
-from .ring_layout import HEADER
-from .signatures import Allowance
+from .records.alike import AlikeLives
+from .records.lines import Lines
+from .records.ring_layout import HEADER
+from .records.signatures import Allowance
 from .untraced import Unseen
 
 _ALL: Final = 1 << 40

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 
 from ....events import ProtocolError
 from ....results.models import UnseenProgram
-from ...preload_compatibility import FOREIGN, GO, MUSL, PRIVILEGED, STATIC
-from .definition_log import Entry
+from ...tracer.preload_compatibility import FOREIGN, GO, MUSL, PRIVILEGED, STATIC
+from .records.definition_log import Entry
 
 _REASONS: Final = {
     1: STATIC,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Flag, Interner, Kind, StreamInfo, make_batch
-from ...lines import Block, LineBuffer
+from ...files.lines import Block, LineBuffer
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .arguments import arguments_of

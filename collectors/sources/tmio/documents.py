@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import msgpack  # type: ignore[import-untyped]
 import msgspec
 
-from ...lines import Block, LineBuffer
+from ...files.lines import Block, LineBuffer
 from ...parser import Input
 
 MAX_DOCUMENT_BYTES: Final = 256 << 20

@@ -1,0 +1,56 @@
+"""The report that a run leaves behind: one HTML page with its pictures inside, and the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...results.models import Prediction, RunSummary, SignalSeries
+from .report_page import render_page
+
+REPORT_NAME = "report.html"
+
+
+def write_report(folder: Path, summary: RunSummary, history: Sequence[Prediction], signal: SignalSeries) -> Path:
+    """Writes ``report.html``, ``summary.json``, ``predictions.jsonl`` and ``signal.json`` into a private folder.
+
+    Returns:
+        The page's path.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _write(folder / "summary.json", summary.model_dump_json(indent=2) + "\n")
+    _write(folder / "predictions.jsonl", "".join(row.model_dump_json() + "\n" for row in history))
+    _write(folder / "signal.json", signal.model_dump_json() + "\n")
+    page = folder / REPORT_NAME
+    _write(page, render_page(summary, history, _pictures(summary, history, signal)))
+    return page
+
+
+def _pictures(summary: RunSummary, history: Sequence[Prediction], signal: SignalSeries) -> dict[str, str]:
+    """Draws what there is to draw; many short runs have nothing, and do without what draws."""
+    has_signal = any(signal.read) or any(signal.written)
+    has_period = any(row.period_s is not None for row in history)
+    if not (has_signal or has_period):
+        return {}
+    from .report_charts import history_chart, signal_chart
+
+    pictures = {}
+    if has_signal:
+        pictures["signal"] = signal_chart(signal, summary.prediction)
+    if has_period:
+        pictures["history"] = history_chart(history)
+    return pictures
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file wholly or not at all: one that was cut off for want of room would look like a report."""
+    written = path.with_name(f".{path.name}.part")
+    try:
+        written.write_text(text)
+        written.replace(path)
+    except OSError:
+        written.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,1 @@
+"""Live views of a job in a terminal."""

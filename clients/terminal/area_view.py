@@ -1,0 +1,77 @@
+"""How a run is shown in a terminal while it goes on: three rows at its bottom."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from ...results.models import Prediction
+from ..headline import beside_text, headline_of
+from ..lines import next_phase_text, sparkline
+from ..units import byte_text, rate_text
+from .live_view import HEIGHT
+from .status_area import StatusArea
+
+
+class AreaView:
+    """Bandwidth, period and a countdown to the next phase, at the bottom of a terminal."""
+
+    moves = True
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._area = StatusArea(terminal, HEIGHT)
+        self._area.open()
+        self._prediction: Prediction | None = None
+
+    def predicted(self, prediction: Prediction) -> None:
+        """Shows the prediction from the next tick on."""
+        self._prediction = prediction
+
+    def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
+        """Draws the area anew."""
+        width = self._area.width
+        head = f" {rate_text(rate):>10}  {byte_text(moved):>9} "
+        wave = sparkline(bandwidth[-4 * (width - len(head) - 12) :], width - len(head) - 12)
+        self._area.show(
+            [
+                self._styled(Text.assemble((" iotide ", "bold white on dark_cyan"), (head, "dim"), (wave, "cyan"))),
+                self._styled(self._rhythm()),
+                self._styled(self._upcoming(now_s)),
+            ]
+        )
+
+    def close(self) -> None:
+        """Gives the rows back."""
+        self._area.close()
+
+    def _rhythm(self) -> Text:
+        prediction = self._prediction
+        if prediction is None:
+            return Text(" waiting for I/O", style="dim")
+        told = headline_of(prediction)
+        notes = f" ({', '.join(told.notes)})" if told.notes else ""
+        if not told.found:
+            return Text(f" {told.period}{notes}", style="yellow" if prediction.incomplete else "dim")
+        return Text.assemble(
+            " period " if prediction.periodic else " perhaps a period of ",
+            (told.period, "bold"),
+            f"{notes}   confidence ",
+            (told.confidence, "bold"),
+        )
+
+    def _upcoming(self, now_s: float) -> Text:
+        if self._prediction is None:
+            return Text("")
+        beside = [each for each in self._prediction.others if each.relation == "beside"]
+        told = [next_phase_text(self._prediction.next_phase, now_s), *map(beside_text, beside)]
+        return Text(f" {'; '.join(filter(None, told))}")
+
+    def _styled(self, text: Text) -> str:
+        text.truncate(self._area.width, overflow="ellipsis")
+        out = io.StringIO()
+        Console(file=out, force_terminal=True, width=self._area.width + 1, color_system="256").print(text, end="")
+        return out.getvalue()

@@ -1,0 +1,1 @@
+"""Files that grow, are cut, replaced or packed, and their lines."""

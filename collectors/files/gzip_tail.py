@@ -1,0 +1,173 @@
+"""A tail that unpacks what gzip has packed, so that no parser needs to know."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+from ...events import InputError
+from .tail import CHUNK_BYTES, FileTail, Restart
+
+MAGIC: Final = b"\x1f\x8b"
+_GZIP_ONLY: Final = 16 + zlib.MAX_WBITS
+_CHECKS: Final = {"incorrect data check": 4, "incorrect length check": 0}
+"""zlib's words for a wrong check at the end of a member -> bytes of the member behind the one that it is found at."""
+_EXPECTED: Final = "a gzip file that was written to its end"
+
+
+class GzipTail:
+    """Reads a file as ``FileTail`` does; one that begins with gzip's magic number is unpacked, member after member.
+
+    However well a file is packed, one ``read`` returns at most ``chunk_bytes``. All that can be unpacked is, up to the
+    byte that cannot; what follows that one is counted as ``bytes_dropped:gzip`` and reported once. A wrong check sum is
+    reported, and the next member is read.
+
+    Args:
+        path: the file.
+        follow: wait for more at the end.
+        chunk_bytes: most bytes that one ``read`` returns.
+        counters: as for ``FileTail``; ``bytes_read`` counts bytes of the file.
+    """
+
+    def __init__(
+        self, path: str | Path, *, follow: bool, chunk_bytes: int = CHUNK_BYTES, counters: Counter[str]
+    ) -> None:
+        self._tail = FileTail(path, follow=follow, chunk_bytes=chunk_bytes, counters=counters)
+        self.path = self._tail.path
+        self._counters = counters
+        self._chunk_bytes = chunk_bytes
+        self._is_gzip: bool | None
+        self._packed: bytes
+        self._full: bool
+        """As much came out as was allowed: there may be more."""
+        self._half: bool
+        """It ends within a member."""
+        self._begin()
+
+    @property
+    def ended(self) -> bool:
+        """True once nothing can follow."""
+        return self._tail.ended and not (self._packed or self._full or self._half)
+
+    @property
+    def modified_ns(self) -> int | None:
+        """Time of the file's last change, int64 ns since the Unix epoch; None while there is no file."""
+        return self._tail.modified_ns
+
+    def read(self) -> bytes | Restart:
+        """Returns the next bytes, b"" when there are none now, or a ``Restart``.
+
+        Raises:
+            InputError: the file cannot be read, or what it holds cannot be unpacked.
+        """
+        if self._packed or self._full:
+            return self._inflate(b"")
+        data = self._tail.read()
+        if isinstance(data, Restart):
+            self._begin()
+            return data
+        if self._is_gzip is None and data:
+            self._is_gzip = data.startswith(MAGIC[: len(data)])
+        if data and self._is_gzip:
+            return self._inflate(data)
+        if self._tail.ended and self._half:
+            self._half = False
+            raise InputError(str(self.path), None, "it ends within what gzip has packed", _EXPECTED)
+        return data
+
+    def stop(self) -> None:
+        """Ends the following: what is there now is still read, then the tail has ended."""
+        self._tail.stop()
+
+    def close(self) -> None:
+        """Releases the descriptor; nothing more is read."""
+        self._packed, self._full, self._half = b"", False, False
+        self._tail.close()
+
+    def _begin(self) -> None:
+        self._is_gzip = None
+        self._packed = b""
+        self._full = False
+        self._half = False
+        self._broken = False
+        self._skipped = 0
+        self._inflater = zlib.decompressobj(_GZIP_ONLY)
+
+    def _inflate(self, data: bytes) -> bytes:
+        packed = self._packed + data
+        if self._skipped:
+            gone = min(self._skipped, len(packed))
+            packed, self._skipped = packed[gone:], self._skipped - gone
+        if not self._half:
+            packed = packed.lstrip(b"\0")  # padding between members and after the last
+        if self._broken or not (packed or self._full):
+            if self._broken:
+                self._counters["bytes_dropped:gzip"] += len(packed)
+            self._packed = b""
+            return b""
+        try:
+            self._inflater, made, rest = _inflated(self._inflater, packed, self._chunk_bytes)
+        except zlib.error as error:
+            raise self._damaged(packed, str(error)) from None
+        self._full = len(made) == self._chunk_bytes
+        self._half = not self._inflater.eof
+        if self._half:
+            self._packed = self._inflater.unconsumed_tail + rest
+        else:
+            self._packed, self._full = self._inflater.unused_data + rest, False
+            self._inflater = zlib.decompressobj(_GZIP_ONLY)
+        return made
+
+    def _damaged(self, packed: bytes, error: str) -> InputError:
+        """Goes on with the next member if only the check at the end of this one is wrong; returns what to report."""
+        self._full, self._half = False, False
+        wrong = next((left for check, left in _CHECKS.items() if check in error), None)
+        if wrong is None:
+            self._broken, self._packed = True, b""
+            self._counters["bytes_dropped:gzip"] += len(packed)
+            return InputError(str(self.path), None, f"cannot be unpacked ({error})", _EXPECTED)
+        self._packed, self._skipped = packed[1:], wrong
+        self._inflater = zlib.decompressobj(_GZIP_ONLY)
+        problem = f"what gzip has packed is not what was packed ({error}); it was read"
+        return InputError(str(self.path), None, problem, _EXPECTED)
+
+
+def inflated_head(head: bytes) -> bytes:
+    """Returns the first bytes of a file as parsers will see them, as far as they can be unpacked.
+
+    >>> inflated_head(b"plain")
+    b'plain'
+    """
+    if not head.startswith(MAGIC):
+        return head
+    inflater, made, rest = zlib.decompressobj(_GZIP_ONLY), b"", head
+    try:
+        while rest and not inflater.eof and len(made) < len(head):
+            inflater, more, rest = _inflated(inflater, rest, len(head))
+            made += more
+            rest = inflater.unconsumed_tail + rest
+    except zlib.error:
+        pass
+    return made
+
+
+def _inflated(inflater: Any, packed: bytes, most: int) -> tuple[Any, bytes, bytes]:
+    """Unpacks as much as can be: where a byte is wrong, up to that one.
+
+    Returns:
+        What to unpack the next bytes with, what was unpacked, and the bytes that were not looked at.
+
+    Raises:
+        zlib.error: the first byte is wrong.
+    """
+    size = len(packed)
+    while True:
+        before = inflater.copy()
+        try:
+            return inflater, inflater.decompress(packed[:size], most), packed[size:]
+        except zlib.error:
+            if size <= 1:
+                raise
+            inflater, size = before, size // 2

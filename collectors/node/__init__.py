@@ -1,0 +1,1 @@
+"""What a node knows of files: their file system, mounts, stripes."""

@@ -1,0 +1,295 @@
+"""What the node knows of the files that its processes name: mount, file system, scope, type."""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+
+from ...events import FileInfo, FileType
+from .file_systems import FileSystems, type_of_folder, type_on
+from .mounts import Mount, MountTable, parse_mountinfo
+from .striping import LayoutReader, Question, Striping
+
+_FRESH_S: Final = 1.0
+"""How long a look at a process's namespace holds, and at its mounts where the kernel does not tell of news."""
+_MOST_VIEWS: Final = 64
+_MOST_BYTES: Final = 16 << 20
+_MOST_KNOWN: Final = 16_384
+_STABLE: Final = ("/usr/", "/lib/", "/lib64/", "/etc/")
+"""Folders of the machine, whose files stay what they are for a second."""
+_PIECE: Final = 1 << 20
+_MEMORY: Final = "/memfd:"
+"""How the kernel spells files that lie on no mount."""
+_STRIPED: Final = frozenset({"lustre", "lustre_lite"})
+_TYPE_OF_MODE: Final = {
+    stat.S_IFDIR: FileType.DIRECTORY,
+    stat.S_IFIFO: FileType.PIPE,
+    stat.S_IFSOCK: FileType.SOCKET,
+    stat.S_IFCHR: FileType.DEVICE,
+    stat.S_IFBLK: FileType.DEVICE,
+}
+
+
+_Key: TypeAlias = tuple[int, str]
+"""A mount namespace by its inode, and a root folder in it."""
+
+
+@dataclass(slots=True)
+class _View:
+    """The mounts that processes of one namespace with one root folder see."""
+
+    descriptor: int
+    """Of a mountinfo; the kernel keeps its namespace for us when the process has gone."""
+    content: bytes = b""
+    table: MountTable | None = None
+    read_s: float | None = None
+    known: dict[tuple[str, FileType], tuple[FileType, str, str, bool | None]] = field(default_factory=dict)
+    """What was said of a folder's files while the table was the same; by folder and spelled type, bounded.
+
+    As in FileInfo from its type on.
+    """
+    changes: select.poll = field(default_factory=select.poll)
+    """Says once after each change that there was one; says nothing of files that are none of the kernel's."""
+
+    def __post_init__(self) -> None:
+        self.changes.register(self.descriptor, select.POLLPRI)
+
+
+class NodeFileMetadata:
+    """Knows the mounts of the node's processes; remembers them by namespace, so that short processes are known too.
+
+    Args:
+        systems: what types of file systems mean.
+        proc: where processes are described.
+        clock: a steady clock, seconds.
+        layouts: reads how files are striped.
+    """
+
+    def __init__(
+        self,
+        systems: FileSystems | None = None,
+        proc: Path = Path("/proc"),
+        clock: Callable[[], float] = time.monotonic,
+        layouts: LayoutReader | None = None,
+    ) -> None:
+        self.systems = systems or FileSystems()
+        self.clock = clock
+        self.layouts = layouts or LayoutReader()
+        self._proc = proc
+        self._own: _Key = (self._namespace("self") or 0, "/")
+        self._views: OrderedDict[_Key, _View] = OrderedDict()
+        self._types: dict[str, FileType] = {}
+        """Of files of the machine, as they were less than a second ago."""
+        self._types_s = -math.inf
+
+    def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFileMetadata:
+        """Returns what is known of files as a process names them.
+
+        Args:
+            pid: the process as we see it; it may be gone.
+            claimed_namespace: inode of its mount namespace as it says itself, 0 where it does not.
+        """
+        return ProcessFileMetadata(self, pid, claimed_namespace)
+
+    def key_of(self, pid: int, claimed_namespace: int) -> _Key | None:
+        """Returns whose mounts a process sees; None where they are not known."""
+        namespace = self._namespace(str(pid))
+        if namespace is None:  # gone, or not ours to look at
+            key = self._own if claimed_namespace in (0, self._own[0]) else (claimed_namespace, "/")
+            return key if key == self._own or key in self._views else None
+        root = "/"
+        with suppress(OSError):
+            root = os.readlink(f"{self._proc}/{pid}/root")  # noqa: PTH115  (likewise)
+        key = (namespace, root)
+        return key if self._view(key, str(pid)) is not None else None
+
+    def is_own(self, key: _Key) -> bool:
+        """Tells whether a path means to such a process what it means to us."""
+        return key == self._own
+
+    def view(self, key: _Key) -> _View | None:
+        """Returns what processes see, with mounts as they are now; None where they are not known."""
+        view = self._view(key)
+        if view is None:
+            return None
+        now_s = self.clock()
+        if view.read_s is None or view.changes.poll(0) or now_s - view.read_s >= _FRESH_S:
+            view.read_s = now_s
+            content = _read(view.descriptor)
+            if content != view.content:
+                view.content = content
+                view.known.clear()
+                mounts = parse_mountinfo(content)
+                if not any(mount.point == "/" for mount in mounts):
+                    if key == self._own:
+                        mounts += _own_root(mounts)
+                    elif key[1] != "/":
+                        mounts += self._mount_of_root(key[1])
+                view.table = MountTable(mounts)
+        return view
+
+    def type_of(self, path: str, otherwise: FileType) -> FileType:
+        """Returns the type of a file by a path that means to us what it means to its process."""
+        if not path.startswith(_STABLE):
+            return _type_of(path, otherwise)
+        now_s = self.clock()
+        if now_s - self._types_s >= _FRESH_S or len(self._types) >= _MOST_KNOWN:
+            self._types.clear()
+            self._types_s = now_s
+        found = self._types.get(path)
+        if found is None:
+            found = self._types[path] = _type_of(path, otherwise)
+        return found
+
+    def close(self) -> None:
+        """Closes all descriptors."""
+        self.layouts.close()
+        while self._views:
+            os.close(self._views.popitem()[1].descriptor)
+
+    def _mount_of_root(self, root: str) -> list[Mount]:
+        """Returns the mount of a root folder that is no mount point itself (chroot), which mountinfo leaves out."""
+        view = self.view(self._own)
+        found = None if view is None or view.table is None else view.table.find(root)
+        # What is mounted below names this mount as its parent.
+        return [] if found is None else [Mount(found.number, found.number, root, "/", found.filesystem, found.source)]
+
+    def _namespace(self, process: str) -> int | None:
+        try:
+            return os.stat(f"{self._proc}/{process}/ns/mnt").st_ino  # noqa: PTH116  (for each process)
+        except OSError:
+            return None
+
+    def _view(self, key: _Key, process: str | None = None) -> _View | None:
+        """Returns a view that is known, else the one that a process's mountinfo gives."""
+        view = self._views.get(key)
+        if view is not None:
+            self._views.move_to_end(key)
+            return view
+        if process is None and key != self._own:
+            return None
+        try:
+            name = "self" if key == self._own else str(process)
+            descriptor = os.open(self._proc / name / "mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        while len(self._views) >= _MOST_VIEWS:
+            os.close(self._views.popitem(last=False)[1].descriptor)
+        view = self._views[key] = _View(descriptor)
+        return view
+
+
+class ProcessFileMetadata:
+    """What is known of files as one process names them; called with a path and the type that its spelling tells.
+
+    Mounts are those of the last ``look``.
+    How a file is striped is known later: ``asking`` tells whether answers are awaited, ``answers`` gives what has come.
+    """
+
+    def __init__(self, node: NodeFileMetadata, pid: int, claimed_namespace: int) -> None:
+        self._node = node
+        self._pid = pid
+        self._claimed = claimed_namespace
+        self._key: _Key | None = None
+        self._view: _View | None = None
+        self._looked_s = -math.inf
+        self._questions: list[Question] = []
+        self._find()  # before the process is gone
+
+    def __call__(self, path: str, spelled: FileType) -> FileInfo:
+        """Returns what is known of a file; never waits for another machine."""
+        if self._view is None:
+            self.look()
+        info = self._on_mount(path, spelled)
+        if info.type is not FileType.REGULAR or not info.filesystem or not self._is_own:
+            return info
+        if self._node.systems.answers_at_once(info.filesystem):
+            type_ = self._node.type_of(path, info.type)
+            return info if type_ is info.type else msgspec.structs.replace(info, type=type_)
+        if info.filesystem in _STRIPED:
+            self._questions.append(self._node.layouts.ask(path))
+        return info
+
+    def look(self) -> None:
+        """Looks at the mounts again, so that what is named from now on is held against those of now."""
+        if self._node.clock() - self._looked_s >= _FRESH_S:
+            self._find()
+        self._view = None if self._key is None else self._node.view(self._key)
+
+    @property
+    def asking(self) -> bool:
+        """True while answers are awaited."""
+        return bool(self._questions)
+
+    def answers(self, *, last: bool = False) -> list[tuple[str, Striping]]:
+        """Returns what was found out since the last call; with ``last`` no more is awaited."""
+        if not self._questions:
+            return []
+        answered = [each for each in self._questions if each.answered.is_set()]
+        self._questions = [] if last else [each for each in self._questions if not each.answered.is_set()]
+        return [(each.path, each.answer) for each in answered if each.answer is not None]
+
+    @property
+    def _is_own(self) -> bool:
+        return self._key is not None and self._node.is_own(self._key)
+
+    def _on_mount(self, path: str, spelled: FileType) -> FileInfo:
+        view = self._view
+        if view is None or view.table is None or not path.startswith("/") or path.startswith(_MEMORY):
+            return FileInfo(path, spelled)
+        key = (path[: path.rfind("/")], spelled)
+        of_folder = view.known.get(key)
+        if of_folder is None or view.table.is_point(path):
+            mount = view.table.find(path)
+            if mount is None:
+                return FileInfo(path, spelled)
+            kind = mount.filesystem
+            of_mount = (type_on(kind, spelled), mount.point, kind, self._node.systems.shared(kind))
+            if view.table.is_point(path):
+                return FileInfo(path, *of_mount)
+            if len(view.known) >= _MOST_KNOWN:
+                view.known.clear()
+            view.known[key] = of_folder = of_mount
+        return FileInfo(path, *of_folder)
+
+    def _find(self) -> None:
+        self._looked_s = self._node.clock()
+        # What was seen last holds for a process that has gone since.
+        self._key = self._node.key_of(self._pid, self._claimed if self._key is None else self._key[0]) or self._key
+
+
+def _own_root(mounts: list[Mount]) -> list[Mount]:
+    """Returns the mount of our own root folder where that is no mount point (chroot): no table of ours has it."""
+    kind = type_of_folder("/")
+    numbers = {mount.number for mount in mounts}
+    number = next((mount.parent for mount in mounts if mount.parent not in numbers), 0)
+    return [Mount(number, number, "/", "/", kind)] if kind else []
+
+
+def _type_of(path: str, otherwise: FileType) -> FileType:
+    try:
+        return _TYPE_OF_MODE.get(stat.S_IFMT(os.stat(path).st_mode), otherwise)  # noqa: PTH116  (once for each file)
+    except (OSError, ValueError):
+        return otherwise
+
+
+def _read(descriptor: int) -> bytes:
+    pieces: list[bytes] = []
+    try:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        while sum(map(len, pieces)) < _MOST_BYTES and (piece := os.read(descriptor, _PIECE)):
+            pieces.append(piece)
+    except OSError:
+        return b""
+    return b"".join(pieces)

@@ -1,0 +1,94 @@
+"""What the type of a file system says: whether nodes share it, and what its files are."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable
+from typing import Final
+
+from ...events import FileType
+
+# Kernel file systems and those in user space (fuse.NAME); several have changed their name.
+_TYPES: Final = {
+    "shared": "acfs afs beegfs ceph cifs coda cvfs daos dvs fhgfs gfs gfs2 glusterfs gpfs kafs lustre lustre_lite mfs "
+    "ncpfs nfs nfs3 nfs4 ocfs2 orangefs panfs pvfs2 quobyte smb smb2 smb3 smbfs snfs wekafs fuse.ceph fuse.ceph-fuse "
+    "fuse.cvmfs fuse.cvmfs2 fuse.daos fuse.dfuse fuse.gcsfuse fuse.gekkofs fuse.glusterfs fuse.goofys fuse.juicefs "
+    "fuse.lizardfs fuse.mfs fuse.moosefs fuse.orangefs fuse.pvfs2fuse fuse.quobyte fuse.rclone fuse.s3fs "
+    "fuse.seaweedfs fuse.sshfs fuse.unifyfs",
+    "disk": "bcachefs btrfs erofs exfat ext2 ext3 ext4 f2fs hfsplus iso9660 jfs minix nilfs2 ntfs3 overlay overlayfs "
+    "ramfs reiserfs rootfs squashfs tmpfs udf vfat xfs zfs",
+    "pseudo": "binfmt_misc bpf cgroup cgroup2 configfs debugfs efivarfs fusectl mqueue nsfs pipefs proc pstore "
+    "rpc_pipefs securityfs selinuxfs sockfs sysfs tracefs",
+    "device": "devpts devtmpfs",
+    "other local": "aufs fuseblk hugetlbfs ntfs",
+}
+_SHARED, _DISK, _PSEUDO, _DEVICES, _OTHER_LOCAL = (frozenset(names.split()) for names in _TYPES.values())
+
+# What statfs(2) calls them, for where no table of mounts does; EXT4 stands for its forerunners, too.
+_NAMES_OF_NUMBERS: Final = {
+    0xEF53: "ext4",
+    0x58465342: "xfs",
+    0x9123683E: "btrfs",
+    0x2FC12FC1: "zfs",
+    0xF2F52010: "f2fs",
+    0x794C7630: "overlay",
+    0x01021994: "tmpfs",
+    0x858458F6: "ramfs",
+    0x73717368: "squashfs",
+    0x6969: "nfs",
+    0x0BD00BD0: "lustre",
+    0x47504653: "gpfs",
+    0x19830326: "beegfs",
+    0x00C36400: "ceph",
+    0xFE534D42: "smb2",
+    0xFF534D42: "cifs",
+}
+_STATFS_BYTES: Final = 256  # more than any machine's
+
+
+class FileSystems:
+    """A table of types that can be extended.
+
+    Args:
+        shared: further types that nodes share.
+        local: further types that are of one node; a type in both is shared.
+    """
+
+    def __init__(self, shared: Iterable[str] = (), local: Iterable[str] = ()) -> None:
+        self._shared: dict[str, bool] = {}
+        for names, is_shared in (
+            (_DISK | _PSEUDO | _DEVICES | _OTHER_LOCAL, False),
+            (_SHARED, True),
+            (frozenset(local), False),
+            (frozenset(shared), True),
+        ):
+            self._shared.update(dict.fromkeys(names, is_shared))
+
+    def shared(self, kind: str) -> bool | None:
+        """Tells whether nodes share a file system of this type; None where that is not known.
+
+        >>> FileSystems().shared("lustre"), FileSystems().shared("xfs"), FileSystems().shared("fuse.mine")
+        (True, False, None)
+        """
+        return self._shared.get(kind)
+
+    def answers_at_once(self, kind: str) -> bool:
+        """Tells whether asking about a file cannot wait for another machine or another process."""
+        return kind in _DISK and not self._shared[kind]
+
+
+def type_on(kind: str, spelled: FileType) -> FileType:
+    """Returns the type of a file from its file system, and from what its path's spelling tells."""
+    if spelled is not FileType.REGULAR:
+        return spelled
+    if kind in _PSEUDO:
+        return FileType.PSEUDO
+    return FileType.DEVICE if kind in _DEVICES else spelled
+
+
+def type_of_folder(path: str) -> str:
+    """Returns the type of the file system that a folder lies on, as statfs(2) tells; "" where unknown."""
+    told = (ctypes.c_long * (_STATFS_BYTES // ctypes.sizeof(ctypes.c_long)))()
+    failed = ctypes.CDLL(None).statfs(os.fsencode(path), told)
+    return "" if failed else _NAMES_OF_NUMBERS.get(told[0] & 0xFFFFFFFF, "")

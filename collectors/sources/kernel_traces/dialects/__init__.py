@@ -1,0 +1,1 @@
+"""The tracers whose text is read: how their lines differ."""

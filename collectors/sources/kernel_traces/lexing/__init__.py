@@ -1,0 +1,1 @@
+"""Lines of kernel tracers become columns."""

@@ -1,0 +1,107 @@
+"""How one tracer writes a kernel trace, and the part of it that several have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .....events.kernel import KernelEvent
+from .line import Form
+from .payload import Payload
+from .rows import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one tracer writes a kernel trace.
+
+    Attributes:
+        name: what streams of it are called.
+        form: how the helper reads what stands before a payload.
+        header: the same as a regular expression. Groups ``stamp``, ``cpu`` and ``event``, those there are of ``date``,
+            ``host``, ``comm``, ``tid``, ``pid``, ``flags`` and ``context``.
+        payloads: what is behind the name of each event that means something.
+        calls: what stands before and behind the names of system calls where they are entered and left.
+        escaped: whether names of commands have quotes and the like behind a backslash.
+        ignored: lines of another form that are no mistake.
+        expected: what a line should look like, for messages.
+    """
+
+    name: str
+    form: Form
+    header: re.Pattern[bytes]
+    payloads: Mapping[bytes, Payload]
+    calls: Mapping[Step, Sequence[tuple[bytes, bytes]]]
+    escaped: bool
+    ignored: re.Pattern[bytes]
+    expected: str
+
+    def call_of(self, event: bytes) -> tuple[Step, str] | None:
+        """Returns whether a system call is entered or left, and its name, "" where the event does not tell."""
+        for step, affixes in self.calls.items():
+            for before, behind in affixes:
+                if event.startswith(before) and event.endswith(behind):
+                    return step, event[len(before) : len(event) - len(behind)].decode()
+        return None
+
+
+def scheduler(
+    switch: Sequence[str], wake: Sequence[str], fork: Sequence[str], exec_: Sequence[str], exit_: Sequence[str]
+) -> dict[bytes, Payload]:
+    """Returns the scheduler's events, given the ways in which each is written."""
+    return {
+        b"sched_switch": Payload(KernelEvent.SCHED_SWITCH, *switch),
+        b"sched_waking": Payload(KernelEvent.SCHED_WAKING, *wake),
+        b"sched_wakeup": Payload(KernelEvent.SCHED_WAKEUP, *wake),
+        b"sched_ttwu": Payload(KernelEvent.SCHED_WAKEUP, *wake),
+        b"sched_wakeup_new": Payload(KernelEvent.SCHED_WAKEUP_NEW, *wake),
+        b"sched_process_fork": Payload(KernelEvent.SCHED_PROCESS_FORK, *fork),
+        b"sched_process_exec": Payload(KernelEvent.SCHED_PROCESS_EXEC, *exec_),
+        b"sched_process_exit": Payload(KernelEvent.SCHED_PROCESS_EXIT, *exit_),
+    }
+
+
+_HARD, _SOFT, _TIMER = 0, 1, 2  # kinds of interrupts, which may be within each other
+INTERRUPT_KINDS: Final = 3
+
+
+def interrupts(prefixes: Mapping[bytes, bytes]) -> dict[bytes, Payload]:
+    """Returns the entries and exits of interrupts; some tracers write more before some of the kernel's names."""
+    kinds = {
+        b"irq_handler": _HARD,
+        b"local_timer": _HARD,
+        b"softirq": _SOFT,
+        b"hrtimer_expire": _TIMER,
+        b"timer_expire": _TIMER,
+    }
+    return {
+        prefix + name + suffix: Payload(step, interrupt=kind)
+        for name, kind in kinds.items()
+        for prefix in {b"", prefixes.get(name, b"")}
+        for suffix, step in ((b"_entry", Step.INTERRUPT_IN), (b"_exit", Step.INTERRUPT_OUT))
+    }
+
+
+KERNEL_FORMATS: Final[dict[bytes, Payload]] = {
+    **scheduler(
+        switch=(
+            "prev_comm={} prev_pid={tid:thread} prev_prio={} prev_state={state:word} ==> "
+            "next_comm={name} next_pid={other:thread}",
+            "{}:{tid:thread} [{}] {state:word} ==> {name}:{other:thread} [",
+        ),
+        wake=("comm={name} pid={other:thread}", "{name}:{other:thread} ["),
+        fork=("comm={} pid={tid:thread} child_comm={name} child_pid={other:thread}",),
+        exec_=("filename={path} pid={tid:thread} old_pid=",),
+        exit_=("comm={name} pid={tid:thread}",),
+    ),
+    **interrupts({}),
+    b"kvm_cr": Payload(KernelEvent.KVM_CR3, "cr_write 3 = {value:number}"),
+    b"kvm_inj_virq": Payload(
+        KernelEvent.KVM_INJ_VIRQ, "IRQ {value:number}", "irq {value:number}", "Soft/INTn {value:number}"
+    ),
+}
+"""The events as the kernel prints them, which perf, ftrace and trace-cmd keep to; and trace-cmd's short forms."""
+
+KERNEL_CALLS: Final = {Step.CALL_IN: [(b"sys_enter_", b"")], Step.CALL_OUT: [(b"sys_exit_", b"")]}

@@ -1,0 +1,1 @@
+"""Columns become who acts, and what system calls did."""

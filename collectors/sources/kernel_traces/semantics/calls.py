@@ -1,0 +1,209 @@
+"""System calls with I/O in kernel traces: entries and exits become completed calls, descriptors become files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .....events import EventBatch, Flag, Interner, Kind, make_batch
+from .....events.forward_fill import ForwardFill
+from ....calls import CALLS, classify
+from ..lexing.numbers import Ints
+from ..lexing.rows import Rows, Step
+from .call_fields import HAS_COUNT, HAS_FD, HAS_PID, HAS_RESULT, CallFields
+
+MOST_THREADS: Final = 65_536
+MOST_DESCRIPTORS: Final = 262_144
+_MAX_ERRNO: Final = 4095
+_LARGEST_DESCRIPTOR: Final = 2**31 - 1
+_NOBODY: Final = -1
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+
+def is_io(name: str) -> bool:
+    """Tells whether a system call is one of I/O."""
+    return name in CALLS
+
+
+@dataclass(frozen=True, slots=True)
+class CallRows:
+    """What rows of system calls say, in the order of the file.
+
+    Attributes:
+        at: their places among the rows.
+        name: numbers of their names as who made them counts, from 1.
+        fields: one ``CALL`` each.
+        path: number of the file whose path they have, 0 for none.
+    """
+
+    at: npt.NDArray[np.intp]
+    name: Ints
+    fields: CallFields
+    path: Ints
+
+    def select(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> CallRows:
+        """Returns some of the rows."""
+        return CallRows(self.at[rows], self.name[rows], self.fields[rows], self.path[rows])
+
+    def moved(self, places: npt.NDArray[np.intp]) -> CallRows:
+        """Returns the same, for rows whose places are others now."""
+        return CallRows(places[self.at], self.name, self.fields, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Completed calls, and the line of each one's end."""
+
+    batch: EventBatch
+    line: Ints
+
+
+class CallPairs:
+    """Pairs entries and exits by thread and follows the descriptors of each process, within bounds.
+
+    Args:
+        interner: numbers the names of calls.
+        counters: where calls that lack a half, and threads and descriptors that had to be forgotten, are counted.
+    """
+
+    def __init__(self, interner: Interner, counters: Counter[str]) -> None:
+        self._interner = interner
+        self._counters = counters
+        self._entered = ForwardFill(5, MOST_THREADS)
+        self._files = ForwardFill(1, MOST_DESCRIPTORS)
+
+    def pair(self, rows: Rows, processes: Ints, calls: CallRows, name_of: Callable[[int], str]) -> Done:
+        """Returns the calls that end in these rows.
+
+        Args:
+            rows: rows of all kinds, with who acts.
+            processes: process of each row's thread, 0 where it is not known.
+            calls: what rows of system calls say.
+            name_of: the name behind a number of CallRows.
+        """
+        if not len(calls.at):
+            return Done(make_batch(0, {}), np.zeros(0, np.int64))
+        code, tid = rows.code[calls.at], rows.tid[calls.at]
+        told = code == int(Step.DESCRIPTOR)
+        halves = ~told & (tid > 0)
+        start, name, descriptor, asked, path = self._begun(rows, calls, halves)
+        leaves = halves & (code == int(Step.CALL_OUT))
+        of_io = np.array([bool(name_of(number)) for number in range(int(calls.name.max()) + 1)])[calls.name]
+        self._count("calls_without_thread", ~told & (tid <= 0))
+        self._count("calls_without_end", halves & ~leaves & (name > 0))
+        self._count("calls_without_begin", leaves & (name == 0) & of_io)
+        ends = leaves & (name > 0)
+        kinds = {number: classify(name_of(number)) for number in np.flatnonzero(np.bincount(name[ends])).tolist()}
+        kind = _looked_up(name, {number: int(kind) for number, (_, kind) in kinds.items()})
+        process = np.where(processes[calls.at] > 0, processes[calls.at], tid)
+        result = np.where(calls.fields["has"] & HAS_RESULT > 0, calls.fields["result"], _NOBODY)
+        files = self._followed(calls, ends, told, kind, process, descriptor, path, result)
+        done = np.flatnonzero(ends)
+        if not len(done):
+            return Done(make_batch(0, {}), np.zeros(0, np.int64))
+        failed = (result < 0) & (result >= -_MAX_ERRNO) & (calls.fields["has"] & HAS_RESULT > 0)
+        moves = np.isin(kind, (Kind.READ, Kind.WRITE)) & ~failed
+        columns = {
+            "start": start,
+            "duration": np.maximum(rows.time[calls.at] - start, 0),
+            "call": _looked_up(name, {number: self._interner.string(name_of(number)) for number in kinds}),
+            "layer": _looked_up(name, {number: int(layer) for number, (layer, _) in kinds.items()}),
+            "kind": kind,
+            "pid": process,
+            "tid": tid,
+            "file": files,
+            "requested": np.maximum(asked, 0),
+            "bytes": np.where(moves, np.maximum(result, 0), 0),
+            "errno": np.where(failed, -result, 0),
+            "flags": np.where(failed, int(Flag.FAILED), int(Flag.BLOCKING)),
+        }
+        batch = make_batch(len(done), {column: values[done] for column, values in columns.items()})
+        return Done(batch, rows.line[calls.at[done]])
+
+    def _count(self, what: str, which: npt.NDArray[np.bool_] | int) -> None:
+        if many := int(np.sum(which)):
+            self._counters[what] += many
+
+    def _begun(self, rows: Rows, calls: CallRows, halves: npt.NDArray[np.bool_]) -> Ints:
+        """Returns start, name, descriptor, bytes asked for and path of the call that each row's thread is in."""
+        at = np.flatnonzero(halves)
+        enters = rows.code[calls.at[at]] == int(Step.CALL_IN)
+        fields = calls.fields[at]
+        forgotten = self._entered.forgotten
+        begun = self._entered.before(
+            rows.tid[calls.at[at]],
+            np.ones(len(at), np.bool_),
+            rows.time[calls.at[at]],
+            np.where(enters, calls.name[at], 0),
+            np.where(fields["has"] & HAS_FD > 0, fields["fd"], _NOBODY),
+            np.where(fields["has"] & HAS_COUNT > 0, fields["count"], 0),
+            calls.path[at],
+        )
+        self._count("threads_forgotten", self._entered.forgotten - forgotten)
+        every = np.zeros((5, len(halves)), np.int64)
+        every[:, at] = begun
+        return every
+
+    def _followed(
+        self,
+        calls: CallRows,
+        ends: npt.NDArray[np.bool_],
+        told: npt.NDArray[np.bool_],
+        kind: Ints,
+        process: Ints,
+        descriptor: Ints,
+        path: Ints,
+        result: Ints,
+    ) -> Ints:
+        """Returns the file that each completed call is about, and keeps what it does to the descriptors."""
+        fields = calls.fields
+        told = told & (fields["has"] & HAS_PID > 0) & (fields["has"] & HAS_FD > 0)
+        makes, copies = ends & (kind == int(Kind.CREATE)), ends & (kind == int(Kind.DUPLICATE))
+        closes = ends & (kind == int(Kind.DESTROY))
+        looks = _key(process, np.where(ends & ~makes, descriptor, _NOBODY))
+        keys = np.where(told, _key(fields["pid"], fields["fd"]), np.where(closes, looks, _key(process, result)))
+        sets = (told | makes | copies | closes) & (keys >= 0)
+        made = np.where(told, calls.path, np.where(makes, path, 0))
+        # each row looks first and sets then
+        groups, setting, value = np.stack((looks, keys), 1).ravel(), _second(sets), _second(made)
+        forgotten = self._files.forgotten
+        if copies.any():
+            # a copy sets what it finds, which another copy may have set: its place stands for it at first
+            trial = ForwardFill.restore(self._files.snapshot())
+            (found,) = trial.before(groups, setting, np.where(_second(copies), -1 - np.arange(len(value)) // 2, value))
+            value = np.where(_second(copies), _second(_resolved(found[::2])), value)
+        (found,) = self._files.before(groups, setting, value)
+        self._count("descriptors_forgotten", self._files.forgotten - forgotten)
+        return np.where(makes | (path > 0), path, found[::2])
+
+
+def _second(values: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    """Puts a zero before each value."""
+    return np.stack((np.zeros_like(values), values), 1).ravel()
+
+
+def _key(process: Ints, descriptor: Ints) -> Ints:
+    """Returns one number for a process' descriptor, -1 for none."""
+    known = (descriptor >= 0) & (descriptor <= _LARGEST_DESCRIPTOR) & (process > 0) & (process <= _LARGEST_DESCRIPTOR)
+    return np.where(known, (process << 32) | np.maximum(descriptor, 0), _NOBODY)
+
+
+def _resolved(found: Ints) -> Ints:
+    """Replaces -1 - place by what was found there, which is always in an earlier place."""
+    while (open_ := np.flatnonzero(found < 0)).size:
+        found = found.copy()
+        found[open_] = found[-1 - found[open_]]
+    return found
+
+
+def _looked_up(numbers: Ints, table: dict[int, int]) -> Ints:
+    lookup = np.zeros(int(numbers.max(initial=0)) + 1, np.int64)
+    for number, value in table.items():
+        lookup[number] = value
+    return lookup[numbers]

@@ -1,0 +1,74 @@
+"""What the names of events mean in a dialect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..lexing.dialect import Dialect
+from ..lexing.line import Lines
+from ..lexing.numbers import Ints, Numbers
+from ..lexing.payload import Payload
+from .calls import is_io
+
+MOST_NAMES: Final = 16_384
+_SHOWN: Final = 64
+_UNKNOWN: Final = 0
+
+
+class Events:
+    """Numbers of the names of events, from 1, and what is behind them; past ``MOST_NAMES`` new ones mean nothing, 0."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._meanings: list[tuple[str, Payload | None, str]] = [("further names", None, "")]
+        self._numbers = Numbers(self._number)
+        self._others = np.zeros(MOST_NAMES + 1, np.int64)
+        self.code, self.interrupt = np.zeros((2, MOST_NAMES + 1), np.int64)
+        """By number: a ``KernelEvent`` or a ``Step``, 0 for events that mean nothing; and the kind of an interrupt."""
+
+    def of(self, data: bytes, lines: Lines) -> Ints:
+        """Returns the number of the event that each line is of."""
+        return self._numbers.of(data, lines["event"])
+
+    def sort_out(self, events: Ints) -> npt.NDArray[np.bool_]:
+        """Tells which events mean something, and counts the others."""
+        means: npt.NDArray[np.bool_] = self.code[events] > 0
+        others = np.bincount(events[~means])
+        self._others[: len(others)] += others
+        return means
+
+    def others(self) -> Counter[str]:
+        """Returns how many events of each name meant nothing."""
+        return Counter({self._meanings[at][0]: int(self._others[at]) for at in np.flatnonzero(self._others).tolist()})
+
+    def with_fields(self, events: Ints) -> Iterator[tuple[Payload, npt.NDArray[np.intp]]]:
+        """Yields what is behind each name of some events whose fields are wanted, and its places among those."""
+        order = np.argsort(events.astype(np.uint16), kind="stable")  # sorts by digits, which 64 bits are too wide for
+        ends = np.cumsum(np.bincount(events))
+        for event in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+            payload = self._meanings[event][1]
+            if payload is not None and payload.wants_fields:
+                yield payload, order[ends[event - 1] if event else 0 : ends[event]]
+
+    def call(self, event: int) -> str:
+        """Returns the name of the system call that an event is of, "" where it is of none or does not tell."""
+        return self._meanings[event][2]
+
+    def _number(self, event: bytes) -> int:
+        if len(self._meanings) > MOST_NAMES:
+            return _UNKNOWN
+        payload, call = self._dialect.payloads.get(event), ""
+        if payload is None and (found := self._dialect.call_of(event)) is not None:
+            step, name = found
+            if is_io(name):
+                payload, call = Payload(step), name
+        if payload is not None:
+            at = len(self._meanings)
+            self.code[at], self.interrupt[at] = int(payload.code), payload.interrupt
+        self._meanings.append((event[:_SHOWN].decode(errors="replace"), payload, call))
+        return len(self._meanings) - 1

@@ -1,0 +1,59 @@
+"""Which lines of a trace are of some threads, and which others those lines cannot do without."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .....events.kernel import KernelEvent
+from ..lexing.dialect import INTERRUPT_KINDS
+from ..lexing.numbers import Ints
+from ..lexing.rows import Rows, Step
+from .calls import CallRows
+from .machine import WAKES
+
+Mask = npt.NDArray[np.bool_]
+
+
+def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
+    """Tells which rows of a block stay when a trace is cut down to some threads.
+
+    Those in which one of them acts, or is woken, made or switched to, or has a descriptor; and for each of them what
+    tells who acted: the switch before it on its processor where its own line does not, and for a wake-up the beginning
+    or end of an interrupt before it. The last of these on each processor stay, too, for the next block.
+
+    Args:
+        rows: rows of a block, with who acts.
+        calls: the system calls among them.
+        threads: the threads.
+        told: rows whose lines tell themselves who acts.
+    """
+    pairs = rows.code < int(Step.INTERRUPT_IN)
+    stays = np.isin(rows.tid, threads) | (pairs & np.isin(rows.other, threads))
+    descriptors = rows.code[calls.at] == int(Step.DESCRIPTOR)
+    stays[calls.at[descriptors & np.isin(calls.fields["pid"], threads)]] = True
+    interrupts = (rows.code == int(Step.INTERRUPT_IN)) | (rows.code == int(Step.INTERRUPT_OUT))
+    stays &= ~interrupts
+    wakes = stays & np.isin(rows.code, WAKES)
+    for kind in range(INTERRUPT_KINDS):
+        stays |= _needed(rows, interrupts & (rows.other == kind), wakes)
+    if not told.all():
+        switches = rows.code == int(KernelEvent.SCHED_SWITCH)
+        stays |= _needed(rows, switches, stays & ~told & ~switches)
+    return stays
+
+
+def _needed(rows: Rows, marks: Mask, users: Mask) -> Mask:
+    """Returns the marks that stand last before each user on its processor, and last of all on each processor."""
+    needed = np.zeros(len(rows), np.bool_)
+    at = np.flatnonzero(marks | users)
+    at = at[np.argsort(rows.cpu[at], kind="stable")]
+    places = np.flatnonzero(marks[at])
+    if not len(places):
+        return needed
+    cpu = rows.cpu[at[places]]
+    needed[at[places[np.append(cpu[1:] != cpu[:-1], True)]]] = True
+    before = np.searchsorted(places, np.flatnonzero(users[at])) - 1
+    mine = (before >= 0) & (cpu[before] == rows.cpu[at[users[at]]])
+    needed[at[places[before[mine]]]] = True
+    return needed

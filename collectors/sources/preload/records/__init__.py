@@ -1,0 +1,1 @@
+"""What the tracer writes: layout, names, and records as columns."""

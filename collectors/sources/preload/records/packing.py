@@ -1,0 +1,120 @@
+"""Lines of rings, packed: a line is told by what differs from the last one that was like it.
+
+Calls of a loop differ in their times and a number more, so some nine bytes do for the 64 of a line: the process that
+empties rings writes, and the one that reads on reads, a seventh.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .....events.compiled import load
+from .lines import Lines
+from .ring_layout import LINE_WORDS, MARK_WORDS
+
+FEWEST: Final = 256
+"""Lines from which on it pays."""
+
+_PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_records.so"
+_POINTER, _U64 = ctypes.c_void_p, ctypes.c_uint64
+_FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
+    "lines_pack": (_U64, [_POINTER, _U64, _POINTER]),
+    "lines_unpack": (_U64, [_POINTER, _U64, _POINTER, _U64]),
+}
+_HEAD: Final = 3
+_MOST: Final = _HEAD + LINE_WORDS * 8
+"""Bytes of a packed line at most, and of the zeros behind the last one."""
+_PLACES: Final = 16
+_IS_WORDS: Final = 0x80
+_ALL: Final = 2**64 - 1
+_MULTIPLIER: Final = 0x9E3779B97F4A7C15
+_SIZES: Final = (0, 2, 4, 8)
+
+
+@lru_cache(maxsize=1)
+def native() -> ctypes.CDLL | None:
+    """Returns the compiled helper, or None where it was not built: lines are then not packed."""
+    return load(_PATH, _FUNCTIONS)
+
+
+class Packer:
+    """Packs lines; what it returns holds until the next call."""
+
+    def __init__(self) -> None:
+        self._to = np.empty(0, np.uint8)
+
+    def packed(self, lines: Lines) -> memoryview | None:
+        """Returns lines packed; None where that does not pay, or no helper is there."""
+        if len(lines) < FEWEST or (library := native()) is None:
+            return None
+        if len(self._to) < (room := (len(lines) + 1) * _MOST):
+            self._to = np.empty(room, np.uint8)
+        size = library.lines_pack(lines.ctypes.data, len(lines), self._to.ctypes.data)
+        return self._to[:size].data if size < lines.nbytes else None
+
+
+def unpacked(data: npt.NDArray[np.uint8], count: int) -> Lines:
+    """Returns lines that were packed.
+
+    Args:
+        data: contiguous.
+        count: of the lines.
+
+    Raises:
+        EOFError: they are not all there.
+    """
+    lines = np.empty((count, LINE_WORDS), np.uint64)
+    if (library := native()) is not None:
+        made = library.lines_unpack(data.ctypes.data, len(data), lines.ctypes.data, count)
+    else:
+        made = unpack(data.tobytes(), lines)
+    if made != count:
+        raise EOFError(f"{count} lines were announced, and {made} are there")
+    return lines
+
+
+def pack(lines: Lines) -> bytes:
+    """The fallback of ``lines_pack``."""
+    places, start, out = _places(), [0], bytearray()
+    for line in lines.tolist():
+        place, is_words = (line[-1] * _MULTIPLIER & _ALL) >> 60, line[-1] >> 56 == MARK_WORDS
+        classes, told = 0, b""
+        for word, value in enumerate(line):
+            row, column = (start, 0) if not word and not is_words else (places[place], word)
+            difference = (value - row[column] + 2**63 & _ALL) - 2**63
+            row[column] = value
+            if difference:
+                kind = next(
+                    kind for kind in (1, 2, 3) if -(1 << 8 * _SIZES[kind] - 1) <= difference < 1 << 8 * _SIZES[kind] - 1
+                )
+                classes |= kind << 2 * word
+                told += difference.to_bytes(_SIZES[kind], "little", signed=True)
+        out += bytes([place | (_IS_WORDS if is_words else 0)]) + classes.to_bytes(2, "little") + told
+    return bytes(out) + bytes(_MOST)
+
+
+def unpack(data: bytes, lines: Lines) -> int:
+    """The fallback of ``lines_unpack``."""
+    places, start, at = _places(), [0], 0
+    for row in range(len(lines)):
+        if len(data) - at < _HEAD + _MOST:
+            return row
+        head, classes = data[at], int.from_bytes(data[at + 1 : at + _HEAD], "little")
+        like = places[head % _PLACES]
+        at += _HEAD
+        for word in range(LINE_WORDS):
+            values, column = (start, 0) if not word and not head & _IS_WORDS else (like, word)
+            size = _SIZES[classes >> 2 * word & 3]
+            values[column] = values[column] + int.from_bytes(data[at : at + size], "little", signed=True) & _ALL
+            at += size
+            lines[row, word] = values[column]
+    return len(lines)
+
+
+def _places() -> list[list[int]]:
+    return [[0] * LINE_WORDS for _ in range(_PLACES)]

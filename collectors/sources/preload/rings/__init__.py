@@ -1,0 +1,1 @@
+"""The rings of traced processes: handed over, mapped, emptied."""

@@ -1,0 +1,92 @@
+"""Hears of processes that were to be traced and cannot reach the collector's socket."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ..records.ring_layout import LAYOUT, MAGIC, WORD
+
+_WORDS_A_POLL: Final = 256
+_CREDENTIALS: Final = struct.Struct("3i")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What a process said of itself."""
+
+    job: str
+    command: str
+    failure: str
+    """Why it cannot be traced."""
+
+
+class Ear:
+    """A datagram socket whose address is abstract, so that no mount namespace hides it and no permission closes it.
+
+    Anyone may speak to it: only processes of our own user are believed, of all users where we are root. Where the
+    address cannot be had nothing is heard.
+    """
+
+    def __init__(self, path: Path, events: select.epoll) -> None:
+        self._events = events
+        self._socket: socket.socket | None = socket.socket(
+            socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
+        )
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            self._socket.bind(b"\0" + os.fsencode(path))
+            events.register(self._socket, select.EPOLLIN)
+        except OSError:
+            self.close()
+
+    def fileno(self) -> int:
+        """Returns the descriptor, -1 where there is none."""
+        return -1 if self._socket is None else self._socket.fileno()
+
+    def words(self) -> Iterator[Word]:
+        """Yields what has come, a bounded number."""
+        for _ in range(_WORDS_A_POLL):
+            if self._socket is None:
+                return
+            try:
+                data, ancillary, _, _ = self._socket.recvmsg(WORD.size + 1, socket.CMSG_SPACE(_CREDENTIALS.size))
+            except OSError:
+                return
+            if len(data) == WORD.size and _is_ours(ancillary):
+                magic, layout, failure, job, command = WORD.unpack(data)
+                if magic == MAGIC and layout == LAYOUT:
+                    yield Word(_text(job), _text(command).strip(), os.strerror(failure) if failure else "no memory")
+
+    def leave(self) -> None:
+        """Closes the socket, which another process has as well, with the epoll set."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def close(self) -> None:
+        """Hears no more."""
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._events.unregister(self._socket)
+            self._socket.close()
+            self._socket = None
+
+
+def _is_ours(ancillary: list[tuple[int, int, bytes]]) -> bool:
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS and len(data) >= _CREDENTIALS.size:
+            _, user, _ = _CREDENTIALS.unpack(data[: _CREDENTIALS.size])
+            return os.getuid() in (user, 0)
+    return False
+
+
+def _text(field: bytes) -> str:
+    return field.split(b"\0", 1)[0].decode(errors="replace")

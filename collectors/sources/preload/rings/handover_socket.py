@@ -1,0 +1,225 @@
+"""The Unix socket at which traced processes hand over their memory."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import errno
+import math
+import os
+import select
+import socket
+import stat
+import struct
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .....events import InputError, ProtocolError
+from ..records.ring_layout import HELLO, LAYOUT, MAGIC
+from .region import Region
+from .watching import UNWATCHED, Spares, watch_of
+
+_BACKLOG: Final = 4096
+_ACCEPTS_A_POLL: Final = 256
+_MOST_SILENT: Final = 256
+_RETRY_S: Final = 0.25
+_CREDENTIALS: Final = struct.Struct("3i")
+
+
+@dataclass(slots=True)
+class Arrival:
+    """A process that has handed over a region; whoever gets it owns the region and the pidfd."""
+
+    pid: int
+    token: int
+    region: Region
+    watch: int
+    """pidfd, ``GONE`` or ``UNWATCHED``."""
+
+
+class HandoverSocket:
+    """Listens on a socket that is private to our user, and takes what peers send; registered in an epoll set.
+
+    A peer that has connected and not yet spoken is kept, so that nobody waits for it; of too many such peers the
+    one that has been silent longest is refused.
+
+    Raises:
+        InputError: another collector listens there, or the path is no socket.
+    """
+
+    def __init__(self, path: Path, events: select.epoll) -> None:
+        self._path = path
+        self._events = events
+        self._socket = _listen(path)
+        self._silent: dict[int, socket.socket] = {}
+        self._again_at_s = math.inf
+        self._spares = Spares()
+        events.register(self._socket, select.EPOLLIN)
+
+    def arrivals(self, ready: Collection[int]) -> Iterator[Arrival | Exception]:
+        """Yields what came at the descriptors that epoll says are ready.
+
+        That is regions, a ProtocolError for each that was refused, and an OSError when accepting is to be tried later.
+        """
+        for descriptor in ready:
+            if descriptor in self._silent:
+                yield from self._take(self._forget(descriptor))
+        if self._socket.fileno() in ready:
+            yield from self._accept()
+        elif time.monotonic() >= self._again_at_s:
+            self._again_at_s = math.inf
+            self._events.register(self._socket, select.EPOLLIN)
+
+    def descriptors(self) -> list[int]:
+        """Returns what it needs before a peer has come."""
+        return [self._socket.fileno(), *self._spares.descriptors()]
+
+    @contextlib.contextmanager
+    def spare_descriptor(self) -> Iterator[None]:
+        """Has a descriptor be free inside."""
+        self._spares.release(1)
+        try:
+            yield
+        finally:
+            self._spares.restore()
+
+    def leave(self) -> None:
+        """Closes the socket, which another process has as well."""
+        self._socket.close()
+        self._spares.release()
+
+    def close(self) -> None:
+        """Stops listening and removes the socket."""
+        for peer in self._silent.values():
+            peer.close()
+        self._silent.clear()
+        self._socket.close()
+        self._spares.release()
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+
+    def _accept(self) -> Iterator[Arrival | Exception]:
+        for _ in range(_ACCEPTS_A_POLL):
+            try:
+                peer = self._next_peer()
+            except BlockingIOError:
+                return
+            except OSError as error:  # out of descriptors, or the peer is gone again
+                # Who waits for news would be told again at once, and at once again.
+                self._events.unregister(self._socket)
+                self._again_at_s = time.monotonic() + _RETRY_S
+                yield error
+                return
+            peer.setblocking(False)
+            if _has_spoken(peer):
+                yield from self._take(peer)
+                continue
+            if len(self._silent) >= _MOST_SILENT:
+                self._forget(next(iter(self._silent))).close()
+                yield ProtocolError("a peer connected and said nothing")
+            if not self._spares.restore():
+                peer.close()
+                self._spares.restore()
+                yield ProtocolError("no descriptor is left for a peer that connected and said nothing yet")
+                continue
+            self._silent[peer.fileno()] = peer
+            self._events.register(peer, select.EPOLLIN)
+
+    def _next_peer(self) -> socket.socket:
+        try:
+            return self._socket.accept()[0]
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+        self._spares.release()
+        try:
+            return self._socket.accept()[0]
+        except OSError:
+            self._spares.restore()
+            raise
+
+    def _forget(self, descriptor: int) -> socket.socket:
+        self._events.unregister(descriptor)
+        return self._silent.pop(descriptor)
+
+    def _take(self, peer: socket.socket) -> Iterator[Arrival | Exception]:
+        self._spares.release(1)  # for the descriptor that comes
+        with peer:
+            try:
+                arrival = _received(peer)
+            except (ProtocolError, OSError, ValueError) as error:
+                arrival = ProtocolError(str(error))
+        if not self._spares.restore() and isinstance(arrival, Arrival) and arrival.watch >= 0:
+            os.close(arrival.watch)
+            arrival.watch = UNWATCHED
+            self._spares.restore()
+        if arrival is not None:
+            yield arrival
+
+
+def _has_spoken(peer: socket.socket) -> bool:
+    asking = select.poll()  # select() has no place for descriptors from 1,024 on
+    asking.register(peer, select.POLLIN)
+    return bool(asking.poll(0))
+
+
+def _received(peer: socket.socket) -> Arrival | ProtocolError | None:
+    """Takes what a peer sent; None: it only asked who listens, and went."""
+    pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    message, descriptors = _receive(peer)
+    if not message and not descriptors:
+        return None
+    try:
+        if uid not in (os.getuid(), 0):
+            raise ProtocolError(f"process {pid} belongs to user {uid}, not to us")
+        if len(message) != HELLO.size or len(descriptors) != 1:
+            raise ProtocolError(f"process {pid} sent no HELLO of {HELLO.size} bytes with one descriptor")
+        magic, layout, _, _, token = HELLO.unpack(message)
+        if magic != MAGIC or layout != LAYOUT:
+            raise ProtocolError(f"process {pid} speaks layout {layout}, not {LAYOUT}")
+        region = Region(descriptors[0])
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    try:
+        if region.token != token:
+            raise ProtocolError(f"process {pid} sent a region that is not the one it names")
+        return Arrival(pid, token, region, watch_of(peer, pid))
+    except BaseException:
+        region.close()
+        raise
+
+
+def _receive(peer: socket.socket) -> tuple[bytes, list[int]]:
+    message, ancillary, _, _ = peer.recvmsg(256, socket.CMSG_SPACE(4 * 4), socket.MSG_CMSG_CLOEXEC)
+    numbers = array.array("i")
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
+    return message, numbers.tolist()
+
+
+def _listen(path: Path) -> socket.socket:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with contextlib.suppress(FileNotFoundError):
+        found = path.lstat()
+        if not stat.S_ISSOCK(found.st_mode):
+            raise InputError(str(path), None, "it exists and is no socket", "a path for a Unix socket")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as probe:
+            if probe.connect_ex(str(path)) == 0:
+                raise InputError(str(path), None, "another collector listens there", "a path of its own")
+        path.unlink()
+    gate = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
+    before = os.umask(0o177)
+    try:
+        gate.bind(str(path))
+    except OSError as error:
+        gate.close()
+        raise InputError(str(path), None, str(error), "a path for a Unix socket, of at most 107 bytes") from None
+    finally:
+        os.umask(before)
+    gate.listen(_BACKLOG)
+    return gate

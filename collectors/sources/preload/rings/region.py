@@ -1,0 +1,239 @@
+"""The collector's view of a traced process's shared memory.
+
+The producer publishes a ring's head with a release store after the lines, and we read heads before lines.
+Everything read from the region may have been written by a hostile process: each number is checked before use.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from .....events import ProtocolError
+from ..records.definition_log import DefinitionLog
+from ..records.lines import Lines, marks
+from ..records.ring_layout import (
+    COLLECTOR_ASLEEP,
+    ENTRY,
+    HEADER,
+    HEADER_BYTES,
+    LAYOUT,
+    LINE_BYTES,
+    LINE_WORDS,
+    MAGIC,
+    MARK_WORDS,
+    MOST,
+    MOST_WORD_LINES,
+    SLOT,
+    field_at,
+)
+from .mapping import mapped
+
+_ENOUGH: Final = 16
+"""The part of a ring, 1 / 16, that does not wait to be read."""
+_VIEWS: Final = (
+    "_header", "_slots", "_tallies", "_rings", "_heads", "_shown_tails", "_taken", "_rank", "_ranks", "_seen", "_wakes",
+)  # fmt: skip
+_WORD: Final = 2**64 - 1
+_EVENTS: Final = struct.Struct("<5Q")
+"""lost_before, dropped_no_slot, dropped_reentrant, definitions_dropped, left_out."""
+_BYTES: Final = struct.Struct("<3Q")
+"""lost_before_bytes, dropped_no_slot_bytes, dropped_reentrant_bytes."""
+_UNHEARD: Final = struct.Struct("<Q")
+_EVENTS_AT, _BYTES_AT, _UNHEARD_AT = (
+    field_at(HEADER, name) for name in ("lost_before", "lost_before_bytes", "children_unheard")
+)
+_TALLIES: Final = slice(field_at(SLOT, "dropped_full") // 8, field_at(SLOT, "dropped_bytes") // 8 + 1)
+"""Words of a slot: dropped_full, made, sampled_out, sampled_out_bytes, dropped_bytes."""
+_PIECE_LINES: Final = 8192
+"""What is looked at and copied at once: it fits into a core's cache."""
+
+
+class Region:
+    """One mapped region: its header's facts, its rings and its definitions log.
+
+    Attributes:
+        counters: what broke the layout, since the region was mapped.
+
+    Raises:
+        ProtocolError: the memory is not a region of this layout, or can still shrink under us.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        size = os.fstat(descriptor).st_size
+        if size < HEADER_BYTES or not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK:
+            raise ProtocolError("a region is a memfd sealed against shrinking, with a header")
+        self._memory = mapped(descriptor, size)
+        self._header = np.frombuffer(self._memory, HEADER, count=1)
+        facts = self._header[0].copy()
+        _check(facts, size)
+        self.extent = int(facts["extent"])
+        self.token = int(facts["token"])
+        self.counters: Counter[str] = Counter()
+        self._lines = int(facts["ring_lines"])
+        self._enough = self._lines // _ENOUGH
+        slots = int(facts["slot_count"])
+        self._slots = np.frombuffer(self._memory, SLOT, slots, int(facts["slots_offset"]))
+        words = np.frombuffer(self._memory, "<u8", slots * self._lines * LINE_WORDS, int(facts["rings_offset"]))
+        self._rings = words.reshape(-1, LINE_WORDS)
+        self._tallies = self._slots.view("<u8").reshape(slots, -1)[:, _TALLIES]
+        self._heads, self._shown_tails = self._slots["head"], self._slots["tail"]
+        self._taken = self._slots["taken"]
+        self._tails = self._shown_tails.copy()
+        self._next = 0
+        self._rank, self._ranks = self._header["rank"], self._header["ranks"]
+        self._seen = self._header["collector_seen_ns"]
+        self._wakes = self._header["wakes"]
+        self.log = DefinitionLog(self._memory, self._header, int(facts["log_offset"]), int(facts["log_bytes"]))
+
+    def header(self) -> bytes:
+        """Returns the header as it is now."""
+        return self._header.tobytes()
+
+    @property
+    def rank(self) -> int:
+        """The process's rank as it says now; -1 for none."""
+        return max(int(self._rank[0]), -1)
+
+    @property
+    def ranks(self) -> int:
+        """Size of the process's communicator as it says now; 0 where it does not know."""
+        return max(int(self._ranks[0]), 0)
+
+    def seen(self, now_ns: int) -> None:
+        """Tells the process that it is being read (CLOCK_MONOTONIC)."""
+        self._seen[0] = now_ns
+
+    def sleep(self) -> bool:
+        """Asks to be woken when much waits in this process's regions; returns whether it can do so."""
+        if not self._wakes[0]:
+            return False
+        self._wakes[0] = COLLECTOR_ASLEEP
+        return True
+
+    @property
+    def is_filling(self) -> bool:
+        """True when it should be read soon, so that it does not overflow."""
+        return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling
+
+    def drain(self, most: int) -> Iterator[tuple[int, Lines]]:
+        """Yields (tid, lines of one ring), about ``most`` lines in all, and frees them when the next are asked for.
+
+        They are to be copied. They begin with a record, and never end between a record and its words. Touches only
+        rings with news; begins after the ring that it came to last, so that none is starved.
+        """
+        heads = self._heads.copy()
+        news = (heads != self._tails).nonzero()[0].tolist()
+        first = bisect_left(news, self._next)
+        for slot in news[first:] + news[:first]:
+            head = int(heads[slot])
+            if not 0 < head - int(self._tails[slot]) <= self._lines:
+                # Only a producer that breaks the layout gets here; its ring starts anew at its own head.
+                self.counters["rings_malformed"] += 1
+                self._taken[slot] = self._slots["made"][slot]
+                self._tails[slot] = self._shown_tails[slot] = head
+                continue
+            self._next = slot + 1
+            tid = int(self._slots["tid"][slot])
+            while most > 0 and int(self._tails[slot]) < head:
+                taken, end, records = self._piece(slot, head, min(most, _PIECE_LINES))
+                if len(taken):
+                    yield tid, taken
+                most -= end - int(self._tails[slot])
+                self._taken[slot] = (int(self._taken[slot]) + records) & _WORD  # a producer may have written any number
+                self._tails[slot] = self._shown_tails[slot] = end
+            if most <= 0:
+                return
+
+    def _piece(self, slot: int, head: int, most: int) -> tuple[Lines, int, int]:
+        """Returns lines from the tail on, where they end in the ring, and how many records are among them."""
+        tail = int(self._tails[slot])
+        taken = self._view(slot, tail, min(head, tail + most + MOST_WORD_LINES))
+        taken = taken[: _end_of_records(taken, most)]
+        end = tail + len(taken)
+        is_record = marks(taken) != MARK_WORDS
+        records = int(np.count_nonzero(is_record))
+        if not records or not is_record[0]:  # words of no record
+            self.counters["events_dropped:malformed"] += 1
+            taken = taken[int(is_record.argmax()) :] if records else taken[:0]
+        return taken, end, records
+
+    @property
+    def drained(self) -> bool:
+        """True when no ring holds a record."""
+        return bool((self._heads == self._tails).all())
+
+    def counts(self) -> dict[str, int]:
+        """Returns what the process could not or should not record, by reason, cumulative."""
+        before, no_slot, reentrant, definitions, left_out = _EVENTS.unpack_from(self._memory, _EVENTS_AT)
+        bytes_before, bytes_no_slot, bytes_reentrant = _BYTES.unpack_from(self._memory, _BYTES_AT)
+        (unheard,) = _UNHEARD.unpack_from(self._memory, _UNHEARD_AT)
+        full, _, sampled, bytes_sampled, bytes_full = self._tallies.sum(axis=0).tolist()
+        return {
+            "events_dropped:ring_full": full,
+            "events_dropped:no_slot": no_slot,
+            "events_dropped:reentrant": reentrant,
+            "events_dropped:collector_gone": before,
+            "bytes_dropped:ring_full": bytes_full,
+            "bytes_dropped:no_slot": bytes_no_slot,
+            "bytes_dropped:reentrant": bytes_reentrant,
+            "bytes_dropped:collector_gone": bytes_before,
+            "processes_unheard": unheard,
+            "events_left_out": left_out,
+            "events_sampled_out": sampled,
+            "bytes_sampled_out": bytes_sampled,
+            "definitions_dropped": definitions,
+        }
+
+    def close(self) -> None:
+        """Unmaps the region."""
+        if hasattr(self, "log"):
+            self.log.close()
+        for name in _VIEWS:
+            if hasattr(self, name):
+                delattr(self, name)
+        del self._memory  # who still has lines keeps the memory
+
+    def _view(self, slot: int, tail: int, head: int) -> Lines:
+        base, first = slot * self._lines, tail & (self._lines - 1)
+        until = min(first + head - tail, self._lines)
+        taken = self._rings[base + first : base + until]
+        rest = head - tail - len(taken)
+        return np.concatenate([taken, self._rings[base : base + rest]]) if rest else taken
+
+
+def _end_of_records(lines: Lines, most: int) -> int:
+    """Returns how many lines to take so that the last record of about ``most`` lines has its words with it."""
+    if len(lines) <= most:
+        return len(lines)
+    records = np.flatnonzero(marks(lines[most:]) != MARK_WORDS)
+    return most + int(records[0]) if len(records) else len(lines)
+
+
+def _check(facts: Any, size: int) -> None:
+    if int(facts["magic"]) != MAGIC or int(facts["layout"]) != LAYOUT or int(facts["region_bytes"]) != size:
+        raise ProtocolError(f"a region starts with its magic, layout {LAYOUT} and its true size")
+    for name, most in MOST.items():
+        if not 0 < int(facts[name]) <= most:
+            raise ProtocolError(f"{name} is 1 to {most}, not {int(facts[name])}")
+    lines = int(facts["ring_lines"])
+    if lines & (lines - 1):
+        raise ProtocolError(f"ring_lines is a power of two, not {lines}")
+    if int(facts["log_bytes"]) % ENTRY.size or int(facts["log_tail"]) % ENTRY.size:
+        raise ProtocolError(f"the log consists of pieces of {ENTRY.size} bytes")
+    slots = int(facts["slot_count"])
+    for start, length in (
+        ("slots_offset", slots * SLOT.itemsize),
+        ("log_offset", int(facts["log_bytes"])),
+        ("rings_offset", slots * lines * LINE_BYTES),
+    ):
+        at = int(facts[start])
+        if at % 8 or at < HEADER_BYTES or at + length > size:
+            raise ProtocolError(f"{start} lies outside the region")

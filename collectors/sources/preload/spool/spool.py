@@ -1,0 +1,258 @@
+"""What a drain hands on, kept between two processes: in memory up to a bound, past it in files, past these not taken.
+
+A row of segments, each a piece of memory or a file without a name, holds frames. The writer tells over a socket how far
+it has come, with a segment's descriptor the first time; the reader tells which segments it has done with. So nobody
+waits for the other, and what the writer has written is there when it is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import tempfile
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from ....settings import SpoolSettings
+from ..records.lines import Lines
+from ..records.packing import Packer
+from ..records.ring_layout import LINE_BYTES
+
+_MEMORY_SEGMENT: Final = 4 << 20
+_DISK_SEGMENT: Final = 64 << 20
+_SPARE: Final = 2
+"""Segments of memory that are kept to be written anew, whose pages need not be made again."""
+_LEFT_FREE: Final = 2 * _DISK_SEGMENT
+"""Of the file system of the files."""
+_RESERVED_LINES: Final = 16_384
+FRAME: Final = struct.Struct("<IIQ")
+"""kind, bytes of what follows, token; the next frame begins at a multiple of 8 bytes."""
+PAIR: Final = struct.Struct("<iI")
+PROGRESS: Final = struct.Struct("<QQQQ")
+"""segment, bytes and lines written, and whether it is complete."""
+DONE: Final = struct.Struct("<Q")
+BEGUN, TOLD, LINES, LOG, SETTLED, MALFORMED, ENDED, REFUSED, UNHEARD, PACKED = range(1, 11)
+TO_THE_END: Final = 2**64 - 1
+_PADDING: Final = [bytes(each) for each in range(8)]
+
+Buffer = bytes | memoryview
+
+
+@dataclass(slots=True)
+class _Segment:
+    number: int
+    descriptor: int
+    size: int
+    on_disk: bool
+    used: int = 0
+    lines: int = 0
+    told: int = -1
+    complete: bool = False
+
+
+class SpoolWriter:
+    """Takes what a drain hands on.
+
+    Args:
+        channel: to the reader, SOCK_SEQPACKET, not blocking.
+        bounds: of what waits.
+    """
+
+    def __init__(self, channel: socket.socket, bounds: SpoolSettings) -> None:
+        self.asked_to_end = False
+        """The reader wants all that is there, and then the end."""
+        self.reader_gone = False
+        self._channel = channel
+        self._bounds = bounds
+        self._numbers = 0
+        self._current: _Segment | None = None
+        self._untold: deque[_Segment] = deque()
+        self._held: dict[int, _Segment] = {}
+        self._spare: list[int] = []
+        self._memory_bytes = 0
+        self._disk_bytes = 0
+        self._disk_failed = False
+        self._packer = Packer()
+
+    @property
+    def room(self) -> int:
+        """Lines that may be written now."""
+        free = self._current.size - self._current.used if self._current is not None else 0
+        free += max(0, self._bounds.memory_bytes - self._memory_bytes)
+        if not self._disk_failed:
+            free += max(0, self._bounds.disk_bytes - self._disk_bytes) // _DISK_SEGMENT * _DISK_SEGMENT
+        return max(0, free // (LINE_BYTES + 1) - _RESERVED_LINES)
+
+    # ---- what a drain hands on ----
+
+    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
+        """Writes that a process image has begun."""
+        self._write(BEGUN, token, PAIR.pack(pid, follows), header)
+
+    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
+        """Writes what a process says of itself."""
+        self._write(TOLD, token, msgspec.msgpack.encode((rank, ranks, counts)))
+
+    def lines(self, token: int, tid: int, lines: Lines) -> None:
+        """Writes lines of a ring."""
+        packed = self._packer.packed(lines)
+        pair = PAIR.pack(tid, len(lines))
+        if packed is None:
+            self._write(LINES, token, pair, lines.data, lines=len(lines))
+        else:
+            self._write(PACKED, token, pair, packed, lines=len(lines))
+
+    def log(self, token: int, entries: bytes) -> None:
+        """Writes definitions."""
+        self._write(LOG, token, entries)
+
+    def settled(self, token: int) -> None:
+        """Writes that the definitions have come."""
+        self._write(SETTLED, token)
+
+    def malformed(self, token: int, problem: str) -> None:
+        """Writes that the log broke the layout."""
+        self._write(MALFORMED, token, problem.encode(errors="replace"))
+
+    def ended(self, token: int) -> None:
+        """Writes that a process image has ended."""
+        self._write(ENDED, token)
+
+    def refused(self, counter: str, problem: str) -> None:
+        """Writes that a process was not taken."""
+        self._write(REFUSED, 0, msgspec.msgpack.encode((counter, problem)))
+
+    def unheard(self, job: str, command: str, failure: str) -> None:
+        """Writes that a process could not reach the socket."""
+        self._write(UNHEARD, 0, msgspec.msgpack.encode((job, command, failure)))
+
+    # ---- the channel ----
+
+    def exchange(self) -> None:
+        """Tells how far it has come, and takes in what the reader says; neither waits."""
+        self._tell()
+        while True:
+            try:
+                said = self._channel.recv(64)
+            except BlockingIOError:
+                return
+            except OSError:
+                said = b""
+            if len(said) != DONE.size:
+                self.reader_gone = True
+                return
+            (number,) = DONE.unpack(said)
+            if number == TO_THE_END:
+                self.asked_to_end = True
+            elif (segment := self._held.pop(number, None)) is not None:
+                self._recycle(segment)
+
+    @property
+    def has_told(self) -> bool:
+        """True when the reader knows of all that was written."""
+        return not self._untold
+
+    def end(self) -> None:
+        """Completes the last segment: nothing follows."""
+        self._complete()
+        self._untold.append(_Segment(TO_THE_END, -1, 0, on_disk=False, complete=True))
+
+    def _tell(self) -> None:
+        while self._untold:
+            segment = self._untold[0]
+            if segment.told != segment.used or segment.complete:
+                message = PROGRESS.pack(segment.number, segment.used, segment.lines, segment.complete)
+                descriptors = [segment.descriptor] if segment.told < 0 and segment.descriptor >= 0 else []
+                try:
+                    socket.send_fds(self._channel, [message], descriptors)
+                except BlockingIOError:
+                    return
+                except OSError:
+                    self.reader_gone = True
+                    return
+                segment.told = segment.used
+            if not segment.complete:
+                return
+            self._untold.popleft()
+
+    # ---- segments ----
+
+    def _write(self, kind: int, token: int, *parts: Buffer, lines: int = 0) -> None:
+        payload = sum(part.nbytes if isinstance(part, memoryview) else len(part) for part in parts)
+        size = (FRAME.size + payload + 7) & ~7
+        buffers = [FRAME.pack(kind, payload, token), *parts, _PADDING[size - FRAME.size - payload]]
+        while True:
+            segment = self._segment(size)
+            if _written(segment.descriptor, buffers, segment.used) == size:
+                segment.used += size
+                segment.lines += lines
+                return
+            if not segment.on_disk:
+                raise MemoryError("no memory for what traced programs record")
+            self._disk_failed = True
+            self._complete()
+
+    def _segment(self, size: int) -> _Segment:
+        if self._current is not None and self._current.used + size <= self._current.size:
+            return self._current
+        self._complete()
+        self._numbers += 1
+        segment = self._on_disk(size) or self._in_memory(size)
+        self._current = self._held[segment.number] = segment
+        self._untold.append(segment)
+        return segment
+
+    def _complete(self) -> None:
+        if self._current is not None:
+            self._current.complete = True
+            self._current = None
+
+    def _on_disk(self, size: int) -> _Segment | None:
+        """Returns a file where there is no room in memory and there is in files."""
+        if self._memory_bytes + _MEMORY_SEGMENT <= self._bounds.memory_bytes or self._disk_failed:
+            return None
+        if self._disk_bytes + _DISK_SEGMENT > self._bounds.disk_bytes:
+            return None
+        try:
+            folder = self._bounds.folder or Path(tempfile.gettempdir())
+            status = os.statvfs(folder)
+            if status.f_bavail * status.f_frsize < _LEFT_FREE:
+                return None
+            descriptor, name = tempfile.mkstemp(prefix="iotide-", dir=folder)
+            os.unlink(name)  # noqa: PTH108
+        except OSError:
+            self._disk_failed = True
+            return None
+        self._disk_bytes += _DISK_SEGMENT
+        return _Segment(self._numbers, descriptor, max(size, _DISK_SEGMENT), on_disk=True)
+
+    def _in_memory(self, size: int) -> _Segment:
+        """Returns memory, also past the bound: what is no line is little, and cannot wait in its ring."""
+        size = max(size, _MEMORY_SEGMENT)
+        self._memory_bytes += size
+        descriptor = self._spare.pop() if self._spare else os.memfd_create("iotide-spool", os.MFD_CLOEXEC)
+        return _Segment(self._numbers, descriptor, size, on_disk=False)
+
+    def _recycle(self, segment: _Segment) -> None:
+        if segment.on_disk:
+            self._disk_bytes -= _DISK_SEGMENT
+            self._disk_failed = False
+        else:
+            self._memory_bytes -= segment.size
+            if len(self._spare) < _SPARE and segment.size == _MEMORY_SEGMENT:
+                self._spare.append(segment.descriptor)
+                return
+        os.close(segment.descriptor)
+
+
+def _written(descriptor: int, buffers: list[Buffer], at: int) -> int:
+    """Writes all, or less than that where there is no room."""
+    try:
+        return os.pwritev(descriptor, buffers, at)
+    except OSError:
+        return -1

@@ -1,0 +1,257 @@
+"""The other end of a spool: hands on what a drain has written, in order, and gives back what it has read."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import mmap
+import os
+import socket
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ..records.lines import Lines
+from ..records.packing import unpacked
+from ..records.ring_layout import LINE_BYTES
+from ..rings.drain import Taker
+from .spool import (  # fmt: skip
+    BEGUN,
+    DONE,
+    ENDED,
+    FRAME,
+    LINES,
+    LOG,
+    MALFORMED,
+    PACKED,
+    PAIR,
+    PROGRESS,
+    REFUSED,
+    SETTLED,
+    TO_THE_END,
+    TOLD,
+    UNHEARD,
+)
+
+_READ_AT_ONCE: Final = 1 << 20
+_LINES_AT_ONCE: Final = 32_768
+_FEW_LINES: Final = 512
+
+
+@dataclass(slots=True)
+class _Arrived:
+    descriptor: int
+    end: int
+    lines: int
+    """That are there."""
+    complete: bool
+    at: int = 0
+    taken: int = 0
+    """Of the lines."""
+    mapped: list[mmap.mmap] = field(default_factory=list)
+    """Parts of it that were read where they are, and may still be in use."""
+
+    def release(self) -> bool:
+        """Lets go of all that is not in use; returns whether that is all of it."""
+        self.mapped = [part for part in self.mapped if not _closed(part)]
+        if not self.mapped:
+            os.close(self.descriptor)
+        return not self.mapped
+
+
+class SpoolReader:
+    """Hands a drain's news on, in order.
+
+    Args:
+        channel: to the writer, SOCK_SEQPACKET, not blocking.
+
+    Attributes:
+        ended: nothing more will come.
+        broken: the writer was gone before it said so.
+    """
+
+    def __init__(self, channel: socket.socket) -> None:
+        self.ended = False
+        self.broken = False
+        self._channel = channel
+        self._segments: dict[int, _Arrived] = {}
+        self._in_use: dict[int, _Arrived] = {}
+        self._done: deque[int] = deque()
+
+    @property
+    def waiting_bytes(self) -> int:
+        """What was written and not read."""
+        return sum(segment.end - segment.at for segment in self._segments.values())
+
+    @property
+    def waiting_lines(self) -> int:
+        """Of rings, among what was written and not read."""
+        return sum(segment.lines - segment.taken for segment in self._segments.values())
+
+    def ask_for_the_end(self) -> None:
+        """Has the writer hand on all that is there, and end."""
+        self._done.append(TO_THE_END)
+        self._answer()
+
+    def listen(self) -> None:
+        """Takes in how far the writer has come."""
+        while not self.ended:
+            try:
+                message, descriptors, _, _ = socket.recv_fds(self._channel, 64, 1)
+            except BlockingIOError:
+                return
+            except ConnectionResetError:  # told once, where the writer left answers unread: what it said is still there
+                continue
+            except OSError:
+                message, descriptors = b"", []
+            if len(message) != PROGRESS.size:
+                self.ended = self.broken = True
+                return
+            number, end, lines, complete = PROGRESS.unpack(message)
+            if number == TO_THE_END:
+                self.ended = True
+                return
+            if descriptors:
+                self._segments[number] = _Arrived(descriptors[0], end, lines, bool(complete))
+            elif (segment := self._segments.get(number)) is not None:
+                segment.end, segment.lines, segment.complete = end, lines, bool(complete)
+
+    def read(self, taker: ReadTaker, most_bytes: int) -> int:
+        """Hands on at most about so many bytes; returns how many."""
+        self.listen()
+        self._release()
+        read = 0
+        while self._segments and read < most_bytes:
+            number, segment = next(iter(self._segments.items()))
+            while segment.at < segment.end and read < most_bytes:
+                taken = self._take(segment, taker)
+                if not taken:
+                    break
+                read += taken
+            if segment.at < segment.end or not segment.complete:
+                break
+            self._in_use[number] = self._segments.pop(number)
+            self._release()
+        return read
+
+    def close(self) -> None:
+        """Lets go of all that waits."""
+        for segment in (*self._segments.values(), *self._in_use.values()):
+            if not segment.release():
+                os.close(segment.descriptor)
+        self._segments.clear()
+        self._in_use.clear()
+
+    def _release(self) -> None:
+        """Gives segments back that were read to their end and are not in use any more."""
+        free = [number for number, segment in self._in_use.items() if segment.release()]
+        for number in free:
+            del self._in_use[number]
+        if free:
+            self._done.extend(free)
+            self._answer()
+
+    def _take(self, segment: _Arrived, taker: ReadTaker) -> int:
+        """Hands some on; returns about how many bytes that is, packed lines as they are unpacked."""
+        begin, lines = segment.at, 0
+        size = min(_READ_AT_ONCE, segment.end - begin)
+        data = _part(segment, size, begin)
+        at = 0
+        while at + FRAME.size <= size and lines < _LINES_AT_ONCE:
+            kind, payload, token = FRAME.unpack_from(data.data, at)
+            length = (FRAME.size + payload + 7) & ~7
+            if at + length > size:
+                if at:
+                    break
+                size = length
+                data = _part(segment, size, begin)
+            lines += _hand_on(taker, kind, token, data[at + FRAME.size : at + FRAME.size + payload])
+            at += length
+        segment.at += at
+        segment.taken += lines
+        return max(at, lines * LINE_BYTES)
+
+    def _answer(self) -> None:
+        with contextlib.suppress(OSError):  # full: later; gone: nobody waits for it
+            while self._done:
+                self._channel.send(DONE.pack(self._done[0]))
+                self._done.popleft()
+
+
+class ReadTaker(Taker, Protocol):
+    """A taker that need not copy lines."""
+
+    def own_lines(self, token: int, tid: int, lines: Lines) -> None:
+        """Takes in lines that are its own from here on."""
+        ...
+
+
+def _hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> int:
+    """Hands a frame on; returns how many lines of rings were in it."""
+    if kind == PACKED:
+        tid, count = PAIR.unpack_from(payload.data)
+        taker.own_lines(token, tid, unpacked(payload[PAIR.size :], count))
+        return int(count)
+    if kind == LINES:
+        tid, count = PAIR.unpack_from(payload.data)
+        lines = payload[PAIR.size : PAIR.size + count * LINE_BYTES].view(np.uint64).reshape(-1, LINE_BYTES // 8)
+        if count < _FEW_LINES:  # which may stay for long, and keep the segment in use
+            lines = lines.copy()
+        taker.own_lines(token, tid, lines)
+        return int(count)
+    if kind == LOG:
+        taker.log(token, payload.tobytes())
+    elif kind == SETTLED:
+        taker.settled(token)
+    elif kind == TOLD:
+        rank, ranks, counts = msgspec.msgpack.decode(payload.tobytes(), type=tuple[int, int, dict[str, int]])
+        taker.told(token, rank, ranks, counts)
+    elif kind == BEGUN:
+        pid, follows = PAIR.unpack_from(payload.data)
+        taker.begun(token, pid, payload[PAIR.size :].tobytes(), follows=bool(follows))
+    elif kind == ENDED:
+        taker.ended(token)
+    elif kind == MALFORMED:
+        taker.malformed(token, payload.tobytes().decode())
+    elif kind == REFUSED:
+        counter, problem = msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str])
+        taker.refused(counter, problem)
+    elif kind == UNHEARD:
+        taker.unheard(*msgspec.msgpack.decode(payload.tobytes(), type=tuple[str, str, str]))
+    return 0
+
+
+def _part(segment: _Arrived, size: int, at: int) -> npt.NDArray[np.uint8]:
+    """Returns bytes of a segment: where they are, if that is memory, else a copy, as a disk may fail."""
+    try:
+        fcntl.fcntl(segment.descriptor, fcntl.F_GET_SEALS)
+    except OSError:
+        return _read(segment.descriptor, size, at)
+    if os.fstat(segment.descriptor).st_size < at + size:
+        raise EOFError(f"{size} bytes were announced at {at}, and are not there")
+    before = at % mmap.ALLOCATIONGRANULARITY
+    flags = mmap.MAP_SHARED | mmap.MAP_POPULATE
+    part = mmap.mmap(segment.descriptor, before + size, flags, mmap.PROT_READ, offset=at - before)
+    segment.mapped.append(part)
+    return np.frombuffer(part, np.uint8)[before:]
+
+
+def _closed(part: mmap.mmap) -> bool:
+    """Unmaps a part; returns False where something is still in use."""
+    try:
+        part.close()
+    except BufferError:
+        return False
+    return True
+
+
+def _read(descriptor: int, size: int, at: int) -> npt.NDArray[np.uint8]:
+    data = np.empty(size, np.uint8)
+    got = os.preadv(descriptor, [data.data], at)
+    if got != size:
+        raise EOFError(f"{size} bytes were announced at {at}, and {got} are there")
+    return data

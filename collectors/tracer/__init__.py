@@ -1,0 +1,1 @@
+"""How a program is traced: its environment and the libraries in it."""

@@ -1,0 +1,60 @@
+"""The tracer's own libraries, which must be those of the sources beside them: built again where they are not."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from ..wrappers.sources import ALL_LAYERS, CORE_NAME, PRELOAD, digest_of, library_of, problem_of
+
+_INSTALL: Final = "install a C compiler, then iotide again"
+_BUILD: Final = "build it with a C compiler: python -m iotide.collectors.wrappers"
+
+
+def remedy() -> str:
+    """Says how a library that is missing or stale is mended."""
+    return _BUILD if digest_of(CORE_NAME) else _INSTALL
+
+
+def mend(names: Iterable[str], say: Callable[[str], None]) -> None:
+    """Builds libraries again that were not built from the sources beside them; says which, and why one cannot be.
+
+    Args:
+        names: of layers, "layers" for all, and "preload" for the core.
+        say: takes a sentence for the user.
+    """
+    for name in names:
+        if not (problem := problem_of(name)):
+            continue
+        library = library_of(name)
+        if not digest_of(name):  # no sources are installed
+            say(f"{library}: {problem}; {_INSTALL}" if name == CORE_NAME else f"{library}: {problem}")
+            continue
+        say(f"{library}: {problem}; building it again takes up to a minute")
+        if told := _built_again(name):
+            say(f"{library} cannot be built: {told}")
+
+
+def _built_again(name: str) -> str:
+    """Returns why it could not be built, or ""."""
+    from ..wrappers.build import BuildError, build_again
+    from ..wrappers.model import SignatureError
+
+    try:
+        folder = os.open(PRELOAD, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        return error.strerror or str(error)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # others may be at it
+        if problem_of(name):
+            build_again(name)
+    except (BuildError, SignatureError, OSError) as error:
+        return str(error)
+    finally:
+        os.close(folder)
+    return ""
+
+
+__all__ = ["ALL_LAYERS", "CORE_NAME", "library_of", "mend", "problem_of", "remedy"]

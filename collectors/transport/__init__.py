@@ -1,0 +1,1 @@
+"""From events to the wire: batches, what waits for acknowledgement, the connection."""

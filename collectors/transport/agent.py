@@ -1,0 +1,229 @@
+"""The per-node agent: polls sources, ships what they give. The shell around ``Shipper``; it owns the socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import time
+from collections import Counter, deque
+from collections.abc import Iterable
+from typing import Final
+
+import zmq
+
+from ...events import InputError
+from ...events.endpoints import is_ipv6
+from ...events.wire import Frame
+from ..settings import CollectorSettings
+from ..source import Closed, Opened, Patient, Problems, Source, SourceItem, Waking
+from .shipper import Shipper
+
+_RECEIVES_A_PUMP: Final = 1000
+_READ_FOR: Final = 3
+_QUIET_PUMPS: Final = 50
+"""Pumps without news after which sources are polled less often."""
+_SLOWER_EACH: Final = 4
+_MOST_LONGER: Final = 10.0
+"""By how much sources that stay silent are polled less often still."""
+
+
+class Agent:
+    """Runs sources and one connection to an aggregator in an asyncio loop.
+
+    A source that raises is closed and counted; the others go on. ``pump`` does one round of work and never blocks.
+
+    Args:
+        sources: what is polled.
+        settings: of the connection.
+        context: of the socket; by default one of its own.
+        waits: sources are polled only while there is room for what they give, so that nothing of them is dropped.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        settings: CollectorSettings,
+        context: zmq.Context[zmq.Socket[bytes]] | None = None,
+        *,
+        waits: bool = False,
+    ) -> None:
+        self.problems = Problems()
+        self._waits = waits
+        self._settings = settings
+        self._own_context = context is None
+        self._context: zmq.Context[zmq.Socket[bytes]] = context or zmq.Context()
+        self._socket = self._context.socket(zmq.DEALER)
+        self._socket.linger = 0
+        # Only a completed connection takes messages: nothing piles up in front of an aggregator that is away.
+        self._socket.setsockopt(zmq.IMMEDIATE, 1)
+        self._socket.setsockopt(zmq.RECONNECT_IVL, 50)
+        self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
+        self._socket.setsockopt(zmq.IPV6, is_ipv6(settings.endpoint))
+        self._socket.connect(settings.endpoint)
+        # Nobody else can guess the name: who says it speaks for our streams, also over another connection.
+        self._shipper = Shipper(f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}", settings)
+        self._sources: list[Source] = []
+        self._open: dict[int, set[str]] = {}
+        self._finished: Counter[str] = Counter()
+        self._quiet = 0
+        self._pending: deque[list[Frame]] = deque()
+        for source in sources:
+            self.add(source)
+
+    def add(self, source: Source) -> None:
+        """Takes in one more source."""
+        self._sources.append(source)
+        self._open[id(source)] = set()
+
+    @property
+    def finished(self) -> bool:
+        """True when every source has ended and everything was acknowledged."""
+        return not self._sources and self._shipper.flushed
+
+    @property
+    def silence_s(self) -> float | None:
+        """Seconds since the aggregator last said something; None: it never has."""
+        heard = self._shipper.last_heard_s
+        return None if heard is None else time.monotonic() - heard
+
+    def counters(self) -> Counter[str]:
+        """Returns the counters of all sources, past ones too, and of the shipper."""
+        return self._source_counters() + self._shipper.counters
+
+    async def run(self, *, until_finished: bool = False) -> None:
+        """Pumps until cancelled, or until every source has ended and everything was acknowledged."""
+        while not (until_finished and self.finished):
+            busy = self.pump()
+            self._quiet = 0 if busy else self._quiet + 1
+            await self._nap(busy=busy)
+
+    async def _nap(self, *, busy: bool) -> None:
+        """Waits for the next pump: the longer, the longer nothing has come; sources that can wake us do."""
+        settings = self._settings
+        if busy or self._quiet < _QUIET_PUMPS:
+            await asyncio.sleep(0 if busy else settings.poll_interval_s)
+            return
+        longer = min(_MOST_LONGER, 1.0 + (self._quiet - _QUIET_PUMPS) / _SLOWER_EACH)
+        waking = [source for source in self._sources if isinstance(source, Waking)]
+        if not all([source.sleep() for source in waking]):  # noqa: C419  (each is to be asked)
+            longer = 1.0
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+        for source in waking:
+            loop.add_reader(source.fileno(), news.set)
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(longer * settings.idle_interval_s):
+                    await news.wait()
+        finally:
+            for source in waking:
+                loop.remove_reader(source.fileno())
+
+    async def drain(self, deadline_s: float) -> bool:
+        """Reads all sources to their present end, closes them, and waits until everything is acknowledged.
+
+        A source that has no end is read for three times ``deadline_s``.
+
+        Returns:
+            False when nothing was acknowledged for ``deadline_s``; what is left is lost when the agent closes.
+        """
+        start = time.monotonic()
+        for source in self._sources:
+            if isinstance(source, Patient):
+                source.hurry()
+        while time.monotonic() < start + _READ_FOR * deadline_s:
+            if not self.pump():
+                break
+            await asyncio.sleep(0)
+        for source in list(self._sources):
+            self._retire(source)
+        self._shipper.flush(time.monotonic())
+        limit, least = time.monotonic() + deadline_s, self._shipper.outstanding
+        while not self._shipper.flushed:
+            if self._shipper.outstanding < least:
+                limit, least = time.monotonic() + deadline_s, self._shipper.outstanding
+            if time.monotonic() > limit:
+                return False
+            self.pump()
+            await asyncio.sleep(0.001)
+        return True
+
+    def pump(self) -> bool:
+        """Does one round: receives, polls, sends. Returns whether there was news from a source."""
+        now = time.monotonic()
+        self._receive(now)
+        busy = self._poll_all() if self._shipper.has_room or not self._waits else False
+        self._shipper.tick(now)
+        if self._send():
+            self._pending.extend(self._shipper.outgoing(now, self._source_counters))
+            self._send()
+        return busy
+
+    def close(self) -> None:
+        """Closes sources and the socket; what was not acknowledged is lost."""
+        for source in list(self._sources):
+            self._retire(source)
+        self._socket.close()
+        if self._own_context:
+            self._context.term()
+
+    def _send(self) -> bool:
+        """Sends what is pending; returns whether all went. Nothing more is asked for until it has."""
+        with contextlib.suppress(zmq.Again):
+            while self._pending:
+                self._socket.send_multipart(self._pending[0], flags=zmq.NOBLOCK, copy=False)
+                self._pending.popleft()
+        return not self._pending
+
+    def _receive(self, now_s: float) -> None:
+        with contextlib.suppress(zmq.Again):
+            for _ in range(_RECEIVES_A_PUMP):
+                self._shipper.receive(self._socket.recv_multipart(zmq.NOBLOCK), now_s)
+
+    def _poll_all(self) -> bool:
+        busy = False
+        for source in list(self._sources):
+            try:
+                items = source.poll()
+            except Exception as error:  # a source that breaks costs itself, not the others
+                self._broken(source, error)
+                self._retire(source)
+                continue
+            self._take(source, items)
+            busy = busy or bool(items)
+            if source.finished:
+                self._retire(source)
+        return busy
+
+    def _take(self, source: Source, items: list[SourceItem]) -> None:
+        still_open = self._open[id(source)]
+        for item in items:
+            if isinstance(item, Opened):
+                still_open.add(item.stream)
+            elif isinstance(item, Closed):
+                still_open.discard(item.stream)
+        self._shipper.take(items, time.monotonic())
+
+    def _retire(self, source: Source) -> None:
+        """Closes a source, and the streams that it leaves open."""
+        try:
+            source.close()
+        except Exception as error:
+            self._broken(source, error)
+        self._sources.remove(source)
+        left = self._open.pop(id(source))
+        self._shipper.take([Closed(stream) for stream in sorted(left)], time.monotonic())
+        self._finished.update(source.counters)
+        self.problems.total += source.problems.total
+        self.problems.first.extend(source.problems.first[: self.problems.kept - len(self.problems.first)])
+
+    def _broken(self, source: Source, error: Exception) -> None:
+        self._finished["sources_failed"] += 1
+        self.problems.add(InputError(type(source).__name__, None, repr(error), "a source that does not raise"))
+
+    def _source_counters(self) -> Counter[str]:
+        total = Counter(self._finished)
+        for source in self._sources:
+            total.update(source.counters)
+        return total

@@ -1,0 +1,262 @@
+"""What one stream has under way: numbered, sent, kept until it is acknowledged, and sent again when it was lost."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from ...events import Definitions, EventBatch, StreamInfo, empty_batch
+from ...events.definitions import MAX_TEXT
+from ...events.losses import bounded
+from ...events.wire import MAX_HEADER_BYTES, Frame, Hello, encode, encode_batch
+
+MAX_DEFINITION_BYTES = MAX_HEADER_BYTES // 2
+"""Most bytes of definitions that one message carries; the rest of its header is far smaller."""
+
+
+@dataclass(slots=True)
+class Sent:
+    """A message that was sent and may have to be sent again."""
+
+    seq: int
+    frames: list[Frame]
+    events: int
+    moved: int
+    """Bytes that the events moved."""
+    size: int
+    definitions: Definitions
+    """Empty where the aggregator is only told again."""
+    sent_s: float
+    told_again: bool = False
+
+
+class SendWindow:
+    """The sequence state of one stream at its sender.
+
+    Attributes:
+        next_seq: number of the next batch; given at first sending, so that what is dropped before leaves no gap.
+        introduced: HELLO was sent, and not contradicted since.
+        ended: the source has closed the stream.
+        refused: the aggregator does not take it; its events are dropped and counted.
+        bye_sent_s: when BYE was last sent.
+        waiting: batches in the backlog.
+        unsent: definitions of dropped batches; they go with the next one.
+        in_flight: what is not acknowledged, by number.
+        news: what the stream says of itself anew; goes with the next batch.
+        losses: what was lost before and in here, by counter, cumulative; goes with the next batch, HELLO and BYE.
+    """
+
+    def __init__(self, wire_id: str, info: StreamInfo) -> None:
+        self.wire_id = wire_id
+        self.next_seq = 1
+        self.introduced = False
+        self.ended = False
+        self.refused = False
+        self.bye_sent_s: float | None = None
+        self.waiting = 0
+        self.unsent = Definitions()
+        self.in_flight: deque[Sent] = deque()
+        self.news: StreamInfo | None = None
+        self.losses: Counter[str] = Counter()
+        self._losses_of_source: Counter[str] = Counter()
+        self._losses_told: Counter[str] = Counter()
+        self._info = readable_info(info)
+        self._acknowledged = Definitions()  # for an aggregator that has lost its memory
+
+    @property
+    def job(self) -> str:
+        """The job that the stream is of."""
+        return self._info.job
+
+    @property
+    def to_end(self) -> bool:
+        """True when nothing but BYE is left to do."""
+        return self.ended and not self.refused and not self.in_flight and not self.waiting
+
+    @property
+    def oldest_seq(self) -> int:
+        """The lowest number that can still be sent."""
+        return self.in_flight[0].seq if self.in_flight else self.next_seq
+
+    @property
+    def has_losses_to_tell(self) -> bool:
+        """True when something was lost since a message last said what was."""
+        return self.losses != self._losses_told
+
+    def lose(self, losses: Counter[str], *, in_all: bool = False) -> None:
+        """Takes in what the source has lost; ``in_all``: with all that it has said before."""
+        grown = losses - self._losses_of_source if in_all else losses
+        self._losses_of_source.update(grown)
+        self.losses.update(grown)
+
+    def change(self, info: StreamInfo) -> None:
+        """Takes in what the stream says of itself from now on."""
+        self._info = self.news = readable_info(info)
+
+    def number(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> list[Sent]:
+        """Gives a batch its number and puts it under way; definitions too many for one message go ahead of it."""
+        fresh = extended(self.unsent, definitions)
+        self.unsent = Definitions()
+        *ahead, last = packed(fresh)
+        sent = [self._put(empty_batch(), part, 0, now_s) for part in ahead]
+        return [*sent, self._put(batch, last, size, now_s)]
+
+    def hello(self, collector: str, now_s: float) -> list[list[Frame]]:
+        """Makes HELLO, and puts the definitions that do not fit into it under way again.
+
+        They take the numbers just before the oldest batch under way. There are enough of those: each number was a
+        message, and no message carried more than fits.
+        """
+        self.introduced = True
+        self.bye_sent_s = None
+        while self.in_flight and self.in_flight[0].told_again:
+            self.in_flight.popleft()
+        first, *more = packed(self._acknowledged)
+        seq = self.oldest_seq
+        for part in reversed(more):
+            seq -= 1
+            frames = _batch_frames(self.wire_id, seq, empty_batch(), part)
+            self.in_flight.appendleft(Sent(seq, frames, 0, 0, 0, Definitions(), now_s, told_again=True))
+        message = Hello(
+            collector=collector,
+            stream=self.wire_id,
+            info=self._info,
+            next_seq=seq,
+            definitions=first,
+            losses=bounded(self.losses),
+        )
+        try:
+            return [encode(message)]
+        except UnicodeEncodeError:
+            message.definitions = readable(message.definitions)
+            return [encode(message)]
+
+    def acknowledge(self, seq: int) -> list[Sent]:
+        """Takes out what is acknowledged up to and including ``seq``."""
+        done = []
+        while self.in_flight and self.in_flight[0].seq <= seq:
+            done.append(self.in_flight.popleft())
+            extend(self._acknowledged, done[-1].definitions)
+        return done
+
+    def again(self, now_s: float) -> list[list[Frame]]:
+        """Returns all messages under way, to be sent again in order."""
+        for sent in self.in_flight:
+            sent.sent_s = now_s
+        return [sent.frames for sent in self.in_flight]
+
+    def refuse(self) -> list[Sent]:
+        """Gives the stream up; returns what was under way."""
+        self.refused = True
+        lost = list(self.in_flight)
+        self.in_flight.clear()
+        return lost
+
+    def _put(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> Sent:
+        losses = self.losses if self.has_losses_to_tell else None
+        frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions, self.news, bounded(losses or {}))
+        self.news = None
+        if losses is not None:
+            self._losses_told = losses.copy()
+        sent = Sent(self.next_seq, frames, len(batch), batch.moved, size, definitions, now_s)
+        self.in_flight.append(sent)
+        self.next_seq += 1
+        return sent
+
+
+def extend(into: Definitions, more: Definitions) -> None:
+    """Appends definitions to others."""
+    into.strings.extend(more.strings)
+    into.files.extend(more.files)
+    into.handles.extend(more.handles)
+    into.signatures.extend(more.signatures)
+
+
+def extended(first: Definitions, more: Definitions) -> Definitions:
+    """Joins definitions into new ones."""
+    joined = Definitions()
+    extend(joined, first)
+    extend(joined, more)
+    return joined
+
+
+def packed(definitions: Definitions, most_bytes: int = MAX_DEFINITION_BYTES) -> list[Definitions]:
+    """Splits definitions, in order, into as few parts of bounded size as possible; at least one."""
+    parts = [Definitions()]
+    room = most_bytes
+
+    def part(*texts: str) -> Definitions:
+        """Returns the part that has room for one more definition."""
+        nonlocal room
+        need = sum(_bytes_of(text) for text in texts)
+        if need > room:
+            parts.append(Definitions())
+            room = most_bytes
+        room -= need
+        return parts[-1]
+
+    for number, text in definitions.strings:
+        part(text).strings.append((number, text))
+    for number, info in definitions.files:
+        part(info.path, info.mount_point, info.filesystem, info.pool).files.append((number, info))
+    for number, handle in definitions.handles:
+        part(handle.origin, "").handles.append((number, handle))
+    for number, text in definitions.signatures:
+        part(text).signatures.append((number, text))
+    return parts
+
+
+def readable(definitions: Definitions) -> Definitions:
+    """Spells out what UTF-8 cannot hold (bytes of file names that are not text)."""
+    return Definitions(
+        [(number, spelled(text)) for number, text in definitions.strings],
+        [(number, _readable(info)) for number, info in definitions.files],
+        [(number, _readable(handle)) for number, handle in definitions.handles],
+        [(number, spelled(text)) for number, text in definitions.signatures],
+    )
+
+
+def readable_info(info: StreamInfo) -> StreamInfo:
+    """Spells out what UTF-8 cannot hold, and cuts what is longer than a definition may be."""
+    texts = {name: text[:MAX_TEXT] for name, text in _spelled_fields(info).items()}
+    return msgspec.structs.replace(info, **texts)
+
+
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
+
+
+def _readable(info: _Struct) -> _Struct:
+    return msgspec.structs.replace(info, **_spelled_fields(info))
+
+
+def _spelled_fields(info: msgspec.Struct) -> dict[str, str]:
+    values = msgspec.structs.asdict(info).items()
+    return {name: spelled(text) for name, text in values if type(text) is str}
+
+
+def _batch_frames(
+    wire_id: str,
+    seq: int,
+    batch: EventBatch,
+    definitions: Definitions,
+    info: StreamInfo | None = None,
+    losses: Mapping[str, int] | None = None,
+) -> list[Frame]:
+    try:
+        return encode_batch(wire_id, seq, batch, definitions, info, losses)
+    except UnicodeEncodeError:
+        return encode_batch(wire_id, seq, batch, readable(definitions), info, losses)
+
+
+def spelled(text: str) -> str:
+    """Returns a text that UTF-8 can hold."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _bytes_of(text: str) -> int:
+    """At least the encoded size of a text with its number and its own header."""
+    return 16 + (len(text) if text.isascii() else 6 * len(text))  # a lone surrogate is spelled \udcff
