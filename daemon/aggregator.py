@@ -18,6 +18,7 @@ from .jobs.failures import AnalysisFailedError, Failures
 from .jobs.job_ids import clean_job
 from .jobs.job_schedule import JobSchedule
 from .jobs.job_state import JobEvent, State, after
+from .jobs.job_summary import news_of
 from .jobs.session import JobSession
 from .jobs.unheld import REFUSED, Unheld
 from .listeners import Listeners
@@ -381,7 +382,7 @@ class Aggregator:
         self.counters["events_dropped:clock_skew"] += session.losses.total["events_dropped:clock_skew"]
 
     def _tell_job(self, session: JobSession) -> None:
-        self.on_jobs.tell(session.job, lambda: session.news(self._clock()))
+        self.on_jobs.tell(session.job, lambda: news_of(session, self._clock()))
 
 
 def _add(total: dict[str, float], session: JobSession) -> None:

@@ -23,6 +23,7 @@ from ...collectors.sources.preload.relay import RelayedSource
 from ...collectors.tracer.preload_compatibility import obstacle_to_tracing
 from ...daemon.archiving.archives import ArchiveSettings
 from ...daemon.jobs.failures import AnalysisFailedError
+from ...daemon.jobs.job_summary import detail_of
 from ...daemon.jobs.session import JobSession
 from ...daemon.server import Server
 from ...daemon.settings import AggregatorSettings
@@ -162,7 +163,7 @@ def _finish(
     unseen: list[UnseenProgram],
 ) -> None:
     started, ended = lasted
-    detail = session.detail(ended)
+    detail = detail_of(session, ended)
     report = plan.output.resolve() / "report.html" if plan.output is not None else None
     summary = RunSummary(
         command=list(plan.command),

@@ -13,8 +13,7 @@ from ...results.models import Prediction
 from ..headline import beside_text, headline_of
 from ..lines import next_phase_text, sparkline
 from ..units import byte_text, rate_text
-from .live_view import HEIGHT
-from .status_area import StatusArea
+from .status_area import HEIGHT, StatusArea
 
 
 class AreaView:

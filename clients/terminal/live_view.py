@@ -7,9 +7,7 @@ from typing import Protocol, TextIO
 
 from ...results.models import Prediction
 from ..lines import prediction_lines
-from .status_area import StatusArea
-
-HEIGHT = 3
+from .status_area import HEIGHT, StatusArea
 
 
 class LiveView(Protocol):

@@ -10,10 +10,12 @@ import contextlib
 import os
 import shutil
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Final, TextIO
 
 _SAVE, _RESTORE = "\x1b7", "\x1b8"
 _CLEAR_LINE = "\x1b[2K"
+HEIGHT: Final = 3
+"""Rows of the area in which a run is shown."""
 
 
 class StatusArea:

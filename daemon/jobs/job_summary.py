@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...analyzers.file_groups import CHANNEL, SYSTEM
 from ...analyzers.pipeline.numbering import JobNames
 from ...analyzers.totals import Totals
@@ -11,9 +9,7 @@ from ...events.losses import bytes_of, events_of
 from ...results.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted, Prediction
 from .failures import AnalysisFailedError
 from .job_state import State
-
-if TYPE_CHECKING:
-    from .session import JobSession
+from .session import JobSession
 
 
 def summary_of(session: JobSession, now_s: float) -> JobSummary:
@@ -26,7 +22,7 @@ def news_of(session: JobSession, now_s: float) -> JobSummary:
     return JobSummary(**_facts(session, now_s), last_word=last_word_of(session))
 
 
-def detail_of(session: JobSession, now_s: float, top: int) -> JobDetail:
+def detail_of(session: JobSession, now_s: float, top: int = 20) -> JobDetail:
     """Returns the summary with the ``top`` files and calls by bytes; none where the totals have failed."""
     try:
         totals, left_out = session.totals, not_counted_of(session)

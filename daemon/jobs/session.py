@@ -17,7 +17,7 @@ from ...analyzers.totals import Totals
 from ...events import Definitions, EventBatch, Flag, StreamInfo
 from ...events.batch import occurring
 from ...events.losses import BYTES, EVENTS, bytes_of, events_of
-from ...results.models import JobDetail, JobSummary, NotCounted, Prediction, SignalSeries
+from ...results.models import Prediction, SignalSeries
 from ..settings import AggregatorSettings
 from .failures import Failures
 from .file_systems import FileSystems
@@ -26,7 +26,6 @@ from .history import History
 from .job_analyzers import JobAnalyzers
 from .job_losses import JobLosses
 from .job_state import State
-from .job_summary import detail_of, news_of, not_counted_of, summary_of
 
 _BANDWIDTH_S: Final = 10
 _SKEWED: Final = "clock_skew"
@@ -286,11 +285,6 @@ class JobSession:
         return self.predictor.bytes_written
 
     @property
-    def not_counted(self) -> NotCounted:
-        """What does not count of the bytes that the program itself moved. Raises as ``totals`` does."""
-        return not_counted_of(self)
-
-    @property
     def totals(self) -> Totals:
         """Sums by call and by file.
 
@@ -326,18 +320,6 @@ class JobSession:
         start = first if last_s is None else max(first, end - int(min(last_s * 1e9, float(end))))
         with self.failures.asking(SIGNAL):
             return self.predictor.series(start, end)
-
-    def summary(self, now_s: float) -> JobSummary:
-        """Returns what the lists show."""
-        return summary_of(self, now_s)
-
-    def news(self, now_s: float) -> JobSummary:
-        """Returns what is published when the job's state changes: with the last word, where it has ended."""
-        return news_of(self, now_s)
-
-    def detail(self, now_s: float, top: int = 20) -> JobDetail:
-        """Returns the summary with the ``top`` files and calls by bytes; none where the totals have failed."""
-        return detail_of(self, now_s, top)
 
     def bandwidth(self, now_s: float) -> float:
         """Returns the mean bandwidth of the last ten seconds, bytes/s; 0 where the signal has failed."""

@@ -30,6 +30,7 @@ from ..aggregator import Aggregator
 from ..jobs.culprits import frozen_culprits, shared_by
 from ..jobs.failures import AnalysisFailedError
 from ..jobs.job_ids import clean_job
+from ..jobs.job_summary import detail_of, summary_of
 from ..jobs.session import PREDICTION, SIGNAL, JobSession
 
 
@@ -114,7 +115,7 @@ def make_application(
     async def jobs() -> JobList:
         """Lists all jobs, the latest active first."""
         now = clock()
-        return JobList(jobs=[session.summary(now) for session in latest()])
+        return JobList(jobs=[summary_of(session, now) for session in latest()])
 
     # Before the plain job: an id may contain slashes, and the longer path must win.
     @app.get("/api/v1/jobs/{job:path}/prediction")
@@ -275,6 +276,6 @@ def make_application(
     @app.get("/api/v1/jobs/{job:path}")
     async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:
         """Returns a job with its largest files and calls."""
-        return session_of(job).detail(clock(), top)
+        return detail_of(session_of(job), clock(), top)
 
     return app

@@ -25,6 +25,7 @@ from ..ingest.ingest_core import IngestStats
 from ..jobs import failures
 from ..jobs.failures import AnalysisFailedError
 from ..jobs.job_state import State
+from ..jobs.job_summary import not_counted_of
 from ..jobs.session import SIGNAL, JobSession
 from .group_metrics import GROUP_FAMILIES, Family, add_groups
 
@@ -372,7 +373,7 @@ def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
 
 
 def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
-    for name, moved in session.not_counted.model_dump().items():
+    for name, moved in not_counted_of(session).model_dump().items():
         group, _, direction = name.partition("_")
         if direction in ("read", "written"):  # what was mapped has lengths, not bytes moved
             add("iotide_job_uncounted_bytes_total", moved, session.job, group, direction)

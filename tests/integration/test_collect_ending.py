@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from iotide.daemon.jobs.job_summary import summary_of
 from support.commands import IOTIDE, iotide, plain_environment
 from support.programs import need
 from support.serving import serving
@@ -136,6 +137,6 @@ async def test_recipe_for_slurm_ends_with_everything_acknowledged(tmp_path: Path
             assert done.returncode == 0, (tmp_path / "job.out").read_text()
             (job,) = server.aggregator.jobs.values()
             assert job.bytes_written == 2 * 5000 * 1000
-            assert job.summary(0).ranks == 2
+            assert summary_of(job, 0).ranks == 2
             assert not server.aggregator.counters["events_dropped"]
             assert (tmp_path / "job.out").read_text() == ""

@@ -12,6 +12,7 @@ import pytest
 import zmq
 from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionTimeoutError
 from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.settings import AggregatorSettings
 from support.serving import Fed, feeding, serving, until
 
@@ -29,7 +30,7 @@ async def test_stream_that_outlives_its_removed_job_loses_nothing(monkeypatch: p
         await until(lambda: "slow" in server.aggregator.jobs and server.aggregator.jobs["slow"].totals.events)
         session = server.aggregator.jobs["slow"]
         assert session.totals.events == 30
-        assert session.detail(time.time()).files[0].path == "/scratch/out"
+        assert detail_of(session, time.time()).files[0].path == "/scratch/out"
         assert not server.aggregator.counters["events_dropped:no_job"]
         assert not agent.counters()["events_dropped:rejected"]
 

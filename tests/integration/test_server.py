@@ -19,6 +19,7 @@ import zmq
 import zmq.asyncio
 from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionTimeoutError
 from iotide.daemon.jobs.job_state import State
+from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.publish.metrics import FAMILIES
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
@@ -280,7 +281,7 @@ async def test_aggregator_that_is_replaced_goes_on_with_the_job(tmp_path: Path) 
     async with serving(ingest=endpoint) as second:
         source.periodic("s")
         await predicted(second)
-        assert second.aggregator.jobs["job"].detail(0).files[0].path == "/scratch/out"
+        assert detail_of(second.aggregator.jobs["job"], 0).files[0].path == "/scratch/out"
         await agent_context.__aexit__(None, None, None)
 
 

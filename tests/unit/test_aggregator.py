@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.jobs.job_state import TRANSITIONS, JobEvent, State, after
+from iotide.daemon.jobs.job_summary import detail_of, summary_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
@@ -143,7 +144,7 @@ def test_streams_of_one_job_share_its_names_and_totals() -> None:
     other.file("/other")
     aggregator.opened("b", StreamInfo(job="job", source="test", host="n2", rank=1))
     aggregator.batch("b", periodic_batch(other, until_s=NOW), other.take_fresh())
-    detail = aggregator.jobs["job"].detail(NOW)
+    detail = detail_of(aggregator.jobs["job"], NOW)
     assert [(row.path, row.calls) for row in detail.files] == [("/scratch/out", 240)]
     assert [(row.call, row.calls) for row in detail.calls] == [("write", 240)]
     assert detail.hosts == ["n1", "n2"]
@@ -160,7 +161,7 @@ def test_pipes_and_terminals_are_in_the_totals_but_not_in_the_bytes() -> None:
         2, {"start": int(NOW * 1e9), "call": 1, "file": [1, 2], "kind": int(Kind.WRITE), "bytes": [7, 11]}
     )
     aggregator.batch("s", batch, definitions)
-    detail = aggregator.jobs["job"].detail(NOW)
+    detail = detail_of(aggregator.jobs["job"], NOW)
     assert detail.bytes_written == 11
     assert detail.events == 2
 
@@ -191,7 +192,7 @@ def test_stamps_from_the_future_are_dropped_and_counted() -> None:
     aggregator.batch("s", make_batch(2, {"start": starts}), Definitions([], []))
     session = aggregator.jobs["job"]
     assert session.totals.events == 1
-    assert session.summary(0.0).losses["events_dropped:clock_skew"] == 1
+    assert summary_of(session, 0.0).losses["events_dropped:clock_skew"] == 1
 
 
 def test_trace_with_a_clock_of_its_own_is_predicted_from_its_end() -> None:
@@ -319,7 +320,7 @@ def test_job_that_cannot_be_summed_up_costs_the_listener_its_news_only(monkeypat
     def broken(*_: object) -> JobSummary:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("iotide.daemon.jobs.session.JobSession.news", broken)
+    monkeypatch.setattr("iotide.daemon.aggregator.news_of", broken)
     feed(aggregator)
     assert aggregator.jobs["job"].totals.events == 120
     assert aggregator.counters["listener_errors"] == 1

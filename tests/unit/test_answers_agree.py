@@ -17,6 +17,7 @@ from iotide.clients.lines import prediction_line
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.area_view import AreaView
 from iotide.clients.units import duration_text
+from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, EventBatch, FileInfo, Kind, StreamInfo, concatenate, make_batch
@@ -97,7 +98,7 @@ def followed(session: Session, folder: Path) -> Told:
         started_at_s=ZERO_S,
         ended_at_s=now_s,
         exit_status=0,
-        job=job.detail(now_s),
+        job=detail_of(job, now_s),
         prediction=prediction,
         predictions=job.predictions,
         report=None,

@@ -13,6 +13,7 @@ from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.jobs.job_losses import JobLosses
+from iotide.daemon.jobs.job_summary import summary_of
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, StreamInfo
 from iotide.events.losses import MOST_REASONS, checked, events_of, loss_lines
@@ -40,8 +41,8 @@ def aggregator_and_core() -> tuple[Aggregator, IngestCore]:
     return aggregator, IngestCore(aggregator, IngestSettings())
 
 
-def summary_of(aggregator: Aggregator) -> JobSummary:
-    return aggregator.jobs["job"].summary(0.0)
+def summary_in(aggregator: Aggregator) -> JobSummary:
+    return summary_of(aggregator.jobs["job"], 0.0)
 
 
 @pytest.mark.slow
@@ -80,7 +81,7 @@ def test_losses_reach_the_job_once_over_a_wire_that_is_cut(
     for _ in range(3):
         wire.step(3.0)  # heartbeats: all that is known is told while the streams are open
     wire.settle()
-    summary = summary_of(aggregator)
+    summary = summary_in(aggregator)
     total = sum(lost.values())
     assert summary.streams == streams
     assert (summary.events_dropped, summary.bytes_dropped) == (total, 8 * total)
@@ -88,8 +89,8 @@ def test_losses_reach_the_job_once_over_a_wire_that_is_cut(
     assert summary.complete == (not total and not of_job)
     shipper.take([Closed(name, Counter({RING_FULL: lost[name] + 1})) for name in names], wire.now)
     wire.settle()
-    assert summary_of(aggregator).events_dropped == total + streams
-    assert summary_of(aggregator).streams == 0
+    assert summary_in(aggregator).events_dropped == total + streams
+    assert summary_in(aggregator).streams == 0
 
 
 @pytest.mark.slow
@@ -105,7 +106,7 @@ def test_losses_reach_the_job_once_over_a_link_that_repeats_and_reorders(seed: i
         link.step(0.5)
     shipper.take([Closed("s", Counter({RING_FULL: 60}))], link.now)
     link.settle()
-    assert summary_of(aggregator).events_dropped == 60
+    assert summary_in(aggregator).events_dropped == 60
 
 
 def test_stream_that_was_cut_off_and_comes_back_goes_on_from_what_it_had_told() -> None:
@@ -130,7 +131,7 @@ def test_events_dropped_by_a_full_backlog_reach_the_job_while_it_runs() -> None:
     wire.settle()
     wire.step(2.0)
     wire.settle()
-    summary = summary_of(aggregator)
+    summary = summary_in(aggregator)
     assert summary.streams == 1
     assert summary.events + summary.events_dropped == 10_000
     assert summary.losses["events_dropped:shipper_full"] == summary.events_dropped > 0
@@ -147,7 +148,7 @@ def test_stream_beyond_the_bound_is_told_in_its_job() -> None:
     shipper.take([Chunk("b", numbered(0, 7), Definitions()), Closed("b")], wire.now)
     wire.step(2.0)
     wire.step(2.0)
-    assert summary_of(aggregator).losses == {"events_dropped:rejected": 7, "streams_refused:max_streams": 1}
+    assert summary_in(aggregator).losses == {"events_dropped:rejected": 7, "streams_refused:max_streams": 1}
 
 
 def test_job_beyond_the_bound_gets_in_once_there_is_room_and_tells_what_it_lost_until_then() -> None:
@@ -172,7 +173,7 @@ def test_job_beyond_the_bound_gets_in_once_there_is_room_and_tells_what_it_lost_
     now[0] += 2.0
     aggregator.tick()
     send(7, 5)
-    summary = summary_of(aggregator)
+    summary = summary_in(aggregator)
     assert (summary.events, summary.streams, summary.complete) == (5, 1, False)
     assert summary.losses == {"events_dropped:max_jobs": 7, "streams_refused:max_jobs": 1}
     assert not aggregator.unheld.refused("job")
@@ -214,7 +215,7 @@ def test_collectors_of_before_say_it_at_the_end_alone() -> None:
         encode(Bye(stream="s", last_seq=1, losses={RING_FULL: 4})),
     ):
         core.receive(b"c", message, 0.0)
-    assert summary_of(aggregator).events_dropped == 4
+    assert summary_in(aggregator).events_dropped == 4
 
 
 def test_message_without_losses_is_read_as_before() -> None:
@@ -230,7 +231,7 @@ def test_hostile_losses_are_bounded() -> None:
     hostile = {f"events_dropped:{number}": 1 for number in range(10_000)} | {"x" * 200: 1, "events": 5, RING_FULL: -9}
     core.receive(b"c", encode_batch("s", 1, numbered(0, 1), Definitions(), None, hostile), 0.0)
     core.receive(b"c", encode(Heartbeat(collector="c", losses={"job": hostile, "other": hostile})), 0.0)
-    summary = summary_of(aggregator)
+    summary = summary_in(aggregator)
     assert len(summary.losses) == MOST_REASONS
     assert summary.events_dropped == 2 * MOST_REASONS
     assert list(aggregator.jobs) == ["job"]
@@ -242,7 +243,7 @@ def test_losses_told_before_any_stream_of_the_job_come_with_its_first() -> None:
     assert not aggregator.jobs
     core.receive(b"c", encode(Hello(collector="c", stream="s", info=INFO)), 0.0)
     core.receive(b"c", encode(Heartbeat(collector="c", losses={"job": {"processes_unheard": 3}})), 0.0)
-    assert summary_of(aggregator).losses == {"processes_unheard": 3}
+    assert summary_in(aggregator).losses == {"processes_unheard": 3}
 
 
 @pytest.mark.parametrize(
@@ -259,9 +260,9 @@ def test_ranks_that_never_came_are_told_at_the_end(heard: list[tuple[int, int]],
     aggregator, _ = aggregator_and_core()
     for number, (rank, ranks) in enumerate(heard):
         aggregator.opened(f"s{number}", StreamInfo(job="job", source="preload", rank=rank, ranks=ranks))
-    assert summary_of(aggregator).complete
+    assert summary_in(aggregator).complete
     aggregator.end_job("job")
-    assert summary_of(aggregator).losses == ({"ranks_unheard": unheard} if unheard else {})
+    assert summary_in(aggregator).losses == ({"ranks_unheard": unheard} if unheard else {})
 
 
 def test_what_was_lost_after_the_newest_event_is_missing_in_the_window() -> None:

@@ -7,6 +7,7 @@ import time
 import pytest
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.jobs.job_state import State
+from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from iotide.results.models import JobSummary, Prediction
@@ -93,7 +94,7 @@ def test_message_of_the_end_carries_the_last_word() -> None:
         ("running", None),
         ("ended", following.predictions[-1]),
     ]
-    assert following.aggregator.jobs["job"].detail(following.now).last_word == following.predictions[-1]
+    assert detail_of(following.aggregator.jobs["job"], following.now).last_word == following.predictions[-1]
 
 
 def test_prediction_says_on_which_nodes_and_file_systems_the_io_is() -> None:

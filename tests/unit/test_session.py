@@ -7,6 +7,7 @@ import pickle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.pipeline.numbering import JobNames, StreamNames
+from iotide.daemon.jobs.job_summary import detail_of, summary_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
@@ -39,7 +40,7 @@ def test_same_batches_give_the_same_session() -> None:
         for back in (20.0, 10.0, 0.0):
             session.update("s", periodic_batch(interner, until_s=NOW - back), interner.take_fresh(), NOW)
             session.predict(NOW)
-        answers.append((session.detail(NOW), list(session.history)))
+        answers.append((detail_of(session, NOW), list(session.history)))
     assert answers[0] == answers[1]
 
 
@@ -62,7 +63,7 @@ def test_streams_agree_on_names_however_each_numbers_them(streams: list[list[str
 def test_files_beyond_the_bound_are_summed_up_and_counted(names: list[str], bound: int) -> None:
     session = make(max_files=bound)
     write(session, Interner(), names)
-    detail = session.detail(NOW, top=100)
+    detail = detail_of(session, NOW, top=100)
     told_apart = min(bound, len(set(names)))
     assert len([row for row in detail.files if row.path != "(other)"]) == told_apart
     assert sum(row.calls for row in detail.files) == len(names)
@@ -72,9 +73,9 @@ def test_files_beyond_the_bound_are_summed_up_and_counted(names: list[str], boun
 
 def test_communicator_that_is_known_later_counts() -> None:
     session = make()
-    assert session.summary(NOW).ranks == 0
+    assert summary_of(session, NOW).ranks == 0
     session.change_stream("s", StreamInfo(job="job", source="test", rank=3, ranks=8))
-    assert session.summary(NOW).ranks == 8
+    assert summary_of(session, NOW).ranks == 8
     assert session.infos["s"].rank == 3
 
 
@@ -96,7 +97,7 @@ def test_job_without_events_has_no_prediction_and_an_empty_signal() -> None:
     session = make()
     assert session.predict(NOW) is None
     assert session.signal().written == []
-    assert session.summary(NOW).first_event_at_s is None
+    assert summary_of(session, NOW).first_event_at_s is None
     assert session.bandwidth(NOW) == 0.0
 
 
@@ -113,7 +114,7 @@ def test_history_is_bounded_and_predictions_are_all_counted() -> None:
     session.update("s", periodic_batch(interner, until_s=NOW), interner.take_fresh(), NOW)
     made = [session.predict(NOW + second) for second in range(4)]
     assert list(session.history) == made[-2:]
-    assert session.summary(NOW).predictions == 4
+    assert summary_of(session, NOW).predictions == 4
 
 
 def test_bandwidth_is_the_mean_of_the_last_ten_seconds() -> None:

@@ -14,6 +14,7 @@ from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, IngestStats
 from iotide.daemon.jobs import job_analyzers
 from iotide.daemon.jobs.job_state import State
+from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.pressure import Allowance, Pressure
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
@@ -81,7 +82,7 @@ def test_short_job_is_told_of_as_if_each_event_were_analysed_at_once(batches: li
             assert session.state is State.ENDED
             assert session.graph is not None
             assert session.interactions is not None
-            return session.detail(running.now), session.graph.graph(), session.interactions.frozen()()
+            return detail_of(session, running.now), session.graph.graph(), session.interactions.frozen()()
 
     assert details(768) == details(1)
 
@@ -123,7 +124,7 @@ def test_scrape_has_short_jobs_analysed_for_what_it_shows_alone(monkeypatch: pyt
     session = running.aggregator.jobs["job"]
     assert session.layers is not None
     assert sorted(made) == ["graph", "layers", "totals"]
-    assert sum(row.calls for row in session.detail(running.now).files) == 200
+    assert sum(row.calls for row in detail_of(session, running.now).files) == 200
 
 
 def test_short_jobs_beyond_their_share_are_ended_without_a_rhythm_and_counted() -> None:

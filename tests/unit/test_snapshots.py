@@ -18,6 +18,7 @@ from iotide.analyzers.pipeline.snapshots import STATE_VERSION, SnapshotError, re
 from iotide.analyzers.settings import DetectSettings
 from iotide.collectors.source import Changed, Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file
+from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import FileInfo, FileType, Kind
@@ -204,7 +205,7 @@ def told(session: JobSession) -> list[object]:
     assert session.layers is not None
     assert session.interactions is not None
     return [
-        session.detail(NOW_S),
+        detail_of(session, NOW_S),
         session.signal(),
         session.graph.graph(),
         session.layers.frozen()(),
