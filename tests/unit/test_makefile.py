@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from iotide.collectors.tracer.launch import LIBRARY_LAYERS
 from iotide.collectors.wrappers.sources import library_of
-from iotide.events.compiled import HELPERS, path_of
+from iotide.events.compiled import HELPERS
 from support.programs import need
 
 ROOT = Path(__file__).parents[2]
@@ -57,8 +57,7 @@ def test_touched_source_of_a_helper_has_it_built_again(tmp_path: Path, name: str
 
 def test_clean_removes_all_that_was_built(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
-    package = path_of("grouping").parents[2]
-    libraries = [library_of(name).relative_to(package) for name in ("preload", *LIBRARY_LAYERS, "layers")]
+    libraries = [library_of(name).relative_to(ROOT) for name in ("preload", *LIBRARY_LAYERS, "layers")]
     built = [
         tmp_path / path
         for path in (*libraries, *map(Path, HELPERS.values()), "build/x", "dist/x", "iotide.egg-info/x", ".venv/x")
