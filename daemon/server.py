@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import zmq.asyncio
 
     from .ingest.ingest import Ingest
-    from .publish.http import Pages
-    from .publish.http_server import HttpServer
+    from .publish.http.http_server import HttpServer
+    from .publish.http.page_routes import Pages
     from .publish.pubsub import Publisher
 
 _LATE_TICKS = 10
@@ -186,8 +186,8 @@ class Server:
 
     async def _start_http(self, address: str) -> None:
         # Imported when wanted: an embedded aggregator without HTTP starts half a second earlier.
-        from .publish.http import make_application
-        from .publish.http_server import HttpServer
+        from .publish.http.application import make_application
+        from .publish.http.http_server import HttpServer
         from .publish.metrics import AggregatorCollector, make_registry
 
         stats = self.stats

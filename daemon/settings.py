@@ -15,7 +15,7 @@ from ..events import ConfigError
 from ..events.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from .archiving.archives import ArchiveSettings
 from .ingest.ingest_core import IngestSettings
-from .publish.http_settings import HttpSettings
+from .publish.http.http_settings import HttpSettings
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 

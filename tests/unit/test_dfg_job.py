@@ -13,7 +13,7 @@ from iotide.clients.live_pages import MOST_PAGES, LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestStats
 from iotide.daemon.jobs.session import JobSession
-from iotide.daemon.publish.http import make_application
+from iotide.daemon.publish.http.application import make_application
 from iotide.daemon.publish.metrics import AggregatorCollector, make_registry
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch

@@ -17,8 +17,8 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ...events import ConfigError, descriptors
-from ...events.endpoints import check_address, is_loopback
+from ....events import ConfigError, descriptors
+from ....events.endpoints import check_address, is_loopback
 from .http_settings import HttpSettings
 
 _log = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""HTTP: the server, the API, the pages."""

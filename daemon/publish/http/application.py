@@ -1,0 +1,78 @@
+"""The HTTP application: Prometheus metrics, health, and the results as JSON with an OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+from starlette.exceptions import HTTPException as AnyHTTPException
+
+from .... import __version__
+from ...aggregator import Aggregator
+from ...jobs.failures import AnalysisFailedError
+from .analysis_routes import analysis_routes
+from .job_access import JobAccess
+from .job_routes import detail_route, job_routes
+from .page_routes import Pages, page_routes
+
+
+def make_application(
+    aggregator: Aggregator,
+    registry: CollectorRegistry,
+    not_ready: Callable[[], str],
+    clock: Callable[[], float],
+    pages: Pages | None = None,
+) -> FastAPI:
+    """Makes the application.
+
+    Args:
+        aggregator: whose jobs are shown.
+        registry: what /metrics exposes.
+        not_ready: says why the aggregator cannot work now, or "".
+        clock: Unix time.
+        pages: draws the pages of graphs; without it there are none.
+    """
+    app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
+    app.router.redirect_slashes = False
+
+    @app.exception_handler(AnyHTTPException)
+    async def explain(_: Request, error: AnyHTTPException) -> JSONResponse:
+        detail: object = error.detail
+        if not isinstance(detail, dict):
+            detail = {"error": str(detail), "expected": "a path of /api/v1/openapi.json"}
+        return JSONResponse(detail, error.status_code)
+
+    @app.exception_handler(AnalysisFailedError)
+    async def tell_failure(_: Request, error: AnalysisFailedError) -> JSONResponse:
+        return JSONResponse({"error": str(error), "expected": "a job whose analysis did not break"}, 503)
+
+    @app.head("/metrics", include_in_schema=False)
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics(request: Request) -> Response:
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(registry), media_type=content_type)
+
+    @app.head("/healthz", include_in_schema=False)
+    @app.get("/healthz", response_class=PlainTextResponse)
+    async def healthz() -> str:
+        """Answers as long as the event loop turns."""
+        return "ok\n"
+
+    @app.head("/readyz", include_in_schema=False)
+    @app.get("/readyz", response_class=PlainTextResponse)
+    async def readyz() -> PlainTextResponse:
+        """Says whether batches are taken in and predictions made."""
+        reason = not_ready()
+        return PlainTextResponse(f"{reason or 'ready'}\n", 503 if reason else 200)
+
+    access = JobAccess(aggregator, clock)
+    # A job's id may contain slashes, so that the longer path must come first.
+    app.include_router(job_routes(access))
+    app.include_router(analysis_routes(access))
+    if pages is not None:
+        app.include_router(page_routes(access, pages))
+    app.include_router(detail_route(access))
+    return app

@@ -1,0 +1,94 @@
+"""What the routes share: the job that is asked for, its analyzers, and threads for what takes long."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+
+from fastapi import HTTPException, Response
+
+from ....analyzers.layers.report.report import Cut
+from ....results.dfg import Graph
+from ....results.layers import Layers
+from ...aggregator import Aggregator
+from ...jobs.job_ids import clean_job
+from ...jobs.session import JobSession
+
+
+class JobAccess:
+    """Finds what a request asks for; what is not there is a 404 that says what was expected.
+
+    Args:
+        aggregator: whose jobs are asked for.
+        clock: Unix time.
+    """
+
+    def __init__(self, aggregator: Aggregator, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self._aggregator = aggregator
+        self._one_at_a_time = asyncio.Lock()
+
+    def holds(self, job: str) -> bool:
+        """Tells whether a job is held."""
+        return job in self._aggregator.jobs
+
+    def session(self, job: str) -> JobSession:
+        """Returns a job's session."""
+        session = self._aggregator.jobs.get(job)
+        if session is None and self._aggregator.unheld.refused(clean_job(job)):
+            error = f"job {job!r} was refused, as max_jobs = {self._aggregator.settings.max_jobs} jobs are held"
+            raise not_found(error, "a job of /api/v1/jobs, or a larger max_jobs")
+        if session is None:
+            raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
+        return session
+
+    def latest(self, jobs: int | None = None) -> list[JobSession]:
+        """Returns the sessions of the latest active jobs, of all by default."""
+        return sorted(self._aggregator.jobs.values(), key=lambda session: -session.heard_at_s)[:jobs]
+
+    def graph(self, job: str) -> Callable[[], Graph]:
+        """Returns what makes a job's graph of now."""
+        session = self.session(job)
+        graph = session.graph
+        if graph is None:
+            raise not_found(f"job {job!r} has no graph", "a job with events, and dfg.enabled")
+        with session.failures.asking("graph"):
+            return graph.frozen()
+
+    def layers(self, job: str) -> Callable[[Cut], Layers]:
+        """Returns what makes the report of a job's layers of now."""
+        session = self.session(job)
+        layers = session.layers
+        if layers is None:
+            raise not_found(f"job {job!r} has no layers", "a job with events, and layers.enabled")
+        with session.failures.asking("layers"):
+            return layers.frozen()
+
+    async def in_thread(self, work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> str:
+        """Has a thread do what takes tens of milliseconds, one at a time, so that batches are taken in meanwhile.
+
+        What it raises is the failure of the job's analysis that it is ``about``.
+        """
+        async with self._one_at_a_time:
+            with _blamed(about):
+                return await asyncio.to_thread(work)
+
+    async def as_json(self, work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> Response:
+        """Answers with the JSON text that a thread makes, likewise."""
+        return Response(await self.in_thread(work, about), media_type="application/json")
+
+
+def not_found(error: str, expected: str) -> HTTPException:
+    """Returns a 404 that says what is not there and what would have been."""
+    return HTTPException(404, {"error": error, "expected": expected})
+
+
+@contextlib.contextmanager
+def _blamed(about: tuple[JobSession, str] | None) -> Iterator[None]:
+    if about is None:
+        yield
+        return
+    session, analysis = about
+    with session.failures.asking(analysis):
+        yield

@@ -1,0 +1,53 @@
+"""Jobs as JSON: the list, each with its totals, its signal and its prediction."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from ....results.models import JobDetail, JobList, Prediction, SignalSeries
+from ...jobs.job_summary import detail_of, summary_of
+from ...jobs.session import PREDICTION, SIGNAL
+from .job_access import JobAccess, not_found
+
+
+def job_routes(access: JobAccess) -> APIRouter:
+    """Returns the routes of a job's signal and prediction, and of all jobs."""
+    router = APIRouter()
+
+    @router.get("/api/v1/jobs")
+    async def jobs() -> JobList:
+        """Lists all jobs, the latest active first."""
+        now = access.clock()
+        return JobList(jobs=[summary_of(session, now) for session in access.latest()])
+
+    @router.get("/api/v1/jobs/{job:path}/prediction")
+    async def prediction(job: str) -> Prediction:
+        """Returns a job's last prediction."""
+        session = access.session(job)
+        session.failures.check(SIGNAL)
+        last = session.prediction
+        if last is None:
+            session.failures.check(PREDICTION, ever=True)
+            raise not_found(f"job {job!r} has no prediction yet", "a job with events")
+        return last
+
+    @router.get("/api/v1/jobs/{job:path}/signal")
+    async def signal(job: str, last_s: Annotated[float | None, Query(gt=0)] = None) -> SignalSeries:
+        """Returns a job's bandwidth over time, all that is kept or the last seconds."""
+        return access.session(job).signal(last_s)
+
+    return router
+
+
+def detail_route(access: JobAccess) -> APIRouter:
+    """Returns the route of a job alone. An id may contain slashes, so that routes below a job have to come before."""
+    router = APIRouter()
+
+    @router.get("/api/v1/jobs/{job:path}")
+    async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:
+        """Returns a job with its largest files and calls."""
+        return detail_of(access.session(job), access.clock(), top)
+
+    return router
