@@ -1,0 +1,100 @@
+"""Mixes of periodic jobs drawn by a seed."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from .fluid import Job
+from .predictions import perfect
+
+MOST_PHASES: Final = 2_000_000
+"""Of all jobs together."""
+_LEAST: Final = 0.1
+"""Of what is drawn, over its mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobClass:
+    """Jobs that are alike.
+
+    Attributes:
+        name: for tables.
+        count: how many.
+        period_s: mean length of an iteration alone.
+        spread: standard deviation of the jobs' mean lengths over their mean.
+        jitter: standard deviation of one job's gaps and volumes over their means.
+        drift: by which share each gap is longer than the one before.
+        weight: of the jobs' part of the load.
+        uneven: whether each job's part is multiplied by a number drawn from 0 to 1.
+        limit: bytes/s of each job; None for the capacity.
+    """
+
+    name: str
+    count: int
+    period_s: float
+    spread: float = 0.0
+    jitter: float = 0.0
+    drift: float = 0.0
+    weight: float = 1.0
+    uneven: bool = False
+    limit: float | None = None
+
+
+def draw(classes: Sequence[JobClass], load: float, capacity: float, horizon_s: float, seed: int) -> list[Job]:
+    """Draws jobs whose I/O needs ``load`` of the capacity, if each ran alone.
+
+    The length of an iteration is drawn from a normal distribution, and drawn again below a tenth of its mean. Each
+    job begins at a random place of its first computation.
+
+    Raises:
+        ValueError: a job would have to do I/O for more than all of its time, or there would be too many phases.
+    """
+    chance = random.Random(seed)  # noqa: S311  (no secret)
+    rows = []
+    for one in classes:
+        for number in range(one.count):
+            period = one.period_s * _drawn(chance, one.spread)
+            part = one.weight * (1.0 - chance.random() if one.uneven else 1.0)
+            rows.append((f"{one.name}-{number + 1}", one, period, part))
+    total = math.fsum(part for _, _, _, part in rows)
+    expected = math.fsum(horizon_s / period + 2 for _, _, period, _ in rows)
+    if expected > MOST_PHASES:
+        raise ValueError(f"{expected:.3g} phases are more than {MOST_PHASES:,}: lower the duration")
+    jobs = []
+    for name, one, period, part in rows:
+        limit = min(one.limit or capacity, capacity)
+        duty = part / total * load * capacity / limit
+        if duty > 1:
+            raise ValueError(f"{name} would do I/O for {duty:.3g} of its time: lower the load or raise its limit")
+        jobs.append(_job(name, one, (1 - duty) * period, duty * period * limit, limit, horizon_s, chance))
+    return jobs
+
+
+def _job(
+    name: str, one: JobClass, gap_s: float, volume: float, limit: float, horizon_s: float, chance: random.Random
+) -> Job:
+    elapsed = chance.random() * gap_s
+    gaps, volumes = [elapsed], [volume * _drawn(chance, one.jitter)]
+    elapsed += volumes[0] / limit
+    while elapsed < horizon_s:
+        gaps.append(gap_s * (1 + one.drift) ** len(gaps) * _drawn(chance, one.jitter))
+        volumes.append(volume * _drawn(chance, one.jitter))
+        elapsed += gaps[-1] + volumes[-1] / limit
+        if len(gaps) > MOST_PHASES:
+            raise ValueError(f"{name} has more than {MOST_PHASES:,} phases: lower the duration or the drift")
+    forecasts = perfect(gaps, volumes, limit)
+    if one.drift:
+        forecasts = tuple(replace(forecast, drift=one.drift) for forecast in forecasts)
+    return Job(name, tuple(gaps), tuple(volumes), limit, forecasts, kind=one.name)
+
+
+def _drawn(chance: random.Random, spread: float) -> float:
+    """Returns a number around 1."""
+    while spread:
+        if (drawn := chance.gauss(1, spread)) >= _LEAST:
+            return drawn
+    return 1.0
