@@ -19,7 +19,7 @@ _RIGHT: Final = math.log(1.05)
 """A period counts as right when it is within 5 %."""
 _LEAST_LOST: Final = 1e-12
 _CHANCE: Final = 1e-6
-"""Confidence up to which a prediction says nothing."""
+"""Confidence up to which a prediction says nothing; as close to 1 it says all."""
 
 
 def volume_first(fairness: float = FAIRNESS) -> Policy:
@@ -83,7 +83,7 @@ def trust(confidence: float) -> float:
     The confidence is the probability of an error below 5 %; that of a normal error says its standard deviation, and
     the rest is the usual regression towards the mean.
     """
-    if confidence >= 1:
+    if confidence >= 1 - _CHANCE:
         return 1.0
     if confidence <= _CHANCE:
         return 0.0

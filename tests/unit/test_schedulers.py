@@ -181,7 +181,7 @@ def test_without_predictions_the_job_that_lost_most_goes_first() -> None:
 
 
 def test_unsure_predictions_count_less() -> None:
-    told = [trust(confidence) for confidence in (0, 0.01, 0.1, 0.5, 0.9, 1)]
+    told = [trust(confidence) for confidence in (0, 5e-324, 1e-5, 0.01, 0.1, 0.5, 0.9, math.nextafter(1, 0), 1)]
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0, 1)
 
