@@ -74,7 +74,12 @@ class SpectrumColumns(Struct, frozen=True, eq=False):
 
 
 class Panels(Struct, frozen=True, eq=False):
-    """All that the pictures of one trace show; ``notes`` says what is left out and why."""
+    """All that the pictures of one trace show; ``notes`` says what is left out and why.
+
+    Attributes:
+        signal: of those who have the rhythm that was found; so are phases, spectrum, replay and wavelet.
+        whole: that of all, where it is not the rhythm of all.
+    """
 
     prediction: Prediction
     signal: TraceSignal
@@ -84,3 +89,4 @@ class Panels(Struct, frozen=True, eq=False):
     wavelet: WaveletView | None = None
     validity: Validity | None = None
     notes: tuple[str, ...] = ()
+    whole: TraceSignal | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -36,7 +36,19 @@ class Found(Struct, frozen=True):
         return 0.0 if period is None else period.value
 
 
-def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Prediction:
+class Answer(NamedTuple):
+    """What is said of a job whose members were looked at in groups.
+
+    Attributes:
+        prediction: the main rhythm, and those of other groups beside it.
+        main: the group in whose signal the main rhythm was found; None: in that of the whole job.
+    """
+
+    prediction: Prediction
+    main: Found | None = None
+
+
+def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
     """Returns what is said of a job whose members were looked at in groups.
 
     Groups of one period are one. With one period the job as a whole has it, unless what else the job does hides it.
@@ -51,13 +63,13 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Prediction:
         [group for group in groups if group.period_s > 0 and group.prediction.confidence > TUNING.grouping.told]
     )
     if not rhythmic:
-        return prediction
+        return Answer(prediction)
     if len(rhythmic) == 1:
         (only,) = rhythmic
         hidden = only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + TUNING.same.surer
         rest = [group for group in groups if not set(_keys(group)) <= set(_keys(only))]
         if not hidden or not rest or (prediction.periodic and _same(prediction, only)):
-            return prediction
+            return Answer(prediction)
         return _replaced(prediction, only, [only, *rest], groups)
     main = next((group for group in rhythmic if _same(prediction, group)), None)
     foreseen = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
@@ -66,9 +78,7 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Prediction:
     return _replaced(prediction, main, rhythmic, groups)
 
 
-def _replaced(
-    prediction: Prediction, main: Found | None, named: Sequence[Found], groups: Sequence[Found]
-) -> Prediction:
+def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found], groups: Sequence[Found]) -> Answer:
     """Returns the answer with the main group's rhythm, and those of the others beside it."""
     total = sum(group.volume for group in groups)
     whose = name_groups([group.members for group in named], [group.volume / max(total, 1.0) for group in named])
@@ -87,13 +97,14 @@ def _replaced(
         if group is not main and (period := group.prediction.period_s) is not None and who.share >= _LEAST_SHARE
         if group.prediction.confidence > TUNING.grouping.told
     ]
-    told = prediction
+    told: Prediction = prediction
+    seen_in: Found | None = None
     others = [each for each in prediction.others if not any(_near(each, other) for other in beside)]
     if main is not None and (not _same(prediction, main) or main.prediction.confidence >= prediction.confidence):
         others = others if _same(prediction, main) else []
-        told = main.prediction
+        told, seen_in = main.prediction, main
     who = next((who for group, who in zip(named, whose, strict=True) if group is main), None)
-    return told.model_copy(update={"who": who, "others": [*others, *beside]})
+    return Answer(told.model_copy(update={"who": who, "others": [*others, *beside]}), seen_in)
 
 
 def _of_one_period(groups: Sequence[Found]) -> list[Found]:

@@ -120,7 +120,7 @@ class GroupAnalyzer:
                 prediction.job, self._settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=group.lookout.adapted
             )
             found.append(Found([self.members.all[member] for member in group.members], group.signal.moved, own))
-        return answer_with(prediction, found)
+        return answer_with(prediction, found).prediction
 
     def _group(self) -> None:
         """Looks for groups anew; one that has most of its members as before goes on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...results.analysis import Analysis
 from ...results.models import ModeName, Prediction
@@ -36,13 +36,27 @@ class Wanted:
     all_modes: bool = False
 
 
+class Analysed(NamedTuple):
+    """What was found in a finished trace.
+
+    Attributes:
+        prediction: its rhythm.
+        analysis: what else was wanted.
+        own: the events of those who have the rhythm, as ``batches``; None: it is the rhythm of all.
+    """
+
+    prediction: Prediction
+    analysis: Analysis
+    own: Batches | None
+
+
 def analyse(
     batches: Batches,
     settings: DetectSettings,
     job: str,
     wanted: Wanted,
     apart: Callable[[], Apart] | None = None,
-) -> tuple[Prediction, Analysis]:
+) -> Analysed:
     """Finds the rhythm of a finished trace, when it was valid, and what else is wanted.
 
     Args:
@@ -53,8 +67,9 @@ def analyse(
         apart: makes the same events with whose they are; where it is given, groups with rhythms of their own are found.
     """
     prediction, view = examine(batches, settings, job)
+    own: Batches | None = None
     if apart is not None and groups_wanted(settings):
-        prediction, view = with_groups(prediction, view, apart(), settings)
+        prediction, view, own = with_groups(prediction, view, apart(), settings)
     window, bin_s, start_s = view.window, view.bin_s, view.window_start_s
     answer = None
     if wanted.autocorrelation:
@@ -72,10 +87,11 @@ def analyse(
             for mode in _MODES
         ]
     period = None if prediction.period_s is None else prediction.period_s.value
-    return prediction, Analysis(
+    told = Analysis(
         validity=None if period is None else validity_of(window, bin_s, start_s, period),
         wavelet=wavelet_view(window, bin_s, start_s, period) if wanted.wavelet else None,
         autocorrelation=answer,
         reconstruction=reconstruct(window, bin_s, start_s, wanted.strongest) if wanted.strongest else None,
         modes=modes,
     )
+    return Analysed(prediction, told, own)

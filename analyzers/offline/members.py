@@ -19,6 +19,7 @@ from ..rhythm.tuning import TUNING
 from ..rhythm.view import View
 from ..settings import DetectSettings
 from .groups import FEWEST_REQUESTS, edges_of
+from .requests import Batches
 from .trace import examine
 
 
@@ -41,8 +42,22 @@ def groups_wanted(settings: DetectSettings) -> bool:
     return settings.group_members >= FEWEST_MEMBERS and settings.method == "tide" and settings.sampling == "volume"
 
 
-def with_groups(prediction: Prediction, view: View, apart: Apart, settings: DetectSettings) -> tuple[Prediction, View]:
-    """Returns what is said of a trace whose members form groups, and the signal that the main answer is of.
+class Told(NamedTuple):
+    """What is said of a trace whose members form groups.
+
+    Attributes:
+        prediction: the main rhythm, and those of others beside it.
+        view: the signal that the main rhythm is of.
+        own: the events of those who have the main rhythm, which can be gone through several times; None: all have it.
+    """
+
+    prediction: Prediction
+    view: View
+    own: Batches | None = None
+
+
+def with_groups(prediction: Prediction, view: View, apart: Apart, settings: DetectSettings) -> Told:
+    """Looks for groups of members that have rhythms of their own.
 
     Args:
         prediction: what was found in the signal of the whole trace.
@@ -56,7 +71,7 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
         analyzer.update(batch, info, files, left_out)
     groups = analyzer.grouped()[:MOST_GROUPS]
     if len(groups) < 2:
-        return prediction, view
+        return Told(prediction, view)
     group_of = np.full(len(analyzer.members), -1, np.int64)
     for number, group in enumerate(groups):
         group_of[group] = number
@@ -69,9 +84,9 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
             if told is not None:
                 yield batch, group_of.take(told[0]), told[1]
 
-    def own(number: int) -> Iterator[tuple[EventBatch, npt.NDArray[np.uint8]]]:
+    def own(*numbers: int) -> Iterator[tuple[EventBatch, npt.NDArray[np.uint8]]]:
         for batch, number_of, rows in numbered():
-            chosen = np.flatnonzero(number_of == number)
+            chosen = np.flatnonzero(np.isin(number_of, numbers))
             if len(chosen):
                 yield batch.select(chosen if rows is None else rows[chosen]), left_out
 
@@ -93,5 +108,9 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
                     theirs, seen = until.without_next(), then
             views[id(theirs.period_s)] = seen
             found.append(Found([analyzer.members.all[member] for member in group], float(volume[number]), theirs))
-    told = answer_with(prediction, found)
-    return told, views.get(id(told.period_s), view)
+    told, main = answer_with(prediction, found)
+    if main is None:
+        return Told(told, view)
+    members = {each.key for each in main.members}
+    its = [number for number, group in enumerate(groups) if analyzer.members.all[group[0]].key in members]
+    return Told(told, views.get(id(told.period_s), view), Again(lambda: chain(own(*its), edges)))

@@ -28,6 +28,7 @@ def panels_of(
     *,
     every_s: float | None = None,
     replayed: Replay | None = None,
+    own: Batches | None = None,
 ) -> Panels:
     """Computes all panels of a trace.
 
@@ -37,7 +38,10 @@ def panels_of(
         prediction: what was found in the whole trace.
         every_s: time between the replay's predictions; None for one a phase.
         replayed: the replay if it is known already.
+        own: the events of those who have the rhythm that was found; None: all have it.
     """
+    whole = None if own is None else signal_of(batches, settings, prediction)
+    batches = batches if own is None else own
     signal = signal_of(batches, settings, prediction)
     phases = phases_of(signal, prediction)
     notes: list[str] = []
@@ -56,6 +60,7 @@ def panels_of(
         wavelet_view(values, signal.bin_s, signal.start_s),
         None if period is None else validity_of(values, signal.bin_s, signal.start_s, period.value),
         tuple(notes),
+        whole,
     )
 
 

@@ -23,6 +23,8 @@ MOST_MOMENTS: Final = 300
 _USUAL_EVERY_S: Final = 1.0
 _FEWEST_MOMENTS: Final = 20
 _FIRST_MOMENTS: Final = 50
+_BETWEEN: Final = 4
+_MOST_BETWEEN: Final = 600  # predictions, of half a millisecond or more each
 _COLUMNS: Final = ("start", "duration", "bytes", "kind", "flags")
 
 
@@ -52,7 +54,9 @@ def replay(
     """
     events = in_order(batches)
     moments = moments_of(events, phases, every_s, bin_ns=max(1, round(bin_s * 1e9)))
-    return judge(job, predictions_at(events, settings, job, moments), phases, period_s)
+    asked = _with_some_between(moments) if every_s is None else moments
+    found = predictions_at(events, settings, job, asked)
+    return judge(job, [found[at] for at in np.searchsorted(asked, moments).tolist()], phases, period_s)
 
 
 def in_order(batches: Batches) -> EventBatch:
@@ -124,6 +128,18 @@ def predictions_at(events: EventBatch, settings: DetectSettings, job: str, momen
             fed = upto
         found.append(predictor.predict(moment))
     return found
+
+
+def _with_some_between(moments: Times) -> Times:
+    """Returns the moments and up to four between each two of them, evenly; fewer where there are many.
+
+    An aggregator predicts between the ends of phases, too, and what it said there matters to what it says next: a
+    rhythm within phases is given up when they are over.
+    """
+    between = min(_BETWEEN, _MOST_BETWEEN // max(len(moments), 1))
+    parts = np.arange(1, between + 1) / (between + 1)
+    inner = moments[:-1, None] + np.diff(moments)[:, None] * parts
+    return np.unique(np.concatenate([moments, np.rint(inner).astype(np.int64).ravel()]))
 
 
 def judge(job: str, predictions: Sequence[Prediction], phases: PhaseColumns, period_s: float | None) -> Replay:

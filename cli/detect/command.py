@@ -18,6 +18,7 @@ from .plotting import check_picture, with_replay, write_picture
 if TYPE_CHECKING:
     from ...analyzers.settings import DetectSettings
     from ...results.analysis import DetectionReport, Grouping, GroupKind
+    from ...results.models import Who
     from ..traces.trace_reading import Trace
 
 _HELP = """Find the I/O period in finished traces, and when the next phase would come.
@@ -136,7 +137,7 @@ def command(
     if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
         settings = _as_reference_samples(trace, settings)
     wanted = Wanted(autocorrelation, strongest or 0, wavelet, all_modes)
-    prediction, analysis = analyse(trace.batches(), settings, name_of(files), wanted, trace.apart)
+    prediction, analysis, own = analyse(trace.batches(), settings, name_of(files), wanted, trace.apart)
     if by is not None:
         analysis = analysis.model_copy(update={"grouping": _grouped(trace, settings, by, top or _TOP)})
     moved = trace.moved()
@@ -157,13 +158,13 @@ def command(
         not_carried=not_carried(trace.omissions),
     )
     if replay:
-        report = with_replay(report, trace.batches(), settings, every_s)
+        report = with_replay(report, trace.batches() if own is None else own, settings, every_s)
     if plot is not None:
-        write_picture(plot, report, trace.batches(), settings, every_s)
-    _print(report, as_json)
+        write_picture(plot, report, trace.batches(), settings, every_s, own)
+    _print(report, as_json, None if own is None else report.prediction.who)
 
 
-def _print(report: DetectionReport, as_json: bool) -> None:
+def _print(report: DetectionReport, as_json: bool, replayed: Who | None) -> None:
     from ...clients.detection.replay_text import print_replay
     from ...clients.detection.text import print_detection
 
@@ -172,7 +173,7 @@ def _print(report: DetectionReport, as_json: bool) -> None:
     else:
         print_detection(report, sys.stdout)
         if report.analysis.replay is not None:
-            print_replay(report.analysis.replay, sys.stdout)
+            print_replay(report.analysis.replay, sys.stdout, replayed)
 
 
 def _window(trace: Trace, since: Moment | None, until: Moment | None) -> Trace:

@@ -54,16 +54,22 @@ def with_replay(
 
 
 def write_picture(
-    target: Path, report: DetectionReport, batches: Batches, settings: DetectSettings, every_s: float | None
+    target: Path,
+    report: DetectionReport,
+    batches: Batches,
+    settings: DetectSettings,
+    every_s: float | None,
+    own: Batches | None,
 ) -> None:
-    """Draws a trace into a file, which appears when it is complete.
+    """Draws a trace into a file, which appears when it is complete; ``own``: the events that the rhythm is of.
 
     Raises:
         click.ClickException: the file cannot be written.
     """
     from ...analyzers.offline.panels import panels_of
 
-    panels = panels_of(batches, settings, report.prediction, every_s=every_s, replayed=report.analysis.replay)
+    replayed = report.analysis.replay
+    panels = panels_of(batches, settings, report.prediction, every_s=every_s, replayed=replayed, own=own)
     if target.suffix.lower() == ".html":
         from ...clients.detection.page import render_detection
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...results.analysis import DetectionReport
 from ...results.panels import Panels
-from ..headline import NO_LINE, further_rhythms, headline_of, other_text, weight_text
+from ..headline import NO_LINE, further_rhythms, headline_of, other_text, weight_text, who_text
 from ..templating import page_template
 from ..units import not_counted_text
 from .pictures_page import embed, library
@@ -27,6 +27,7 @@ def render_detection(report: DetectionReport, panels: Panels) -> str:
         further=further_rhythms(panels.prediction),
         left=not_counted_text(report.not_counted),
         no_line=NO_LINE,
+        whose="" if panels.whole is None or panels.prediction.who is None else who_text(panels.prediction.who),
         phases=len(panels.phases),
         replay=panels.replay,
         validity=panels.validity,

@@ -77,8 +77,10 @@ def embed(panels: Panels) -> tuple[str, dict[str, str]]:
 
 def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: float | None) -> Any:
     signal, prediction, phases = panels.signal, panels.prediction, panels.phases
-    steps = steps_of(signal, _MOST_STEPS, from_s=signal.start_s if since_s is None else since_s)
-    top = float(steps.highest.max(initial=0.0))
+    begin_s = signal.start_s if since_s is None else since_s
+    steps = steps_of(signal, _MOST_STEPS, from_s=begin_s)
+    whole = None if panels.whole is None else steps_of(panels.whole, _MOST_STEPS, from_s=begin_s)
+    top = float((steps if whole is None else whole).highest.max(initial=0.0))
     rate = rate_unit(top)
     high = 1.08 * top / rate.factor if top else 1.0
     place = "start" if since_s is None else "end"
@@ -98,6 +100,9 @@ def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: f
         )  # fmt: skip
         tips = [("phase", "@number"), ("start", f"@start{{0.000}} {unit.name}"), ("lasts", "@lasting{0.000} s")]
         plot.add_tools(HoverTool(renderers=[shade], tooltips=[*tips, ("moves", "@volume{0.0 b}")]))
+    if whole is not None:
+        moved = (whole.read + whole.written) / rate.factor
+        _area(plot, (whole.edges - zero) / unit.factor, np.zeros(len(moved)), moved, SOFT, 0.35, "the whole job")
     edges = (steps.edges - zero) / unit.factor
     zeros, written, read = np.zeros(len(steps.read)), steps.written / rate.factor, steps.read / rate.factor
     if steps.bins_a_step > 1:

@@ -101,6 +101,11 @@ def _signal(axes: Axes, panels: Panels, since_s: float | None) -> None:
     unit = time_unit(end - begin)
     steps = steps_of(signal, _MOST_STEPS, from_s=begin)
     rate = plot_bandwidth(axes, steps, zero, unit)
+    if panels.whole is not None:
+        whole = steps_of(panels.whole, _MOST_STEPS, from_s=begin)
+        edges, moved = (whole.edges - zero) / unit.factor, (whole.read + whole.written) / rate
+        axes.stairs(moved, edges, fill=True, color=SOFT, alpha=0.35, zorder=0.5, label="the whole job")
+        axes.set_ylim(0, max(axes.get_ylim()[1], 1.05 * float(moved.max(initial=0.0))))
     closely = since_s is not None or latest_s(panels) is None
     _shade(axes, panels.phases, begin, zero, unit)
     if closely:

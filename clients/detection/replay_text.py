@@ -7,7 +7,9 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
+from ...results.models import Who
 from ...results.replay import Replay, ReplayStep
+from ..headline import who_text
 from ..units import duration_text
 
 _MOST_ROWS: Final = 40
@@ -34,14 +36,21 @@ def replay_sentences(replay: Replay) -> list[str]:
     return told
 
 
-def print_replay(replay: Replay, stream: TextIO) -> None:
-    """Prints a table of the predictions, evenly thinned where they are many, and the summary."""
+def print_replay(replay: Replay, stream: TextIO, who: Who | None = None) -> None:
+    """Prints a table of the predictions, evenly thinned where they are many, and the summary.
+
+    Args:
+        replay: the predictions and what came.
+        stream: where it is printed.
+        who: whose events were replayed; None for all.
+    """
     console = Console(file=stream, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
     step = max(-(-len(replay.steps) // _MOST_ROWS), 1)
     if shown := replay.steps[::step]:
-        title = "replayed as if live" + (f", each {step}th prediction" if step > 1 else "")
+        title = "replayed as if live" if who is None else f"{who_text(who)}, replayed as if live"
+        title += f", each {step}th prediction" if step > 1 else ""
         table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left")
         for heading in ("after", "phases", "window", "period", "confidence", "next start in", "error", "interval"):
             table.add_column(heading, justify="right")

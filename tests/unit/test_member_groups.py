@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.groups.sketch import BINS, Sketch
 from iotide.analyzers.groups.update import GroupAnalyzer
+from iotide.analyzers.offline.analyses import Wanted, analyse
 from iotide.analyzers.offline.members import Apart, with_groups
+from iotide.analyzers.offline.panels import panels_of
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
@@ -257,3 +259,48 @@ def test_batch_that_spans_two_bins_is_as_its_events_one_by_one(
         alone = np.array([each])
         assert whole.read(0, low, high, alone) == pytest.approx(single.read(0, low, high, alone), rel=1e-4, abs=1e-2)
         assert whole.read(0, low, high, alone) == pytest.approx(bytes_in[each], rel=1e-4, abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    "programs",
+    [
+        [(20.0, 31, 10**6), (33.0, 19, 2 * 10**6)],
+        [(47.0, 25, 10**6), (110.0, 11, 10**7)],
+        [(20.0, 60, 3 * 10**6), (33.0, 36, 10**6), (52.0, 23, 10**6)],
+    ],
+)
+def test_all_that_is_shown_of_the_main_rhythm_is_of_those_who_have_it(programs: list[tuple[float, int, int]]) -> None:
+    """The whole job's phases under a group's period were told as if they were its own, and so was a replay of them."""
+    batches = [
+        (phases(period, count, [4 * at + rank for rank in range(4)], at + 1, size=size, seed=at), stream(f"p{at}"))
+        for at, (period, count, size) in enumerate(programs)
+    ]
+    whole = [(batch, COUNTS) for batch, _ in batches]
+    wanted = DetectSettings()
+    told, _, own = analyse(whole, wanted, "j", Wanted(), lambda: Apart(batches, FILES, COUNTS))
+    assert told.period_s is not None
+    assert told.who is not None
+    assert own is not None
+    period_s, count, size = min(programs, key=lambda each: abs(each[0] - told.period_s.value))
+    assert told.period_s.value == pytest.approx(period_s, rel=0.02)
+    panels = panels_of(whole, wanted, told, own=own)
+    assert len(panels.phases) == count
+    assert np.diff(panels.phases.start_s) == pytest.approx(period_s, rel=0.05)
+    assert panels.phases.volume_bytes == pytest.approx(16 * size, rel=0.02)
+    assert told.scores is not None
+    assert told.scores.bytes_per_phase == pytest.approx(16 * size, rel=0.05)
+    assert panels.whole is not None
+    assert (panels.whole.total[: len(panels.signal.total)] + 1e-6 >= panels.signal.total).all()
+    assert panels.replay is not None
+    assert panels.replay.phases == count
+    assert panels.replay.median_error is not None
+    assert panels.replay.median_error < 0.05
+
+
+def test_rhythm_of_all_has_no_events_of_its_own() -> None:
+    batches = [(phases(20.0, 30, [0, 1, 2, 3], 1), stream())]
+    told, _, own = analyse(
+        [(batches[0][0], COUNTS)], DetectSettings(), "j", Wanted(), lambda: Apart(batches, FILES, COUNTS)
+    )
+    assert told.period_s is not None
+    assert own is None

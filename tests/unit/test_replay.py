@@ -180,3 +180,16 @@ def test_spectrum_marks_candidates_apart_from_harmonics() -> None:
     assert spectrum.power[spectrum.candidates].min() > spectrum.threshold
     assert spectrum.autocorrelation[0] == pytest.approx(1.0)
     assert spectrum.autocorrelation[20] > 0.9
+
+
+def test_replay_gives_up_a_rhythm_within_phases_when_they_are_over() -> None:
+    begins = 300.0 * np.arange(1, 16)[:, None] + 3.75 * np.arange(4)[None, :]
+    start = np.rint(begins.ravel() * 1e9).astype(np.int64)
+    columns = {"start": start, "duration": 3_300_000_000, "kind": int(Kind.WRITE), "bytes": 10**6}
+    batches = [(make_batch(len(start), columns), TYPES)]
+    replayed = replay_of(batches, SETTINGS, detect(batches, SETTINGS, "job"))
+    assert replayed.phases == 15
+    assert replayed.median_error is not None
+    assert replayed.median_error < 0.05
+    late = [step.prediction.period_s for step in replayed.steps[4:]]
+    assert [None if period is None else round(period.value, -1) for period in late] == [300.0] * len(late)
