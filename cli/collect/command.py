@@ -44,7 +44,8 @@ Examples:
 
 Runs until SIGINT or SIGTERM, until `iotide collect --stop SOCKET`, with --until-unused until no traced program is left,
 or with --replay to the end of the files; then ships what is left. Exit status: 0 done, 1 not everything was
-acknowledged, a source failed, or no collector could be stopped, 2 bad usage or unreadable input.
+acknowledged, a source failed, a followed FILE could not be read, or no collector could be stopped, 2 bad usage or
+unreadable input.
 """
 
 
@@ -206,6 +207,7 @@ async def _collect(
             click.echo("iotide: not everything was acknowledged; is the aggregator there?", err=True)
         for problem in agent.problems.first:
             click.echo(f"iotide: {problem}", err=True)
-        return 0 if complete and not agent.counters()["sources_failed"] else 1
+        counters = agent.counters()
+        return 0 if complete and not counters["sources_failed"] and not counters["inputs_unread"] else 1
     finally:
         agent.close()

@@ -67,7 +67,9 @@ class FileSource:
         self._tail.stop()
 
     def close(self) -> None:
-        """Releases the file; what was not polled yet is not read."""
+        """Releases the file; what was not polled yet is not read. Tells of one of which nothing could be read."""
+        if not self._finished and self._is_unread():
+            self.counters["inputs_unread"] += 1
         self._tail.close()
         self._parser, self._head, self._finished = None, b"", True
 
@@ -77,6 +79,8 @@ class FileSource:
         except InputError as problem:
             self._complain(problem)
             data = b""
+        else:
+            self._complaint = ""
         if isinstance(data, Restart):
             return self._end_generation()
         items = self._parse(data) if data else []
@@ -122,6 +126,21 @@ class FileSource:
         items = self._begin(may_wait=False) if self._head else []
         parser, self._parser = self._parser, None
         return items + (parser.finish() if parser else [])
+
+    def _is_unread(self) -> bool:
+        if self._head:
+            try:
+                self._choose(self._head)
+            except InputError as problem:
+                self.problems.add(problem)
+                return True
+        path = Path(self._tail.path)
+        if not self.counters["bytes_read"] and not self._complaint and not path.exists():
+            self.problems.add(
+                InputError(str(path), None, "was never there", "a file that is written while it is followed")
+            )
+            return True
+        return bool(self._complaint) or isinstance(self._parser, Unreadable)
 
     def _complain(self, problem: InputError) -> None:
         if str(problem) != self._complaint:  # a followed file meets the same error at every poll

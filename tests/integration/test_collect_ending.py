@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import signal
 import subprocess
@@ -13,9 +14,10 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.jobs.job_summary import summary_of
-from support.commands import IOTIDE, iotide, plain_environment
+from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.programs import need
-from support.serving import serving
+from support.serving import serving, until
+from support.signals import handles
 from support.slurm import slurm
 from support.waiting import DEADLINE_S, wait_for
 
@@ -38,6 +40,13 @@ def collector(tracer: Path, endpoint: str, *options: str) -> Iterator[subprocess
     finally:
         process.kill()
         process.communicate()
+
+
+@contextmanager
+def following(path: Path, endpoint: str) -> Iterator[subprocess.Popen[str]]:
+    command = [*IOTIDE, "collect", "--connect", endpoint, "--job", "job", str(path)]
+    with Program(command, env=plain_environment(), stderr=subprocess.PIPE, text=True) as process:
+        yield process
 
 
 def traced(tracer: Path, cwd: Path, count: int) -> None:
@@ -140,3 +149,41 @@ async def test_recipe_for_slurm_ends_with_everything_acknowledged(tmp_path: Path
             assert summary_of(job, 0).ranks == 2
             assert not server.aggregator.counters["events_dropped"]
             assert (tmp_path / "job.out").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "told"),
+    [
+        ("folder", 1, "not a regular file"),
+        ("pipe", 1, "not a regular file"),
+        ("loop", 1, "symbolic links"),
+        ("absent", 1, "was never there"),
+        ("binary", 1, "the format is not recognised"),
+        ("empty", 0, ""),
+        ("lines", 0, ""),
+    ],
+)
+async def test_status_tells_whether_a_followed_file_could_be_read(
+    tmp_path: Path, kind: str, status: int, told: str
+) -> None:
+    path = tmp_path / "input"
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path)
+        case "loop":
+            path.symlink_to(path)
+        case "binary":
+            path.write_bytes(b"\xc1" * 1000)  # which no MessagePack has
+        case "empty":
+            path.touch()
+        case "lines":
+            path.write_text('{"call": "write", "path": "/x", "start": 1, "dur": 1, "size": 5}\n')
+    async with serving(ingest=f"ipc://{tmp_path}/in") as server:
+        with following(path, server.ingest_endpoint) as process:
+            await until(lambda: kind != "lines" or "job" in server.aggregator.jobs)
+            await asyncio.to_thread(wait_for, lambda: handles(process.pid, signal.SIGTERM), what="its handler")
+            process.send_signal(signal.SIGTERM)
+            _, said = await asyncio.to_thread(process.communicate, timeout=DEADLINE_S)
+    assert (process.returncode, told in said, bool(said)) == (status, True, bool(told)), said

@@ -29,6 +29,7 @@ from iotide.results.models import JobDetail, JobList, Prediction, SignalSeries
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.programs import need
 from support.serving import PERIOD_S, Fed, feeding, serving, until
+from support.signals import handles
 from support.waiting import DEADLINE_S, wait_for
 
 SYS_WRITE = {"x86_64": 1, "aarch64": 64}.get(platform.machine(), 1)
@@ -435,9 +436,3 @@ def test_collect_without_an_aggregator_says_so(tmp_path: Path) -> None:
         _, err = collector.communicate(timeout=DEADLINE_S)
     assert collector.returncode == 1
     assert "is the aggregator there?" in err
-
-
-def handles(pid: int, number: signal.Signals) -> bool:
-    """Tells whether a process has a handler for a signal, from /proc."""
-    caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
-    return caught is not None and bool(int(caught[1], 16) >> (number - 1) & 1)
