@@ -87,7 +87,7 @@ def native(folder, name):
     """A part that Python is too slow for; without it a fallback in Python does the same."""
     sources, headers = (sorted(map(str, Path(folder).glob(f"*.{kind}"))) for kind in "ch")
     headers += sorted(map(str, Path("collectors/native").glob("*.h")))
-    options = ["-std=gnu11", "-O2", "-fvisibility=hidden", *WARNINGS]
+    options = ["-std=gnu11", "-O3", "-fvisibility=hidden", *WARNINGS]
     place = f"iotide.{folder.replace('/', '.')}.{name}"
     digest = Path("build", "digests", f"{name}.c")
     digest.parent.mkdir(parents=True, exist_ok=True)

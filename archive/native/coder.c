@@ -22,6 +22,7 @@
 #define GUESSES 16
 #define USUAL_FIELDS 12 /* of a call, as columns.py has them */
 #define USUAL_FIRST 9
+#define OF_HANDLE (USUAL_FIELDS - USUAL_FIRST)
 
 struct terminal {
     uint32_t group;
@@ -303,6 +304,24 @@ static uint32_t code(struct coder *c, uint32_t group, int64_t *growth) {
     return found;
 }
 
+/* Tells whether a terminal is that of these growths, none of which is a literal. */
+static inline bool is_plain(const struct coder *c, uint32_t at, uint32_t group, const int64_t *growth, uint32_t all) {
+    return at < c->terminal_count && c->terminals[at].group == group && !c->terminals[at].literals &&
+           same_growths(c->growths + (size_t)at * all, growth, all);
+}
+
+/* Returns the terminal of a call, which is guessed at first; growth is overwritten. */
+static inline uint32_t terminal_of(struct coder *c, struct guess *guess, uint32_t group, int64_t *growth, uint32_t all) {
+    if (is_plain(c, guess->terminal, group, growth, all))
+        return guess->terminal;
+    uint32_t found = find_terminal(c, group, 0, growth);
+    if (found == NONE)
+        found = code(c, group, growth);
+    if (!c->failed)
+        guess->terminal = found;
+    return found;
+}
+
 static inline __attribute__((always_inline)) uint64_t feed(struct coder *c, const uint32_t *groups,
                                                           const int64_t *fields, uint64_t length, int32_t *terminals,
                                                           uint32_t first, uint32_t all) {
@@ -323,17 +342,9 @@ static inline __attribute__((always_inline)) uint64_t feed(struct coder *c, cons
         memcpy(of_handle, now + first, (all - first) * sizeof *now);
         for (uint32_t field = 0; field < all; field++)
             growth[field] = (int64_t)((uint64_t)now[field] - (uint64_t)before[field]);
-        uint32_t found = guess->terminal;
-        if (found >= c->terminal_count || c->terminals[found].group != groups[i] || c->terminals[found].literals ||
-            !same_growths(c->growths + (size_t)found * all, growth, all)) {
-            found = find_terminal(c, groups[i], 0, growth);
-            if (found == NONE)
-                found = code(c, groups[i], growth);
-            if (c->failed)
-                return i;
-            guess->terminal = found;
-        }
-        terminals[i] = (int32_t)found;
+        terminals[i] = (int32_t)terminal_of(c, guess, groups[i], growth, all);
+        if (c->failed)
+            return i;
     }
     return length;
 }
@@ -345,6 +356,39 @@ EXPORT uint64_t coder_feed(struct coder *c, const uint32_t *groups, const int64_
     if (c->fields == USUAL_FIELDS && c->first_of_handle == USUAL_FIRST) /* as constants, which is much faster */
         return feed(c, groups, fields, length, terminals, USUAL_FIRST, USUAL_FIELDS);
     return feed(c, groups, fields, length, terminals, c->first_of_handle, c->fields);
+}
+
+/* Codes calls that differ from the one coded last in the fields of the handle alone, by a coder of the usual fields:
+ * fields[length][USUAL_FIELDS - USUAL_FIRST] -> terminals[length]. Returns how many it took, as coder_feed does. */
+uint64_t coder_feed_alike(struct coder *c, uint32_t group, int64_t handle, const int64_t *fields, uint64_t length,
+                          int32_t *terminals) {
+    struct guess *guess = &c->guesses[group % GUESSES];
+    int64_t *last = guessed_handle(c, guess, group, handle), at[OF_HANDLE];
+    const int64_t *expected = NULL; /* growths of the terminal before, where it is plain */
+    uint64_t done = 0;
+    if (c->failed)
+        return 0;
+    memcpy(at, last, sizeof at);
+    for (; done < length && c->terminal_count < MOST_TERMINALS; done++, fields += OF_HANDLE) {
+        int64_t growth[USUAL_FIELDS] = {0}, *by = growth + USUAL_FIRST;
+        for (int field = 0; field < OF_HANDLE; field++) {
+            by[field] = (int64_t)((uint64_t)fields[field] - (uint64_t)at[field]);
+            at[field] = fields[field];
+        }
+        if (!expected || !same_growths(expected, by, OF_HANDLE)) {
+            int64_t coded[USUAL_FIELDS];
+            memcpy(coded, growth, sizeof coded);
+            uint32_t found = terminal_of(c, guess, group, coded, USUAL_FIELDS);
+            if (c->failed)
+                return done;
+            expected = is_plain(c, found, group, growth, USUAL_FIELDS)
+                           ? c->growths + (size_t)found * USUAL_FIELDS + USUAL_FIRST
+                           : NULL;
+        }
+        terminals[done] = (int32_t)guess->terminal;
+    }
+    memcpy(last, at, sizeof at);
+    return done;
 }
 
 EXPORT bool coder_failed(const struct coder *c) {

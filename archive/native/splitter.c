@@ -9,6 +9,8 @@
 #define EXPORT __attribute__((visibility("default")))
 #define INTEGERS 6 /* of a signature */
 #define FIELDS 12
+#define FIRST_OF_HANDLE 9
+#define OF_HANDLE (FIELDS - FIRST_OF_HANDLE)
 #define STATIC 10
 #define BLOCK 256 /* rows that are split and then coded */
 
@@ -94,6 +96,7 @@ static bool same_throughout(const struct batch *b, const enum column *columns, i
 }
 
 static const enum column KINDS[] = {LAYER, KIND, DEPTH, ERRNO, FLAGS}, THREADS[] = {PID, TID, RANK};
+static const enum column REST[] = {CALL, SIGNATURE, HANDLE, PARENT, FILE_}; /* but the fields of the handle */
 
 /* What of a key was read, and need not be again where it is the same throughout. */
 struct reading {
@@ -110,6 +113,16 @@ static void read_kinds(const struct batch *b, uint64_t i, struct key *key) {
 static void read_threads(const struct batch *b, uint64_t i, struct key *key) {
     key->words[2] = READ(uint32_t, b, PID, i) | (uint64_t)READ(uint32_t, b, TID, i) << 32;
     key->words[3] = READ(uint32_t, b, RANK, i);
+}
+
+/* Reads the fields of the handle: -> fields[length][OF_HANDLE]. */
+static void read_of_handle(const struct batch *b, uint64_t first, uint64_t length, int64_t *fields) {
+    for (uint64_t i = first; i < first + length; i++, fields += OF_HANDLE) {
+        int64_t requested = READ(int64_t, b, REQUESTED, i), bytes = READ(int64_t, b, BYTES, i);
+        fields[0] = READ(int64_t, b, OFFSET, i);
+        fields[1] = requested;
+        fields[2] = (int64_t)((uint64_t)requested - (uint64_t)bytes);
+    }
 }
 
 /* Splits rows from first on: -> groups[length], fields[length][FIELDS]. Returns how many: fewer than length at a row
@@ -147,16 +160,20 @@ static uint64_t split_rows(struct splitter *s, const struct batch *b, uint64_t f
             last = reading.key;
         }
         groups[done] = group;
-        int64_t requested = READ(int64_t, b, REQUESTED, i), bytes = READ(int64_t, b, BYTES, i);
         fields[0] = READ(uint32_t, b, HANDLE, i);
         fields[1] = READ(uint32_t, b, PARENT, i);
         fields[2] = READ(uint32_t, b, FILE_, i);
         memcpy(fields + 3, b->integers + signature * INTEGERS, INTEGERS * sizeof *fields);
-        fields[9] = READ(int64_t, b, OFFSET, i);
-        fields[10] = requested;
-        fields[11] = (int64_t)((uint64_t)requested - (uint64_t)bytes);
+        read_of_handle(b, i, 1, fields + FIRST_OF_HANDLE);
     }
     return length;
+}
+
+/* Returns whether rows differ in the fields of the handle alone. */
+static bool rows_are_alike(const struct batch *b) {
+    return same_throughout(b, KINDS, sizeof KINDS / sizeof *KINDS) &&
+           same_throughout(b, THREADS, sizeof THREADS / sizeof *THREADS) &&
+           same_throughout(b, REST, sizeof REST / sizeof *REST);
 }
 
 /* Splits rows, as split_rows does. */
@@ -171,11 +188,18 @@ EXPORT uint64_t splitter_code(struct splitter *s, struct coder *coder, const str
                               int32_t *terminals, bool *full, bool *failed) {
     uint32_t groups[BLOCK];
     int64_t fields[BLOCK * FIELDS];
+    bool alike = rows_are_alike(b);
     *full = *failed = false;
     for (uint64_t done = 0; done < length;) {
-        uint64_t wanted = length - done < BLOCK ? length - done : BLOCK;
-        uint64_t split = split_rows(s, b, done, wanted, groups, fields, failed);
-        uint64_t coded = coder_feed(coder, groups, fields, split, terminals + done);
+        uint64_t wanted = alike && !done ? 1 : length - done < BLOCK ? length - done : BLOCK, split = wanted, coded;
+        if (alike && done) { /* the first row is still in groups and fields */
+            int64_t of_handle[BLOCK * OF_HANDLE];
+            read_of_handle(b, done, wanted, of_handle);
+            coded = coder_feed_alike(coder, *groups, *fields, of_handle, wanted, terminals + done);
+        } else {
+            split = split_rows(s, b, done, wanted, groups, fields, failed);
+            coded = coder_feed(coder, groups, fields, split, terminals + done);
+        }
         done += coded;
         *full = coded < split;
         if (split < wanted || *full)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from iotide.archive.codec.coder import Coder
 from iotide.archive.codec.columns import FIELDS, FIRST_OF_HANDLE
 from iotide.archive.codec.splitter import COLUMNS, Splitter
-from iotide.events import Definitions, DefinitionTable, EventBatch, make_batch
+from iotide.events import Definitions, DefinitionTable, EventBatch, concatenate, make_batch
 from iotide.events.schema import COLUMNS as SCHEMA
 
 Split = tuple[list[int], list[list[int]], list[list[int]], list[tuple[int, int, int]], list[str], list[str]]
@@ -64,10 +64,13 @@ def test_kernel_and_fallback_split_alike(batch: EventBatch, pieces: int) -> None
     assert split(Splitter(), batch, pieces) == expected
 
 
-def coded(batch: EventBatch, pieces: int) -> tuple[list[int], list[list[int]], list[list[int]]]:
+def coded(*batches: EventBatch, pieces: int = 1) -> tuple[list[int], list[list[int]], list[list[int]]]:
     splitter, coder = Splitter(), Coder(len(FIELDS), FIRST_OF_HANDLE)
-    parts = np.linspace(0, len(batch), pieces + 1).astype(int).tolist()
-    made = [splitter.code(batch, low, high, table(), coder).tolist() for low, high in pairwise(parts)]
+    made = [
+        splitter.code(batch, low, high, table(), coder).tolist()
+        for batch in batches
+        for low, high in pairwise(np.linspace(0, len(batch), pieces + 1).astype(int).tolist())
+    ]
     terminals = coder.new_terminals()
     known = np.column_stack([terminals.groups, terminals.literals, terminals.growths])
     return (
@@ -89,9 +92,30 @@ def test_split_and_coded_at_once_is_what_fallbacks_make_one_after_the_other(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("iotide.archive.codec.splitter.native", lambda: None)
         patch.setattr("iotide.archive.codec.coder.native", lambda: None)
-        expected = coded(batch, 1)
-    assert coded(batch, 1) == expected
-    assert coded(batch, 3) == expected
+        expected = coded(batch)
+    assert coded(batch) == expected
+    assert coded(batch, pieces=3) == expected
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32), st.integers(1, 900), st.sets(st.sampled_from(COLUMNS[-3:])), st.integers(1, 40))
+def test_calls_alike_but_for_their_place_and_size_are_coded_as_any_others(
+    seed: int, length: int, varying: set[str], kinds: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    steps = {name: rng.integers(0, kinds, length) * rng.integers(0, 2, length) for name in sorted(varying)}
+    batch = make_batch(
+        length, {name: np.cumsum(step) % 5000 for name, step in steps.items()} | {"call": 2, "handle": 7}
+    )
+    others = make_batch(length, {"call": rng.integers(1, 3, length), "handle": 7, "offset": np.arange(length)})
+    whole = concatenate([others, batch, others, batch])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("iotide.archive.codec.splitter.native", lambda: None)
+        patch.setattr("iotide.archive.codec.coder.native", lambda: None)
+        expected = coded(whole)
+    assert coded(others, batch, others, batch) == expected
+    assert coded(others, batch, others, batch, pieces=3) == expected
 
 
 @pytest.mark.slow
