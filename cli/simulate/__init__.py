@@ -1,0 +1,1 @@
+"""``iotide simulate``: what policies of I/O scheduling would do to jobs."""

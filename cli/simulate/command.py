@@ -1,0 +1,248 @@
+"""``iotide simulate``: what policies of I/O scheduling would do to jobs."""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..common.grouped_help import SectionCommand, SectionOption
+from ..common.rates import Rate
+
+if TYPE_CHECKING:
+    from ...clients.schedulers.fluid import Job
+    from ...clients.schedulers.protocol import Policy
+    from ...results.schedule import Simulation
+    from .planning import Plan
+    from .real_jobs import Start
+
+_HELP = """Simulate I/O scheduling policies on jobs that share one bandwidth, and compare them.
+
+JOBs are finished traces and archives (each one job; `iotide run` leaves archives), a running job's address
+http://HOST:9788/jobs/JOB, or an aggregator's http://HOST:9788 for all of its running jobs. Mixes of periodic jobs
+come from --class or --mix instead. The model is fluid: rates change when an I/O phase begins or ends, and no time step
+is taken. docs/scheduling.md has the formulas and the format of --mix.
+
+\b
+Policies:
+  fair-share         equal shares of the bandwidth
+  fcfs               the phase that began first has the bandwidth
+  set-10             sets by order of magnitude of the period, one job of each, weight 10^-set (IO-Sets)
+  lowest-yield       the job with the lowest yield has the bandwidth (GreedyYield)
+  volume-first[:F]   least predicted volume first, lifted by lost yield; fairness F from 0, default 0.5
+
+\b
+Columns: I/O slowdown is the time in I/O over the time that this I/O takes alone, mean and highest over the jobs; yield
+the time that a job's work takes alone over the time elapsed; computing the share of time that jobs compute.
+
+\b
+Examples:
+  iotide simulate monday/*.iotide                         what would Set-10 have done to these jobs?
+  iotide simulate --start random --bandwidth 2G a.iotide b.iotide c.iotide
+  iotide simulate --class 20x10 --class 20x100 --class 20x1000 --spread 0.5 --load 0.8
+  iotide simulate --mix mix.toml --policy set-10 --policy volume-first:4 --wrong 0.5
+  iotide simulate --plot shares.svg --plot-to 600 --class 1x19.2 --class 15x384
+  iotide simulate --json http://127.0.0.1:9788 | jq '.policies[] | {policy, io_slowdown}'
+
+Exit status: 0 simulated, 1 the work failed, 2 bad usage or nothing could be read.
+"""
+_DURATION_S: Final = 20_000.0
+_BANDWIDTH: Final = 1e9
+_LOAD: Final = 0.8
+_jobs = partial(click.option, cls=SectionOption, section="Jobs")
+_model = partial(click.option, cls=SectionOption, section="Model", show_default=True)
+_told = partial(click.option, cls=SectionOption, section="Predictions", show_default=True)
+_output = partial(click.option, cls=SectionOption, section="Output")
+
+
+@click.command("simulate", cls=SectionCommand, help=_HELP)
+@click.argument("sources", metavar="[JOB]...", nargs=-1)
+@_jobs(
+    "--class",
+    "classes",
+    multiple=True,
+    metavar="COUNTxPERIOD",
+    help="Periodic jobs: their number and mean iteration length in seconds, such as 20x100. Repeatable.",
+)
+@_jobs(
+    "--mix",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Description of classes and jobs in TOML, or in JSON if the name ends in .json.",
+)
+@_jobs(
+    "--load",
+    type=click.FloatRange(0, 10, min_open=True),
+    metavar="SHARE",
+    help=f"I/O of the classes, over the bandwidth, if each job ran alone.  [default: {_LOAD}]",
+)
+@_jobs(
+    "--spread",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Standard deviation of iteration lengths of the jobs of a --class, over their mean.  [default: 0]",
+)
+@_jobs(
+    "--jitter",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Standard deviation of gaps and volumes of each job of a --class, over their means.  [default: 0]",
+)
+@_jobs("--uneven", is_flag=True, help="Multiply each job's part of the load by a random number from 0 to 1.")
+@_jobs(
+    "--start",
+    type=click.Choice(("recorded", "together", "random")),
+    help="Start of traced JOBs: as recorded, all at once, or at random within one iteration.  [default: recorded where "
+    "all traces say when they were made, else together]",
+)
+@_model(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="NAME",
+    show_default="all five",
+    help="Policy to simulate, as listed above. Repeatable.",
+)
+@_model(
+    "--bandwidth",
+    type=Rate(),
+    metavar="BYTES/S",
+    show_default="1G; the highest of the jobs' own for JOBs",
+    help="Bandwidth that all jobs share, with k, M, G or T behind it.",
+)
+@_model(
+    "--limit",
+    type=Rate(),
+    metavar="BYTES/S",
+    show_default="--bandwidth; the mean within its phases for a JOB",
+    help="Bandwidth that one job can use at most.",
+)
+@_model(
+    "--duration",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    show_default="20000; until all have ended for traces",
+    help="Simulated time.",
+)
+@_model("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of all that is drawn at random.")
+@_told("--late", type=click.IntRange(0, 1_000_000), default=0, metavar="PHASES", help="Delay of all predictions.")
+@_told(
+    "--wrong",
+    type=click.FloatRange(0, 10),
+    default=0.0,
+    metavar="SHARE",
+    help="Standard deviation of predicted over true periods and volumes (of their logarithms).",
+)
+@_told("--missing", type=click.FloatRange(0, 1), default=0.0, metavar="SHARE", help="Share of jobs without prediction.")
+@_output(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the bandwidth of each job or class over time, one panel for each policy (.svg).",
+)
+@_output("--plot-from", type=click.FloatRange(min=0), metavar="SECONDS", help="Start of the picture.  [default: 0]")
+@_output("--plot-to", type=click.FloatRange(min=0), metavar="SECONDS", help="End of the picture.  [default: the end]")
+@_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    sources: tuple[str, ...],
+    classes: tuple[str, ...],
+    mix: Path | None,
+    load: float | None,
+    spread: float | None,
+    jitter: float | None,
+    uneven: bool,
+    start: Start | None,
+    policies: tuple[str, ...],
+    bandwidth: float | None,
+    limit: float | None,
+    duration: float | None,
+    seed: int,
+    late: int,
+    wrong: float,
+    missing: float,
+    plot: Path | None,
+    plot_from: float | None,
+    plot_to: float | None,
+    as_json: bool,
+) -> None:
+    """Reads jobs, simulates, prints."""
+    if sum(map(bool, (sources, classes, mix))) != 1:
+        raise click.UsageError("name jobs in one way: JOBs (traces or addresses), --class, or --mix")
+    if sources and (load is not None):
+        raise click.UsageError("--load is for --class and --mix: JOBs have the load that they have")
+    if not classes and (spread is not None or jitter is not None or uneven):
+        raise click.UsageError("--spread, --jitter and --uneven are for --class; a --mix says them of each class")
+    if start is not None and not sources:
+        raise click.UsageError("--start is for traced JOBs")
+    if plot is None and (plot_from is not None or plot_to is not None):
+        raise click.UsageError("--plot-from and --plot-to need --plot")
+    window = (plot_from or 0.0, math.inf if plot_to is None else plot_to)
+    if window[0] >= window[1]:
+        raise click.UsageError(f"--plot-to {plot_to:g} is not after --plot-from {window[0]:g}")
+    if plot is not None:
+        from .plotting import check_picture
+
+        check_picture(plot, [*sources, *([str(mix)] if mix else [])])
+    from ...clients.schedulers.study import POLICY_NAMES, policy_named
+    from .planning import plan_of_classes, plan_of_mix, plan_of_sources
+
+    try:
+        chosen = [policy_named(name) for name in dict.fromkeys(policies or POLICY_NAMES)]
+        if classes:
+            plan = plan_of_classes(
+                classes, spread or 0.0, jitter or 0.0, uneven, load or _LOAD, bandwidth or _BANDWIDTH, limit,
+                duration or _DURATION_S, seed,
+            )  # fmt: skip
+        elif mix is not None:
+            plan = plan_of_mix(mix, load, bandwidth, limit, duration, seed)
+        else:
+            plan = plan_of_sources(sources, start, bandwidth, limit, duration, seed)
+        simulation, jobs = _simulated(plan, chosen, late, wrong, missing, seed)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if plot is not None:
+        from .plotting import write_picture
+
+        write_picture(plot, simulation, jobs, window)
+    if as_json:
+        click.echo(simulation.model_dump_json(indent=2))
+    else:
+        from ...clients.schedulers.text import print_simulation
+
+        print_simulation(simulation, sys.stdout)
+
+
+def _simulated(
+    plan: Plan, chosen: list[tuple[str, Policy]], late: int, wrong: float, missing: float, seed: int
+) -> tuple[Simulation, list[Job]]:
+    """Runs the jobs under each policy."""
+    from ...clients.schedulers.predictions import Errors, with_errors
+    from ...clients.schedulers.study import load_of, longest_alone_s, run
+    from ...results.schedule import PredictionErrors, Simulation
+    from ..common.progress import step_progress
+
+    jobs = with_errors(plan.jobs, Errors(late, wrong, missing), seed)
+    horizon = math.inf if plan.duration_s is None else plan.duration_s
+    expected = min(horizon, longest_alone_s(jobs, plan.bandwidth))
+    results = []
+    with step_progress("simulating") as progress:
+        for place, (name, policy) in enumerate(chosen):
+
+            def show(now: float, place: int = place) -> None:
+                progress(100 * place + int(99 * min(1.0, now / expected)), 100 * len(chosen))
+
+            results.append(run(name, policy, jobs, plan.bandwidth, horizon, progress=show))
+    return Simulation(
+        sources=plan.sources,
+        seed=seed,
+        bandwidth=plan.bandwidth,
+        duration_s=plan.duration_s,
+        load=load_of(jobs, plan.bandwidth),
+        errors=PredictionErrors(late=late, wrong=wrong, missing=missing),
+        notes=plan.notes,
+        policies=results,
+    ), jobs

@@ -1,0 +1,55 @@
+"""The picture of ``iotide simulate``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from ...clients.schedulers.fluid import Job, simulate
+from ...clients.schedulers.picture import Groups, Shares, draw
+from ...clients.schedulers.study import policy_named
+from ...results.schedule import Simulation
+from ..common.atomic_files import private_file
+
+
+def check_picture(target: Path, inputs: Sequence[str]) -> None:
+    """Refuses a picture that cannot be written, before the work begins.
+
+    Raises:
+        click.UsageError: of another kind, in no folder, or an input.
+    """
+    if target.suffix.lower() != ".svg":
+        raise click.UsageError(f"--plot {target}: unknown kind of picture; expected a name that ends in .svg")
+    if not target.parent.is_dir():
+        raise click.UsageError(f"--plot {target}: there is no folder {target.parent}")
+    if target.is_dir():
+        raise click.UsageError(f"--plot {target}: that is a folder")
+    if target.exists() and any(Path(each).exists() and target.samefile(each) for each in inputs):
+        raise click.UsageError(f"--plot {target}: that is an input, which is not overwritten")
+
+
+def write_picture(target: Path, simulation: Simulation, jobs: Sequence[Job], window_s: tuple[float, float]) -> None:
+    """Runs each policy again up to the end of the picture, and draws who had the bandwidth.
+
+    Raises:
+        click.ClickException: the file cannot be written, or nothing happens in the window.
+    """
+    end = min(window_s[1], max(result.elapsed_s for result in simulation.policies))
+    if end <= window_s[0]:
+        raise click.ClickException(f"--plot-from {window_s[0]:g}: the simulation ends after {end:g} s")
+    groups = Groups(jobs)
+    recorded = {}
+    for result in simulation.policies:
+        shares = recorded[result.policy] = Shares(groups, window_s[0], end)
+        horizon = min(end, simulation.duration_s or math.inf)
+        simulate(jobs, policy_named(result.policy)[1], simulation.bandwidth, horizon, record=shares)
+    content = draw(recorded, groups, simulation.bandwidth, (window_s[0], end))
+    try:
+        with private_file(target) as file:
+            file.write(content.encode(errors="replace"))
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
+    click.echo(f"iotide: picture: {target}", err=True)

@@ -1,0 +1,132 @@
+"""Reads the jobs of a simulation from traces, archives and running aggregators."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from ...analyzers.offline.panels import phases_of, signal_of
+from ...analyzers.offline.trace import examine
+from ...analyzers.settings import DetectSettings
+from ...clients.job_fetch import fetch, fetch_of_all, is_address
+from ...clients.schedulers.fluid import Job
+from ...clients.schedulers.observed import job_of_phases, job_of_prediction
+from ...events import InputError
+from ...results.models import JobList, Prediction
+from ...results.panels import PhaseColumns, TraceSignal
+from ..common.naming import unique_name
+from ..traces.trace_reading import read_and_tell
+
+Start = Literal["recorded", "together", "random"]
+_ITERATIONS: Final = 20
+_PAUSE_BINS: Final = 3
+"""Without a rhythm, bursts that are nearer to one another are one phase."""
+
+
+@dataclass(slots=True)
+class RealJobs:
+    """Jobs that were read, notes on them, and how long they go on if that was assumed for running jobs."""
+
+    jobs: list[Job] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    clocks: set[bool] = field(default_factory=set)
+    duration_s: float | None = None
+
+
+def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
+    """Reads each source: a trace or archive is one job, an address is one running job or all of an aggregator.
+
+    Args:
+        sources: files and addresses.
+        duration_s: how long running jobs go on; None for twenty of the longest period.
+
+    Raises:
+        InputError: a source cannot be read, or none has a job.
+    """
+    real = RealJobs()
+    predictions = [each for source in sources if is_address(source) for each in _predictions(source)]
+    for source in sources:
+        if not is_address(source):
+            _add_trace(real, Path(source))
+    if predictions:
+        periods = [each.period_s.value for each in predictions if each.period_s is not None]
+        lasting = duration_s or _ITERATIONS * max(periods, default=1.0)
+        real.duration_s = None if len(sources) > sum(map(is_address, sources)) else lasting
+        for prediction in predictions:
+            try:
+                real.jobs.append(job_of_prediction(prediction, lasting))
+            except ValueError as error:
+                real.notes.append(f"job {prediction.job} {error}: left out")
+    if not real.jobs:
+        told = "; ".join(real.notes) or "no job"
+        raise InputError(", ".join(sources), None, told, "at least one job that does I/O")
+    taken: set[str] = set()
+    real.jobs = [replace(job, name=unique_name(job.name, taken)) for job in real.jobs]
+    return real
+
+
+def placed(real: RealJobs, start: Start | None, seed: int) -> list[Job]:
+    """Returns the jobs with their starts, the first at 0.
+
+    Raises:
+        InputError: times were recorded by clocks without a common zero.
+    """
+    if start == "recorded" and real.clocks == {True, False}:
+        raise InputError("--start recorded", None, "not all traces say when they were made", "--start together")
+    jobs = real.jobs
+    if start == "together" or (start is None and real.clocks != {True}):
+        return [replace(job, start_s=0.0) for job in jobs]
+    if start == "random":
+        chance = random.Random(seed)  # noqa: S311  (no secret)
+        longest = max(job.gaps_s[0] + sum(job.gaps_s[1:]) / max(1, len(job.gaps_s) - 1) for job in jobs)
+        return [replace(job, start_s=chance.random() * longest) for job in jobs]
+    first = min(job.start_s for job in jobs)
+    return [replace(job, start_s=job.start_s - first) for job in jobs]
+
+
+def _predictions(address: str) -> list[Prediction]:
+    parts = urlsplit(address)
+    base = f"{parts.scheme}://{parts.netloc}"
+    if "/jobs/" in parts.path:
+        return [fetch(address, "prediction", Prediction)]
+    listed = fetch_of_all(address, "jobs", JobList)
+    running = [job.job for job in listed.jobs if job.state != "ended" and job.predictions]
+    return [fetch(f"{base}/jobs/{name}", "prediction", Prediction) for name in running]
+
+
+def _add_trace(real: RealJobs, path: Path) -> None:
+    settings = DetectSettings()
+    trace = read_and_tell((path,), None, settings.rule, signal_only=True)
+    name = next((stream.info.job for stream in trace.streams.values() if stream.info.job), path.stem)
+    prediction, _ = examine(trace.batches(), settings, name)
+    signal = signal_of(trace.batches(), settings, prediction)
+    phases = phases_of(signal, prediction)
+    if not len(phases):
+        phases = _bursts(signal)
+        real.notes.append(f"{path.name} has no period: nothing is predicted of it")
+    first, last = trace.span_ns
+    try:
+        job = job_of_phases(name, (first / 1e9, last / 1e9), phases, prediction)
+    except ValueError as error:
+        real.notes.append(f"{path.name}: {error}: left out")
+        return
+    real.jobs.append(job)
+    real.clocks.add(trace.wall_clock)
+
+
+def _bursts(signal: TraceSignal) -> PhaseColumns:
+    """Returns stretches of I/O, those with short pauses between them joined."""
+    busy = np.flatnonzero(signal.total > 0)
+    if not len(busy):
+        return PhaseColumns(np.zeros(0), np.zeros(0), np.zeros(0))
+    breaks = np.flatnonzero(np.diff(busy) > _PAUSE_BINS)
+    first, last = busy[np.r_[0, breaks + 1]], busy[np.r_[breaks, len(busy) - 1]]
+    volumes = np.add.reduceat(signal.total, first) * signal.bin_s
+    starts, ends = (signal.start_s + edges.astype(np.float64) * signal.bin_s for edges in (first, last + 1))
+    return PhaseColumns(starts, ends, volumes.astype(np.float64))

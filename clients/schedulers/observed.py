@@ -1,0 +1,93 @@
+"""Jobs that were observed, as jobs of a simulation: phases of a finished trace, predictions of a running job."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ...results.models import Prediction
+from ...results.panels import PhaseColumns
+from .fluid import Job
+from .mixes import MOST_PHASES
+from .predictions import perfect
+from .protocol import Forecast
+
+_SHORTEST_S = 1e-6
+
+
+def job_of_phases(
+    name: str,
+    span_s: tuple[float, float],
+    phases: PhaseColumns,
+    prediction: Prediction,
+) -> Job:
+    """Makes a job of the I/O phases of a finished trace.
+
+    The job can take its mean bandwidth within phases. What is predicted of each phase is the phase itself, with the
+    probabilities of the prediction; without a period nothing is predicted.
+
+    Args:
+        name: of the job.
+        span_s: start and end of the trace.
+        phases: of I/O, in order.
+        prediction: what was found in the trace.
+
+    Raises:
+        ValueError: there are no bytes.
+    """
+    columns = (column.tolist() for column in (phases.start_s, phases.end_s, phases.volume_bytes))
+    rows = [row for row in zip(*columns, strict=True) if row[2] > 0]
+    if not rows:
+        raise ValueError("no bytes were moved that count")
+    busy = math.fsum(max(end - start, _SHORTEST_S) for start, end, _ in rows)
+    limit = math.fsum(volume for _, _, volume in rows) / busy
+    gaps, before = [], span_s[0]
+    for start, end, _ in rows:
+        gaps.append(max(0.0, start - before))
+        before = max(end, start + _SHORTEST_S)
+    moved = tuple(volume for _, _, volume in rows)
+    told: tuple[Forecast | None, ...] = (None,) * len(rows)
+    if prediction.period_s is not None:
+        sure = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
+        told = tuple(
+            replace(each, period_s=prediction.period_s.value, confidence=prediction.confidence, next_confidence=sure)
+            for each in perfect(gaps, moved, limit)
+        )
+    return Job(name, tuple(gaps), moved, limit, told, span_s[0], max(0.0, span_s[1] - before))
+
+
+def job_of_prediction(prediction: Prediction, duration_s: float) -> Job:
+    """Makes a job of what is predicted of a running one: its next phase, again and again.
+
+    Raises:
+        ValueError: there is no period, no next phase, or no volume in it; the text follows the job's name.
+    """
+    if prediction.period_s is None or prediction.next_phase is None:
+        raise ValueError("has no period, or no next phase")
+    coming = prediction.next_phase
+    volume, lasting = coming.volume_bytes.value, max(coming.duration_s.value, _SHORTEST_S)
+    period, growth = prediction.period_s.value, 0.0
+    if prediction.drift is not None:
+        period, growth = prediction.drift.period_s.value, prediction.drift.per_phase * prediction.period_s.value
+    if not (0 < volume < math.inf and 0 < period < math.inf):
+        raise ValueError("has a next phase without bytes")
+    first = max(0.0, coming.start_s.value - prediction.made_at_s)
+    lasting = min(lasting, period)
+    gaps, elapsed = [first], first + lasting
+    while elapsed < duration_s:
+        gaps.append(max(0.0, period + len(gaps) * growth - lasting))
+        elapsed += gaps[-1] + lasting
+        if len(gaps) > MOST_PHASES:
+            raise ValueError(f"has more than {MOST_PHASES:,} phases in {duration_s:g} s")
+    told = tuple(
+        Forecast(
+            prediction.period_s.value,
+            volume,
+            gap,
+            0.0 if prediction.drift is None else prediction.drift.per_phase,
+            prediction.confidence,
+            coming.confidence,
+        )
+        for gap in gaps
+    )
+    return Job(prediction.job, tuple(gaps), (volume,) * len(gaps), volume / lasting, told)
