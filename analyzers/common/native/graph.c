@@ -20,20 +20,33 @@ struct tally {
 
 EXPORT void graph_tally(const int64_t *rows, const int64_t *start, const int64_t *duration, const int64_t *size,
                         uint64_t length, const struct tally *to) {
-    for (uint64_t i = 0; i < length; i++) {
-        int64_t row = rows[i], took = duration[i], moved = size[i];
-        to->events[row]++;
-        to->ns[row] += (double)took;
-        to->first[row] = start[i] < to->first[row] ? start[i] : to->first[row];
-        to->shortest[row] = took < to->shortest[row] ? took : to->shortest[row];
-        to->longest[row] = took > to->longest[row] ? took : to->longest[row];
-        if (moved >= 0) {
-            to->bytes[row] += moved;
-            if (took > 0) {
-                to->timed[row]++;
-                to->rates[row] += (double)moved / (double)took;
+    for (uint64_t i = 0; i < length;) {
+        int64_t row = rows[i], bytes = 0, timed = 0, first = to->first[row], shortest = to->shortest[row],
+                longest = to->longest[row];
+        double ns = to->ns[row], rates = to->rates[row];
+        uint64_t begin = i;
+        for (; i < length && rows[i] == row; i++) { /* in registers, event after event */
+            int64_t took = duration[i], moved = size[i];
+            ns += (double)took;
+            first = start[i] < first ? start[i] : first;
+            shortest = took < shortest ? took : shortest;
+            longest = took > longest ? took : longest;
+            if (moved >= 0) {
+                bytes += moved;
+                if (took > 0) {
+                    timed++;
+                    rates += (double)moved / (double)took;
+                }
             }
         }
+        to->events[row] += (int64_t)(i - begin);
+        to->bytes[row] += bytes;
+        to->timed[row] += timed;
+        to->first[row] = first;
+        to->shortest[row] = shortest;
+        to->longest[row] = longest;
+        to->ns[row] = ns;
+        to->rates[row] = rates;
     }
 }
 
@@ -106,12 +119,29 @@ static bool begin(struct running *r, int64_t start, int64_t end) {
 static bool in_order(const int64_t *rows, const int64_t *start, uint64_t length, const int64_t *latest, uint64_t width,
                      int64_t *scratch) {
     memcpy(scratch, latest, width * sizeof *scratch);
-    for (uint64_t i = 0; i < length; i++) {
-        if (start[i] < scratch[rows[i]])
-            return false;
-        scratch[rows[i]] = start[i];
+    for (uint64_t i = 0; i < length;) {
+        int64_t row = rows[i], before = scratch[row];
+        for (; i < length && rows[i] == row; i++) {
+            if (start[i] < before)
+                return false;
+            before = start[i];
+        }
+        scratch[row] = before;
     }
     return true;
+}
+
+/* Takes in events of one row from ``first`` on, where one at most runs; returns the first of those that it leaves. */
+static uint64_t begin_one_by_one(struct running *r, const int64_t *rows, const int64_t *start, const int64_t *duration,
+                                 uint64_t first, uint64_t length) {
+    if (r->length != 1)
+        return first;
+    int64_t row = rows[first], end = r->ends[0];
+    uint64_t i = first;
+    for (; i < length && rows[i] == row && end <= start[i]; i++)
+        end = start[i] + (duration[i] > 1 ? duration[i] : 1);
+    r->ends[0] = end;
+    return i;
 }
 
 static int64_t write_running(const struct running *running, const int64_t *latest, uint64_t width, int64_t *kept_rows,
@@ -145,6 +175,13 @@ EXPORT int64_t graph_sweep(const int64_t *rows, const int64_t *start, const int6
         enough = push(&running[kept_rows[i]], kept_ends[i]);
     for (uint64_t i = 0; enough && i < length; i++) {
         int64_t row = rows[i];
+        uint64_t left_at = begin_one_by_one(&running[row], rows, start, duration, i, length);
+        if (left_at > i) {
+            most[row] = most[row] > 1 ? most[row] : 1;
+            latest[row] = start[left_at - 1];
+            i = left_at - 1;
+            continue;
+        }
         enough = begin(&running[row], start[i], start[i] + (duration[i] > 1 ? duration[i] : 1));
         most[row] = (int64_t)running[row].length > most[row] ? (int64_t)running[row].length : most[row];
         latest[row] = start[i];
@@ -173,16 +210,35 @@ struct cases {
     double *gap;
 };
 
+/* Says whether an event is of this case and activity. */
+static inline bool again(const int64_t *slots, int64_t step, const int64_t *rows, uint64_t i, int64_t slot, int64_t row) {
+    return rows[i] == row && slots[(int64_t)i * step] == slot;
+}
+
+static inline int16_t edge_of(const struct cases *c, int64_t before, int64_t row) {
+    return c->number[(uint64_t)before * c->width + (uint64_t)row];
+}
+
+static inline bool is_edge(const struct cases *c, int64_t before, int64_t row) {
+    return edge_of(c, before, row) >= 0;
+}
+
 static bool can_follow(const struct cases *c, const int64_t *slots, int64_t step, const int64_t *rows,
                        const int64_t *start, uint64_t length, int64_t *last, int64_t *last_start) {
     memcpy(last, c->last, c->slots * sizeof *last);
     memcpy(last_start, c->last_start, c->slots * sizeof *last_start);
-    for (uint64_t i = 0; i < length; i++) {
-        int64_t slot = slots[(int64_t)i * step], before = last[slot];
-        if (start[i] < last_start[slot] || (before != NOTHING && c->number[(uint64_t)before * c->width + (uint64_t)rows[i]] < 0))
+    for (uint64_t i = 0; i < length;) {
+        int64_t slot = slots[(int64_t)i * step], row = rows[i], before = last[slot], at = last_start[slot];
+        uint64_t first = i;
+        for (; i < length && again(slots, step, rows, i, slot, row); i++) {
+            if (start[i] < at)
+                return false;
+            at = start[i];
+        }
+        if ((before != NOTHING && !is_edge(c, before, row)) || (i - first > 1 && !is_edge(c, row, row)))
             return false;
-        last[slot] = rows[i];
-        last_start[slot] = start[i];
+        last[slot] = row;
+        last_start[slot] = at;
     }
     return true;
 }
@@ -204,19 +260,31 @@ EXPORT int64_t graph_follow(const struct cases *c, const int64_t *slots, int64_t
         return NO_MEMORY;
     bool can = can_follow(c, slots, step, rows, start, length, scratch, scratch + c->slots);
     free(scratch);
-    for (uint64_t i = 0; can && i < length; i++) {
-        int64_t slot = slots[(int64_t)i * step], before = c->last[slot], row = rows[i];
+    for (uint64_t i = 0; can && i < length;) {
+        int64_t slot = slots[(int64_t)i * step], before = c->last[slot], row = rows[i], end = c->last_end[slot];
         note(c, slot, row);
         if (before == NOTHING) {
             c->starts[row]++;
         } else {
-            int16_t edge = c->number[(uint64_t)before * c->width + (uint64_t)row];
+            int16_t edge = edge_of(c, before, row);
             c->count[edge]++;
-            c->gap[edge] += (double)(start[i] - c->last_end[slot]);
+            c->gap[edge] += (double)(start[i] - end);
+        }
+        end = start[i] + duration[i];
+        uint64_t first = ++i;
+        if (i < length && again(slots, step, rows, i, slot, row)) { /* the same again and again: in registers */
+            int16_t edge = edge_of(c, row, row);
+            double gap = c->gap[edge];
+            for (; i < length && again(slots, step, rows, i, slot, row); i++) {
+                gap += (double)(start[i] - end);
+                end = start[i] + duration[i];
+            }
+            c->gap[edge] = gap;
+            c->count[edge] += (int64_t)(i - first);
         }
         c->last[slot] = row;
-        c->last_start[slot] = start[i];
-        c->last_end[slot] = start[i] + duration[i];
+        c->last_start[slot] = start[i - 1];
+        c->last_end[slot] = end;
     }
     return can;
 }
