@@ -19,10 +19,10 @@ static struct {
     uint32_t length;
     char text[IOTIDE_KEPT_TEXT];
 } texts[KNOWN_TEXTS];
-static _Atomic bool texts_locked;
-static _Atomic uint32_t next_file;
-static _Atomic uint32_t next_string;
-static _Atomic uint32_t next_call;
+TOGETHER static _Atomic bool texts_locked;
+TOGETHER static _Atomic uint32_t next_file;
+TOGETHER static _Atomic uint32_t next_string;
+TOGETHER static _Atomic uint32_t next_call;
 
 /* What was met in an earlier region does not count: a forked child would write to all of its parent's table to clear it. */
 static uint64_t hash_of(const char *text, size_t length) {

@@ -13,10 +13,12 @@
 #define TABLE 65536
 #define OPENED_LATELY 1024
 
-/* One word a descriptor, so that threads see handle and file together; 0: not known. */
-static _Atomic uint64_t descriptors[TABLE];
-static _Atomic uint64_t streams[TABLE];
-static _Atomic int highest = -1; /* so that a forked child clears no more than was used */
+/* One word a descriptor and one a stream on it, so that threads see handle and file together; 0: not known. */
+static struct place {
+    _Atomic uint64_t descriptor;
+    _Atomic uint64_t stream;
+} places[TABLE];
+TOGETHER static _Atomic int highest = -1; /* so that a forked child clears no more than was used */
 
 static uint64_t pack(struct iotide_target target) {
     return (uint64_t)target.handle << 32 | target.file;
@@ -30,17 +32,30 @@ static bool in_table(int fd) {
     return fd >= 0 && fd < TABLE;
 }
 
-static struct iotide_target look(_Atomic uint64_t *table, int fd) {
-    return unpack(atomic_load_explicit(&table[fd], memory_order_relaxed));
+static struct iotide_target look(_Atomic uint64_t *at) {
+    return unpack(atomic_load_explicit(at, memory_order_relaxed));
 }
 
-static void place(_Atomic uint64_t *table, int fd, struct iotide_target target) {
+/* Returns where the descriptor's words stand, which are about to be written; NULL: it has none. */
+static struct place *place_of(int fd) {
     if (!in_table(fd))
-        return;
-    atomic_store_explicit(&table[fd], pack(target), memory_order_relaxed);
+        return NULL;
     int seen = atomic_load_explicit(&highest, memory_order_relaxed);
     while (fd > seen && !atomic_compare_exchange_weak(&highest, &seen, fd))
         ;
+    return &places[fd];
+}
+
+static void put_descriptor(int fd, struct iotide_target target) {
+    struct place *place = place_of(fd);
+    if (place)
+        atomic_store_explicit(&place->descriptor, pack(target), memory_order_relaxed);
+}
+
+static void put_stream(int fd, struct iotide_target target) {
+    struct place *place = place_of(fd);
+    if (place)
+        atomic_store_explicit(&place->stream, pack(target), memory_order_relaxed);
 }
 
 /* Writes "/proc/self/fd/N" without stdio, which a signal handler must not enter. */
@@ -141,9 +156,9 @@ struct iotide_target iotide_opened(int fd, int directory, const char *path) {
     struct iotide_target target = {0, 0};
     if (fd >= 0) {
         target = (struct iotide_target){iotide_new_handle(), file_behind(fd, directory, path)};
-        place(descriptors, fd, target);
+        put_descriptor(fd, target);
         if (in_table(fd))
-            atomic_store_explicit(&streams[fd], 0, memory_order_relaxed);
+            atomic_store_explicit(&places[fd].stream, 0, memory_order_relaxed);
     } else if (path && iotide_is_path(path, error)) {
         target.file = iotide_file_at(directory, path);
     }
@@ -155,7 +170,7 @@ void iotide_connected(int fd) {
     int error = errno;
     uint32_t file = in_table(fd) && iotide_same_process() ? file_behind(fd, 0, NULL) : 0;
     if (file)
-        place(descriptors, fd, (struct iotide_target){look(descriptors, fd).handle, file});
+        put_descriptor(fd, (struct iotide_target){look(&places[fd].descriptor).handle, file});
     errno = error;
 }
 
@@ -178,13 +193,13 @@ __attribute__((noinline)) static struct iotide_target resolved(int fd) {
     if (!iotide_same_process()) /* what a number means in a vfork child says nothing of the parent, whose table this is */
         return (struct iotide_target){0, 0};
     int error = errno;
-    struct iotide_target target = {0, 0}, stream = look(streams, fd);
+    struct iotide_target target = {0, 0}, stream = look(&places[fd].stream);
     if (stream.handle)
         target = discovered(fd, LAYER_POSIX, stream.file, stream.handle, "stream");
     else if (syscall(SYS_fcntl, fd, F_GETFD) >= 0) /* else no descriptor: the number may be one later */
         target = discovered(fd, LAYER_POSIX, file_behind(fd, 0, NULL), 0, origin_of(fd));
     if (target.handle)
-        place(descriptors, fd, target);
+        put_descriptor(fd, target);
     errno = error;
     return target;
 }
@@ -192,31 +207,31 @@ __attribute__((noinline)) static struct iotide_target resolved(int fd) {
 struct iotide_target iotide_target_of(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    struct iotide_target target = look(descriptors, fd);
+    struct iotide_target target = look(&places[fd].descriptor);
     return likely(target.handle != 0) ? target : resolved(fd);
 }
 
 struct iotide_target iotide_duplicated(int from, int to) {
     struct iotide_target target = iotide_target_of(from);
     target.handle = iotide_new_handle();
-    place(descriptors, to, target);
+    put_descriptor(to, target);
     if (in_table(to))
-        atomic_store_explicit(&streams[to], 0, memory_order_relaxed);
+        atomic_store_explicit(&places[to].stream, 0, memory_order_relaxed);
     return target;
 }
 
 struct iotide_target iotide_forget(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    atomic_store_explicit(&streams[fd], 0, memory_order_relaxed);
-    return unpack(atomic_exchange_explicit(&descriptors[fd], 0, memory_order_relaxed));
+    atomic_store_explicit(&places[fd].stream, 0, memory_order_relaxed);
+    return unpack(atomic_exchange_explicit(&places[fd].descriptor, 0, memory_order_relaxed));
 }
 
 void iotide_forget_range(unsigned int first, unsigned int last) {
     int most = atomic_load_explicit(&highest, memory_order_relaxed);
     for (int fd = (int)(first < TABLE ? first : TABLE); fd <= most && (unsigned int)fd <= last; fd++) {
-        atomic_store_explicit(&descriptors[fd], 0, memory_order_relaxed);
-        atomic_store_explicit(&streams[fd], 0, memory_order_relaxed);
+        atomic_store_explicit(&places[fd].descriptor, 0, memory_order_relaxed);
+        atomic_store_explicit(&places[fd].stream, 0, memory_order_relaxed);
     }
 }
 
@@ -232,9 +247,9 @@ struct iotide_target iotide_stream_opened(int fd, const char *path) {
     struct iotide_target target = {0, 0};
     if (fd >= 0) {
         target = (struct iotide_target){iotide_new_handle(), file_behind(fd, AT_FDCWD, path)};
-        place(streams, fd, target);
+        put_stream(fd, target);
         if (in_table(fd))
-            atomic_store_explicit(&descriptors[fd], 0, memory_order_relaxed);
+            atomic_store_explicit(&places[fd].descriptor, 0, memory_order_relaxed);
     } else if (path && iotide_is_path(path, error)) {
         target.file = iotide_file_at(AT_FDCWD, path);
     }
@@ -244,21 +259,21 @@ struct iotide_target iotide_stream_opened(int fd, const char *path) {
 
 struct iotide_target iotide_stream_on(int fd) {
     struct iotide_target target = {iotide_new_handle(), iotide_target_of(fd).file};
-    place(streams, fd, target);
+    put_stream(fd, target);
     return target;
 }
 
 struct iotide_target iotide_stream_of(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    struct iotide_target target = look(streams, fd);
+    struct iotide_target target = look(&places[fd].stream);
     if (likely(target.handle != 0) || !iotide_same_process())
         return target;
     int error = errno;
-    struct iotide_target under = look(descriptors, fd);
+    struct iotide_target under = look(&places[fd].descriptor);
     uint32_t file = under.handle ? under.file : file_behind(fd, 0, NULL);
     target = discovered(fd, LAYER_STDIO, file, under.handle, origin_of(fd));
-    place(streams, fd, target);
+    put_stream(fd, target);
     errno = error;
     return target;
 }
@@ -266,8 +281,8 @@ struct iotide_target iotide_stream_of(int fd) {
 struct iotide_target iotide_stream_forget(int fd) {
     if (!in_table(fd))
         return (struct iotide_target){0, 0};
-    atomic_store_explicit(&descriptors[fd], 0, memory_order_relaxed);
-    return unpack(atomic_exchange_explicit(&streams[fd], 0, memory_order_relaxed));
+    atomic_store_explicit(&places[fd].descriptor, 0, memory_order_relaxed);
+    return unpack(atomic_exchange_explicit(&places[fd].stream, 0, memory_order_relaxed));
 }
 
 /* ---- by path ---- */

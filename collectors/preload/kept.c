@@ -15,7 +15,7 @@ static struct kept {
     uint32_t length;
     char text[IOTIDE_KEPT_TEXT];
 } all[KEPT];
-static _Atomic bool locked;
+TOGETHER static _Atomic bool locked;
 
 /* Who does not get it soon does without. */
 static bool lock(void) {

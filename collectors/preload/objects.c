@@ -22,9 +22,9 @@ struct object {
 static struct object objects[STRIPES][STRIPE];
 static uint16_t counts[STRIPES];
 static uint8_t hands[STRIPES]; /* of a full stripe: where to look for what goes */
-static _Atomic bool locked[STRIPES];
+TOGETHER static _Atomic bool locked[STRIPES];
 static _Atomic uint64_t used[STRIPES / 64]; /* a bit a stripe: whether it has any */
-static _Atomic uint32_t next_handle;
+TOGETHER static _Atomic uint32_t next_handle;
 
 uint32_t iotide_new_handle(void) {
     return atomic_fetch_add_explicit(&next_handle, 1, memory_order_relaxed) + 1;

@@ -7,7 +7,7 @@
 
 static char buffers[COUNT][IOTIDE_SCRATCH];
 /* Who has it: a mark of the thread over where on that thread's stack it was borrowed; 0: nobody. */
-static _Atomic uint64_t borrowers[COUNT];
+TOGETHER static _Atomic uint64_t borrowers[COUNT];
 
 static uint64_t borrower_at(const void *frame) {
     uint64_t mark = (uint64_t)(uintptr_t)&iotide_self * UINT64_C(0x9e3779b97f4a7c15) >> FRAME_BITS;

@@ -21,18 +21,18 @@
 #define MOST_LEFT_BEHIND 8           /* regions of collectors that are gone, kept as other threads may be writing */
 
 /* Process-wide; written by iotide_start while no other thread of this process traces. */
-static struct iotide_header *_Atomic regions[MAX_EXTENTS];
-static _Atomic uint32_t region_count;
-static _Atomic bool extending;
-static _Atomic int64_t no_region_until;
-static _Atomic bool attaching;
-static uint32_t left_behind;
+TOGETHER static struct iotide_header *_Atomic regions[MAX_EXTENTS];
+TOGETHER static _Atomic uint32_t region_count;
+TOGETHER static _Atomic bool extending;
+TOGETHER static _Atomic int64_t no_region_until;
+TOGETHER static _Atomic bool attaching;
+TOGETHER static uint32_t left_behind;
 
 /* A region whose hand-over found the collector's queue full: tried again later, as the memory fills meanwhile. */
-_Atomic int iotide_pending_fd = -1;
+TOGETHER _Atomic int iotide_pending_fd = -1;
 static _Atomic int64_t pending_since;
 static struct stat pending_identity;
-static _Atomic bool handing_over;
+TOGETHER static _Atomic bool handing_over;
 
 /* ---- handing over later ---- */
 
@@ -142,20 +142,25 @@ static void adopt(struct iotide_header *region) {
     atomic_store(&region_count, 1);
 }
 
-/* In a forked child the parent's regions are let go first. */
-static bool begin(void) {
+/* Lets a forked child's regions go, which are its parent's; returns the first of them, which stays. */
+static struct iotide_header *left_by_parent(void) {
     uint32_t inherited = atomic_exchange(&region_count, 0);
-    struct iotide_header *parents = NULL; /* the page with the parent's counters */
+    struct iotide_header *first = NULL;
     for (uint32_t i = 0; i < inherited && i < MAX_EXTENTS; i++) {
         struct iotide_header *old = atomic_exchange(&regions[i], NULL);
         if (!old || iotide_self.storing) /* a fork in a signal handler may go on in the middle of a record */
             continue;
-        uint64_t bytes = old->region_bytes;
-        if (i == 0 && syscall(SYS_munmap, (char *)old + IOTIDE_HEADER_BYTES, bytes - IOTIDE_HEADER_BYTES) == 0)
-            parents = old;
+        if (i == 0)
+            first = old;
         else
-            syscall(SYS_munmap, old, bytes);
+            syscall(SYS_munmap, old, old->region_bytes);
     }
+    return first;
+}
+
+static bool begin(void) {
+    struct iotide_header *parents = left_by_parent();
+    uint64_t parents_bytes = parents ? parents->region_bytes : 0;
     int left = atomic_exchange(&iotide_pending_fd, -1);
     if (left >= 0 && is_pending(left))
         syscall(SYS_close, left);
@@ -172,12 +177,18 @@ static bool begin(void) {
     iotide_own_pid = getpid();
     int failure;
     struct iotide_header *region = handed_over(false, &failure);
+    /* Where there is no room for both: all of the parent's goes, but for the page with its counters. */
+    if (!region && !failure && parents_bytes > IOTIDE_HEADER_BYTES &&
+        syscall(SYS_munmap, (char *)parents + IOTIDE_HEADER_BYTES, parents_bytes - IOTIDE_HEADER_BYTES) == 0) {
+        parents_bytes = IOTIDE_HEADER_BYTES;
+        region = handed_over(false, &failure);
+    }
     if (region)
         adopt(region);
     else if (!iotide_leave_word(failure) && parents)
         atomic_fetch_add(&parents->children_unheard, 1);
     if (parents)
-        syscall(SYS_munmap, parents, IOTIDE_HEADER_BYTES);
+        syscall(SYS_munmap, parents, parents_bytes);
     return region != NULL;
 }
 

@@ -5,9 +5,9 @@
 #include <signal.h>
 
 volatile uint32_t *iotide_alive;
-struct iotide_header *_Atomic iotide_region;
-_Atomic uint32_t iotide_generation;
-pid_t iotide_own_pid;
+TOGETHER struct iotide_header *_Atomic iotide_region;
+TOGETHER _Atomic uint32_t iotide_generation;
+TOGETHER pid_t iotide_own_pid;
 __thread struct iotide_thread iotide_self __attribute__((tls_model("initial-exec")));
 
 bool iotide_same_process(void) {

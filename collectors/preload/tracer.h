@@ -22,6 +22,8 @@
 #ifndef EXPORT
 #define EXPORT __attribute__((visibility("default")))
 #endif
+/* Words that a forked child writes as it begins stand together: of each page written to, the child gets a copy. */
+#define TOGETHER __attribute__((section("iotide_together")))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

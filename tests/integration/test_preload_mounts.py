@@ -11,17 +11,9 @@ import pytest
 from iotide.collectors.node.file_metadata import NodeFileMetadata
 from iotide.events import FileType
 from support.commands import Program
-from support.programs import need
+from support.mounting import need_mounts
 from support.tracing import Tracing
 from support.waiting import wait_for
-
-
-def need_mounts() -> list[str]:
-    """Returns a command that runs a program with mounts of its own, where that is allowed."""
-    command = [need("unshare"), *([] if os.getuid() == 0 else ["--user", "--map-root-user"]), "--mount"]
-    if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("this machine allows no mount namespaces of one's own")
-    return command
 
 
 def test_file_on_a_mount_that_only_the_program_sees(tracing: Tracing, tmp_path: Path) -> None:
