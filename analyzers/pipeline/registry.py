@@ -5,18 +5,44 @@ from __future__ import annotations
 from typing import Final
 
 from ...events import ConfigError
-from . import job_graph, job_groups, job_interactions, job_layers, job_totals
-from .contract import AnalyzerKind, parsed_settings
+from . import job_totals
+from .contract import Analyzer, AnalyzerKind, JobContext, parsed_settings
 from .settings import AnalyzerSettings
+
+
+# These take time to import, and a job without events needs none of them.
+def _graph(context: JobContext) -> Analyzer | None:
+    from .job_graph import KIND
+
+    return KIND.make(context)
+
+
+def _layers(context: JobContext) -> Analyzer | None:
+    from .job_layers import KIND
+
+    return KIND.make(context)
+
+
+def _interactions(context: JobContext) -> Analyzer | None:
+    from .job_interactions import KIND
+
+    return KIND.make(context)
+
+
+def _groups(context: JobContext) -> Analyzer | None:
+    from .job_groups import KIND
+
+    return KIND.make(context)
+
 
 ANALYZERS: Final[dict[str, AnalyzerKind]] = {
     kind.name: kind
     for kind in (
         job_totals.KIND,
-        job_graph.KIND,
-        job_layers.KIND,
-        job_interactions.KIND,
-        job_groups.KIND,
+        AnalyzerKind("graph", _graph),
+        AnalyzerKind("layers", _layers),
+        AnalyzerKind("interactions", _interactions),
+        AnalyzerKind("groups", _groups),
     )
 }
 """By name, in the order in which they take events in."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct, field
 
 from ...analyzers.online.predictor import Predictor
 from ...analyzers.pipeline.analysis_queue import AnalysisQueue
 from ...analyzers.pipeline.contract import Analyzer, JobContext, Reporting
-from ...analyzers.pipeline.job_graph import JobGraph
-from ...analyzers.pipeline.job_groups import JobGroups, groups_wanted
-from ...analyzers.pipeline.job_interactions import JobInteractions
-from ...analyzers.pipeline.job_layers import JobLayers
 from ...analyzers.pipeline.job_totals import JobTotals
 from ...analyzers.pipeline.numbering import JobNames
 from ...analyzers.pipeline.registry import ANALYZERS
@@ -21,6 +17,12 @@ from ...events import EventBatch, StreamInfo
 from ...results.models import Prediction
 from ..settings import AggregatorSettings, read_rules
 from .failures import Failures
+
+if TYPE_CHECKING:
+    from ...analyzers.pipeline.job_graph import JobGraph
+    from ...analyzers.pipeline.job_groups import JobGroups
+    from ...analyzers.pipeline.job_interactions import JobInteractions
+    from ...analyzers.pipeline.job_layers import JobLayers
 
 _FEWEST_AT_ONCE: Final = 768
 _MOST_AT_ONCE: Final = 65_536
@@ -45,7 +47,8 @@ class JobAnalyzers:
     """Holds a job's events back until there are enough of them, or somebody asks: each look takes its time.
 
     What is asked for takes in first what it has not seen yet, so nobody can tell that events were held back. One that
-    breaks is stopped, which ``failures`` tells; the others go on.
+    breaks is stopped, which ``failures`` tells; the others go on. What an analyzer needs is imported with the first
+    event.
 
     Attributes:
         events: how many came in.
@@ -72,21 +75,37 @@ class JobAnalyzers:
     @property
     def graph(self) -> JobGraph | None:
         """The directly-follows graph; None before the first event, and where it is switched off."""
+        if not self.events:
+            return None
+        from ...analyzers.pipeline.job_graph import JobGraph
+
         return self._up_to_date("graph", JobGraph)
 
     @property
     def layers(self) -> JobLayers | None:
         """The layers; None likewise."""
+        if not self.events:
+            return None
+        from ...analyzers.pipeline.job_layers import JobLayers
+
         return self._up_to_date("layers", JobLayers)
 
     @property
     def interactions(self) -> JobInteractions | None:
         """Who interacts with whom; None likewise."""
+        if not self.events:
+            return None
+        from ...analyzers.pipeline.job_interactions import JobInteractions
+
         return self._up_to_date("interactions", JobInteractions)
 
     @property
     def groups(self) -> JobGroups | None:
         """Members and their groups; None before the first event, and where they are switched off."""
+        if not self.events:
+            return None
+        from ...analyzers.pipeline.job_groups import JobGroups
+
         return self._up_to_date("groups", JobGroups)
 
     def with_groups(self, prediction: Prediction, now_ns: int, span_s: float, *, whole: bool) -> Prediction:
@@ -98,7 +117,11 @@ class JobAnalyzers:
             span_s: how long the job has been seen.
             whole: look at the whole observation.
         """
-        if not self.events or span_s < _SHORTEST_S or not groups_wanted(self._settings.detect):
+        if not self.events or span_s < _SHORTEST_S:
+            return prediction
+        from ...analyzers.pipeline.job_groups import JobGroups, groups_wanted
+
+        if not groups_wanted(self._settings.detect):
             return prediction
         self._make("groups")
         if "groups" in self._readers:
@@ -167,8 +190,11 @@ class JobAnalyzers:
         except Exception as error:
             self._failures.add(name, error, stopped=True)
             return
-        if isinstance(analyzer, JobGroups):
-            analyzer.signal = self.signal
+        if name == "groups":
+            from ...analyzers.pipeline.job_groups import JobGroups
+
+            if isinstance(analyzer, JobGroups):
+                analyzer.signal = self.signal
         if analyzer is not None:
             self._readers[name] = _Reader(analyzer)
 
@@ -200,11 +226,12 @@ class JobAnalyzers:
 
     def _take_in_all(self, name: str) -> None:
         """Has interactions take in what they hold back themselves: while they answer they could not be stopped."""
-        if (reader := self._readers.get(name)) is not None and isinstance(reader.analyzer, JobInteractions):
-            try:
-                reader.analyzer.settle()
-            except Exception as error:
-                self._stop(name, error)
+        if name != "interactions" or (reader := self._readers.get(name)) is None:
+            return
+        try:
+            reader.analyzer.settle()
+        except Exception as error:
+            self._stop(name, error)
 
     def _catch_all_up(self) -> None:
         for name in ANALYZERS:

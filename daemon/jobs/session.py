@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...analyzers.completeness import Completeness
 from ...analyzers.online.predictor import Predictor
-from ...analyzers.pipeline.job_graph import JobGraph
-from ...analyzers.pipeline.job_interactions import JobInteractions
-from ...analyzers.pipeline.job_layers import JobLayers
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.totals import Totals
 from ...events import Definitions, EventBatch, Flag, StreamInfo
@@ -26,6 +23,11 @@ from .history import History
 from .job_analyzers import JobAnalyzers
 from .job_losses import JobLosses
 from .job_state import State
+
+if TYPE_CHECKING:
+    from ...analyzers.pipeline.job_graph import JobGraph
+    from ...analyzers.pipeline.job_interactions import JobInteractions
+    from ...analyzers.pipeline.job_layers import JobLayers
 
 _BANDWIDTH_S: Final = 10
 _SKEWED: Final = "clock_skew"

@@ -50,3 +50,30 @@ def test_what_was_imported_is_never_looked_through_for_garbage() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False True\n"
+
+
+def test_models_are_made_without_what_is_installed_being_looked_through() -> None:
+    """Pydantic looks for plugins when it first builds a model, which is after the block where building is deferred."""
+    code = (
+        "import sys\n"
+        "from iotide.cli.common.lean_imports import lean_imports\n"
+        "with lean_imports():\n    import asyncio\n    from iotide.analyzers.settings import DetectSettings\n"
+        "DetectSettings()\n"
+        "print([name for name in ('importlib.metadata', 'email', 'zipfile', 'ssl') if name in sys.modules])\n"
+        "import importlib.metadata, ssl\n"
+        "metadata = importlib.metadata\n"
+        "print(metadata.version('pydantic') > '2', len(metadata.entry_points()) > 0, ssl.SSLContext)"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYDANTIC_DISABLE_PLUGINS"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == "[]\nTrue True <class 'ssl.SSLContext'>\n"
+
+
+def test_who_asks_for_what_is_installed_is_told_it_within_the_block_too() -> None:
+    code = (
+        "from iotide.cli.common.lean_imports import lean_imports\n"
+        "with lean_imports():\n    from importlib.metadata import entry_points, version\n"
+        "print(version('pydantic') > '2', len(entry_points()) > 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True\n"
