@@ -8,10 +8,9 @@ import os
 import shlex
 import socket
 import subprocess
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,7 @@ import click
 from ...collectors.settings import SpoolSettings
 from ...collectors.source import Origin
 from ...collectors.sources.preload.relay import RelayedSource
-from ...collectors.tracer.launch import LONGEST_SOCKET_PATH, mend_libraries, traced_environment
+from ...collectors.tracer.launch import mend_libraries, traced_environment
 from ...collectors.tracer.preload_compatibility import obstacle_to_tracing
 from ...daemon.jobs.job_ids import clean_job
 from ...events import UnavailableError
@@ -32,12 +31,12 @@ from ..common.lean_imports import lean_imports
 from .giving_way import GivingWay
 from .holding_back import HoldingBack
 from .launch import SignalPassing, start
+from .private_folder import GATE, private_folder
 from .run_plan import RunPlan
 
 if TYPE_CHECKING:
     from .run_session import Session
 
-_GATE: Final = "tracer.sock"
 _LOOK_S: Final = 0.005
 _PAUSE_S: Final = 0.02
 _IMPORTED_AFTER_S: Final = 1.5
@@ -57,11 +56,11 @@ def run_traced(plan: RunPlan) -> int:
     plan.detect.check_running()
     plan = replace(plan, job=clean_job(plan.job))
     with (
-        _private_folder() as folder,
+        private_folder() as folder,
         contextlib.closing(_collector(plan, folder)) as source,
         contextlib.ExitStack() as stack,
     ):
-        environment = _environment(plan, folder / _GATE)
+        environment = _environment(plan, folder / GATE)
         giving_way = GivingWay()
         session = None
         if plan.listen or plan.publish:  # which may be refused, and then the command is not to have run
@@ -109,7 +108,7 @@ class _Waiting(threading.Thread):
 def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
     """Starts to collect; before there are threads, as that forks."""
     origin = Origin(job=plan.job, host=socket.gethostname(), user=os.environ.get("USER", ""))
-    return RelayedSource(folder / _GATE, origin, plan.spool)
+    return RelayedSource(folder / GATE, origin, plan.spool)
 
 
 def _pauses(bounds: SpoolSettings, source: RelayedSource, giving_way: GivingWay) -> Callable[[], None]:
@@ -156,18 +155,6 @@ def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
         f"strace sees it: strace -f -ttt -T -y -o app.st {shlex.join(plan.command)}; iotide detect app.st"
     )
     return plain if obstacle.breaks else traced
-
-
-@contextlib.contextmanager
-def _private_folder() -> Iterator[Path]:
-    """Yields a folder whose sockets' paths are short enough for Unix sockets."""
-    roots = [None, "/tmp", "/dev/shm"]  # noqa: S108  (mkdtemp makes a private folder in it)
-    for root in roots:
-        with tempfile.TemporaryDirectory(prefix="iotide-", dir=root) as name:
-            if len(os.fsencode(name)) + 16 <= LONGEST_SOCKET_PATH:
-                yield Path(name)
-                return
-    raise UnavailableError("no folder with a short enough path for Unix sockets; set TMPDIR to one")
 
 
 def _say(text: str) -> None:

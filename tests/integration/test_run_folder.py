@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from pathlib import Path
 
 from iotide.cli.run.report_folder import report_folder
@@ -90,3 +91,23 @@ def test_report_of_a_run_that_filled_the_disk_has_no_empty_files(tmp_path: Path)
         assert "Traceback" not in done.stderr
         assert not [path for path in files_without_content(room) if path.name != "all"]
         assert not list(room.rglob("*.part"))
+
+
+def test_next_run_takes_away_what_a_killed_one_left(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="it-", dir="/tmp") as temporary:
+        environment = plain_environment(TMPDIR=temporary)
+        command = [*IOTIDE, "run", "--quiet", "--no-report", "--", "sh", "-c", "echo now; read line"]
+        run = subprocess.Popen(
+            command, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert run.stdout is not None
+        assert run.stdout.readline() == "now\n"
+        run.kill()
+        run.communicate(timeout=DEADLINE_S)  # until what it has started has ended, too
+        assert list(Path(temporary).glob("iotide-*"))
+
+        def taken_away() -> bool:  # once the process that emptied its rings has ended, too
+            assert iotide("run", "--no-report", "--", "true", cwd=tmp_path, env=environment).returncode == 0
+            return not list(Path(temporary).glob("iotide-*"))
+
+        wait_for(taken_away, what="a run that removes what the killed one left")
