@@ -113,7 +113,7 @@ def measure() -> list[Figure]:
     """Prints the tables; returns what the documents claim."""
     near = table("60 jobs, 20 each near 10, 100 and 1000 s (spread 0.1)", _classes(0.1), 0.8, ALL)
     wide = table("the same, spread 0.5", _classes(0.5), 0.8, ALL)
-    table("the same, spread 0.1, unequal parts of the load", _classes(0.1, uneven=True), 0.8, ALL)
+    table("the same, spread 0.5, unequal parts of the load", _classes(0.5, uneven=True), 0.8, ALL)
     for load in (0.6, 0.8, 0.95):
         case = table("use case of FTIO: one job of 19.2 s, fifteen of 384 s", USE_CASE, load, ALL[:6])
     some = ("set-10", "volume-first")

@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import Final
 
 from .policies import in_order
-from .protocol import LEAST_LEFT, Forecast, Grant, JobState, Policy
+from .protocol import LEAST_LEFT, Grant, JobState, Policy
 
 FAIRNESS: Final = 0.5
 """Default of the one parameter: lower than Set-10 in I/O slowdown, higher in minimum yield."""
@@ -17,6 +17,10 @@ _SPREAD: Final = 2.5
 """Standard deviation of the logarithm of what jobs have left: volumes of jobs differ by factors of a hundred."""
 _RIGHT: Final = math.log(1.05)
 """A period counts as right when it is within 5 %."""
+_EXCESS: Final = math.sqrt(2 / math.pi)
+"""Mean of a standard normal number above 0."""
+_FOR_ERRORS: Final = 4.0
+"""Fairness that is added for an error of one: what wrong predictions take from a job, its yield gives back."""
 _LEAST_LOST: Final = 1e-12
 _CHANCE: Final = 1e-6
 """Confidence up to which a prediction says nothing; as close to 1 it says all."""
@@ -38,30 +42,36 @@ def volume_first(fairness: float = FAIRNESS) -> Policy:
         if len(waiting) == 1:
             return in_order(waiting, [0], capacity)
         lost = [1 - job.waiting_yield(now_s) for job in waiting]
-        keys = _sizes(waiting)
-        scale = max(fairness, _LEAST_LOST) / max(*lost, _worst(coming, now_s), _LEAST_LOST) ** 2
+        keys, unsure = _sizes(waiting)
+        scale = max(fairness + _FOR_ERRORS * unsure, _LEAST_LOST) / max(*lost, _worst(coming, now_s), _LEAST_LOST) ** 2
         keys = [key - scale * each * each for key, each in zip(keys, lost, strict=True)]
         return in_order(waiting, sorted(range(len(waiting)), key=keys.__getitem__), capacity)
 
     return policy
 
 
-def _sizes(waiting: Sequence[JobState]) -> list[float]:
-    """Returns the logarithm of remaining bytes times duty, as far as predictions can be trusted."""
-    sizes: list[float | None] = []
-    for job in waiting:
-        forecast = job.forecast
-        if forecast is None or forecast.confidence <= 0:
-            sizes.append(None)
-        else:
-            left = max(forecast.volume - job.moved, LEAST_LEFT * forecast.volume)
-            sizes.append(math.log(left * forecast.volume / (job.limit * forecast.period_s)))
-    known = [size for size in sizes if size is not None]
+def _sizes(waiting: Sequence[JobState]) -> tuple[list[float], float]:
+    """Returns the logarithm of remaining bytes times duty, as far as predictions are sure, and their mean error."""
+    sizes = [_size(job) for job in waiting]
+    known = [size for size, _ in sizes if size is not None]
     mean = math.fsum(known) / len(known) if known else 0.0
-    return [
-        mean if size is None else mean + trust(_confidence(job.forecast)) * (size - mean)
-        for size, job in zip(sizes, waiting, strict=True)
-    ]
+    unsure = math.fsum(min(error, 1.0) for _, error in sizes) / len(sizes)
+    return [mean if size is None else mean + trust(error) * (size - mean) for size, error in sizes], unsure
+
+
+def _size(job: JobState) -> tuple[float | None, float]:
+    """Returns the logarithm of remaining bytes times duty, None without a prediction, and the prediction's error.
+
+    A phase that nears its predicted volume, or passes it, has as much left as a normal error says at its mean:
+    otherwise long phases whose volume was predicted too low would go before all others.
+    """
+    forecast = job.forecast
+    if forecast is None or forecast.confidence <= _CHANCE:
+        return None, math.inf
+    error = error_of(forecast.confidence)
+    least = max(LEAST_LEFT, min(1.0, _EXCESS * error)) * max(forecast.volume, job.moved)
+    left = max(forecast.volume - job.moved, least)
+    return math.log(left * forecast.volume / (job.limit * forecast.period_s)), error
 
 
 def _worst(coming: Collection[JobState], now_s: float) -> float:
@@ -72,20 +82,17 @@ def _worst(coming: Collection[JobState], now_s: float) -> float:
     )
 
 
-def _confidence(forecast: Forecast | None) -> float:
-    return 0.0 if forecast is None else forecast.confidence
-
-
 @lru_cache(maxsize=4096)
-def trust(confidence: float) -> float:
-    """Returns how much of a predicted logarithm's distance from the mean to believe, 0 to 1.
+def error_of(confidence: float) -> float:
+    """Returns the standard deviation of the logarithm of a predicted value over the true one.
 
-    The confidence is the probability of an error below 5 %; that of a normal error says its standard deviation, and
-    the rest is the usual regression towards the mean.
+    The confidence is the probability of an error below 5 %; the error is taken as normal.
     """
     if confidence >= 1 - _CHANCE:
-        return 1.0
-    if confidence <= _CHANCE:
         return 0.0
-    error = _RIGHT / NormalDist().inv_cdf((1 + confidence) / 2)
-    return _SPREAD**2 / (_SPREAD**2 + error**2)
+    return math.inf if confidence <= _CHANCE else _RIGHT / NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def trust(error: float) -> float:
+    """Returns how much of a predicted logarithm's distance from the mean to believe: regression towards the mean."""
+    return 0.0 if error == math.inf else _SPREAD**2 / (_SPREAD**2 + error**2)

@@ -13,7 +13,7 @@ from iotide.clients.schedulers.mixes import JobClass, draw
 from iotide.clients.schedulers.policies import fair_share, fcfs, lowest_yield, set10
 from iotide.clients.schedulers.predictions import Errors, perfect, with_errors
 from iotide.clients.schedulers.protocol import Forecast, JobState, Policy
-from iotide.clients.schedulers.volume_first import trust, volume_first
+from iotide.clients.schedulers.volume_first import error_of, trust, volume_first
 
 POLICIES = {
     "fair-share": fair_share,
@@ -181,9 +181,23 @@ def test_without_predictions_the_job_that_lost_most_goes_first() -> None:
 
 
 def test_unsure_predictions_count_less() -> None:
-    told = [trust(confidence) for confidence in (0, 5e-324, 1e-5, 0.01, 0.1, 0.5, 0.9, math.nextafter(1, 0), 1)]
+    told = [
+        trust(error_of(confidence)) for confidence in (0, 5e-324, 1e-5, 0.01, 0.1, 0.5, 0.9, math.nextafter(1, 0), 1)
+    ]
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0, 1)
+
+
+def test_a_long_phase_predicted_too_short_does_not_pass_others_at_its_end() -> None:
+    """Past its predicted volume a phase has little left only if the prediction is sure."""
+
+    def order(confidence: float) -> list[int]:
+        forecast = Forecast(100.0, 1000.0, 1.0, confidence=confidence)
+        long = JobState(0, 100.0, forecast=forecast, moved=1001.0, done_s=50.0)
+        short = JobState(1, 100.0, forecast=Forecast(100.0, 200.0, 1.0, confidence=confidence), done_s=50.0)
+        return volume_first(0)([long, short], [], 100.0, 100.0).order
+
+    assert order(0.1) == [1, 0]
 
 
 def test_a_grant_tells_when_those_that_wait_will_start() -> None:
