@@ -1,34 +1,16 @@
-"""How ``iotide collect`` ends: by a signal, asked through its socket, or when nobody uses it any more."""
+"""How a collector is asked to end through its socket."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
 import signal
 import socket
 import struct
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from ...collectors.sources.preload.source import PreloadSource
-
-_LOOK_S: Final = 0.1
 _CREDENTIALS: Final = struct.Struct("3i")
-
-
-async def unused(source: PreloadSource, grace_s: float) -> None:
-    """Returns when a process has come and for ``grace_s`` there has been none."""
-    used_at_s, seen = time.monotonic(), 0
-    while True:
-        now_s = time.monotonic()
-        if source.in_use or source.counters["processes"] != seen:
-            used_at_s, seen = now_s, source.counters["processes"]
-        elif seen and now_s - used_at_s >= grace_s:
-            return
-        await asyncio.sleep(min(_LOOK_S, grace_s / 4))
 
 
 def stop_collector(path: Path) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,14 +16,11 @@ from ..common.grouped_help import SectionCommand
 from ..common.logs import log_to_standard_error
 from ..common.options import given
 from ..common.tracer_options import settings_of, tracer_options
-from .collect_ending import stop_collector, unused
+from .collect_ending import stop_collector
 
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
-    from ...collectors.settings import CollectorSettings
     from ...collectors.source import Source
     from ...collectors.sources.preload.source import PreloadSource
-
-_DRAIN_S: Final = 10.0
 
 _HELP = """Run the per-node agent: follow inputs and ship their events to an aggregator.
 
@@ -160,7 +156,9 @@ def command(
         click.echo(f"iotide: ftio {ftio.endpoint}", err=True)
         sources.append(ftio)
     ends = traced if until_unused else None
-    sys.exit(asyncio.run(_collect(sources, settings, ending, replay=replay, ends=ends, grace_s=grace)))
+    from .collecting import run_collector
+
+    sys.exit(run_collector(sources, settings, ending, replay=replay, ends=ends, grace_s=grace))
 
 
 def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:
@@ -177,37 +175,3 @@ def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any
             raise ConfigError(f"{variable} has white space, which `env $(...)` cannot pass on: {value}")
         if value:
             click.echo(f"{variable}={value}")
-
-
-async def _collect(
-    sources: list[Source],
-    settings: CollectorSettings,
-    ending: Ending,
-    *,
-    replay: bool,
-    ends: PreloadSource | None,
-    grace_s: float,
-) -> int:
-    """Collects, and then drains; ``ends`` is the source that is waited for until nobody uses it."""
-    from ...collectors.transport.agent import Agent
-
-    agent = Agent(sources, settings)
-    running = asyncio.create_task(agent.run(until_finished=replay))
-    ending.then(running.cancel)
-    tasks = [running] if ends is None else [running, asyncio.create_task(unused(ends, grace_s))]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-        if not running.cancelled():
-            running.result()
-        complete = await agent.drain(_DRAIN_S)
-        if not complete:
-            click.echo("iotide: not everything was acknowledged; is the aggregator there?", err=True)
-        for problem in agent.problems.first:
-            click.echo(f"iotide: {problem}", err=True)
-        counters = agent.counters()
-        return 0 if complete and not counters["sources_failed"] and not counters["inputs_unread"] else 1
-    finally:
-        agent.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Callable
 from typing import Final
@@ -20,6 +19,8 @@ class Ending:
 
     def then(self, end: Callable[[], object]) -> None:
         """Has the loop that runs call something when we are asked to end, and if we have been already."""
+        import asyncio  # which whoever calls has: --help should be instant
+
         for number in _ENDING_SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, end)
         if self._is_asked:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import iotide
 import pytest
+from iotide.cli.main import COMMANDS
 
 ROOT = Path(iotide.__file__).parent
 MAY_IMPORT = {
@@ -78,7 +79,7 @@ def test_analyzers_are_pure() -> None:
 
 def test_commands_on_finished_traces_do_without_the_daemon() -> None:
     """Its commands that run one are the others."""
-    running = {"run_feed.py", "run_session.py", "run_start.py", "serve.py"}
+    running = {"run_feed.py", "run_session.py", "run_start.py", "serve.py", "serving.py"}
     for path in files_of("cli"):
         uses = {name for name in imported_modules(path) if name.startswith("iotide.daemon")}
         assert not uses or path.name in running, f"{path} imports {uses}"
@@ -123,3 +124,15 @@ def test_importing_a_light_part_loads_nothing_heavy(module: str, unwanted: list[
     code = f"import sys, {module}; print([name for name in {unwanted!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=lambda words: "-".join(words) or "iotide")
+def test_help_loads_nothing_heavy(command: list[str]) -> None:
+    unwanted = ["numpy", "scipy", "pydantic", "asyncio", "ssl", "zmq", "rich", "importlib.metadata"]
+    code = (
+        "import atexit, sys\nfrom iotide.cli.main import main\n"
+        f"atexit.register(lambda: print([name for name in {unwanted!r} if name in sys.modules]))\nmain()"
+    )
+    words = [sys.executable, "-c", code, *command, "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,89 @@
+"""What ``iotide collect`` does until it is ended: follows its sources, and drains what they gave."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..common.ending import Ending
+
+if TYPE_CHECKING:
+    from ...collectors.settings import CollectorSettings
+    from ...collectors.source import Source
+    from ...collectors.sources.preload.source import PreloadSource
+
+_DRAIN_S: Final = 10.0
+_LOOK_S: Final = 0.1
+
+
+def run_collector(
+    sources: list[Source],
+    settings: CollectorSettings,
+    ending: Ending,
+    *,
+    replay: bool,
+    ends: PreloadSource | None,
+    grace_s: float,
+) -> int:
+    """Collects, and then drains.
+
+    Args:
+        sources: what is followed.
+        settings: where to ship it.
+        ending: has it end when it is asked for.
+        replay: end when all was read.
+        ends: the source that is waited for until nobody uses it for ``grace_s``; None for no such end.
+        grace_s: seconds.
+
+    Returns:
+        The exit status.
+    """
+    return asyncio.run(_collect(sources, settings, ending, replay=replay, ends=ends, grace_s=grace_s))
+
+
+async def _collect(
+    sources: list[Source],
+    settings: CollectorSettings,
+    ending: Ending,
+    *,
+    replay: bool,
+    ends: PreloadSource | None,
+    grace_s: float,
+) -> int:
+    from ...collectors.transport.agent import Agent
+
+    agent = Agent(sources, settings)
+    running = asyncio.create_task(agent.run(until_finished=replay))
+    ending.then(running.cancel)
+    tasks = [running] if ends is None else [running, asyncio.create_task(unused(ends, grace_s))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        if not running.cancelled():
+            running.result()
+        complete = await agent.drain(_DRAIN_S)
+        if not complete:
+            click.echo("iotide: not everything was acknowledged; is the aggregator there?", err=True)
+        for problem in agent.problems.first:
+            click.echo(f"iotide: {problem}", err=True)
+        counters = agent.counters()
+        return 0 if complete and not counters["sources_failed"] and not counters["inputs_unread"] else 1
+    finally:
+        agent.close()
+
+
+async def unused(source: PreloadSource, grace_s: float) -> None:
+    """Returns when a process has come and for ``grace_s`` there has been none."""
+    used_at_s, seen = time.monotonic(), 0
+    while True:
+        now_s = time.monotonic()
+        if source.in_use or source.counters["processes"] != seen:
+            used_at_s, seen = now_s, source.counters["processes"]
+        elif seen and now_s - used_at_s >= grace_s:
+            return
+        await asyncio.sleep(min(_LOOK_S, grace_s / 4))
