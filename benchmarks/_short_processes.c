@@ -1,6 +1,6 @@
 /* Makes processes one after another, as shells and build systems do.
- * usage: short_processes fork|exec N [PROGRAM]
- * fork: each child writes 3 x 5 bytes to /dev/null and ends. exec: each child becomes PROGRAM. */
+ * usage: short_processes fork|none|exec N [PROGRAM]
+ * fork: each child writes 3 x 5 bytes to /dev/null and ends. none: it ends at once. exec: each child becomes PROGRAM. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +14,8 @@ static int child(char **words) {
         execl(words[3], words[3], (char *)NULL);
         return 127;
     }
+    if (strcmp(words[1], "none") == 0)
+        return 0;
     int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     for (int i = 0; i < 3; i++)
         if (write(fd, "hello", 5) != 5)
@@ -23,7 +25,7 @@ static int child(char **words) {
 
 int main(int count, char **words) {
     if (count < 3 + (count > 1 && strcmp(words[1], "exec") == 0)) {
-        fprintf(stderr, "usage: short_processes fork|exec N [PROGRAM]\n");
+        fprintf(stderr, "usage: short_processes fork|none|exec N [PROGRAM]\n");
         return 2;
     }
     for (int left = atoi(words[2]); left > 0; left--) {

@@ -1,9 +1,10 @@
 """What ``iotide run`` costs commands that are short, or start many short processes, as its user sees it.
 
 Pairs of an untraced and a traced run in changing order, IOTIDE_PAIRS (5) of each, of all parts or of those that are
-named: a small C project built by ``make -j2`` (``build``), 2,000 children that write a little and end (``forks``), 500
-programs that do nothing (``programs``), a shell that starts ``/bin/true`` 2,000 times (``shell``), and one with as many
-subshells that each write a file (``subshells``), 2,000 times ``os.fork`` in Python, whose child writes a file
+named: a small C project built by ``make -j2`` (``build``), 2,000 children that write a little and end (``forks``), as
+many that end at once (``silent``), and of a shell (``silent-shell``), 500 programs that do nothing (``programs``), a
+shell that starts ``/bin/true`` 2,000 times (``shell``), and one with as many subshells that each write a file
+(``subshells``), 2,000 times ``os.fork`` in Python, whose child writes a file
 (``python``), and ``true`` alone (``true``). The whole of ``iotide run`` counts: its start, report and archive.
 
 Its files are small, and include headers of libc only: a compiler takes 0.04 s for each, where those of real projects
@@ -192,6 +193,8 @@ def _of_true(folder: Path) -> list[Figure]:
 PARTS: Final[Mapping[str, Callable[[Path], list[Figure]]]] = {
     "build": _of_build,
     "forks": lambda folder: _of_programs(folder, "fork", FORKS, "forks", "<= 2 x"),
+    "silent": lambda folder: _of_programs(folder, "none", FORKS, "forks that end at once", "<= 2 x"),
+    "silent-shell": lambda folder: _of_shell(folder, "(:)", "subshells that end at once"),
     "programs": lambda folder: _of_programs(folder, "exec", PROGRAMS, "programs", "", "/bin/true"),
     "shell": lambda folder: _of_shell(folder, "/bin/true", "/bin/true of a shell"),
     "subshells": lambda folder: _of_shell(folder, "(echo hello >out$i)", "subshells"),
