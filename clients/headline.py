@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from ..results.models import Drift, Estimate, Frequency, ModeName, OtherRhythm, Prediction, Who
-from .units import duration_text
+from .units import byte_text, duration_text
 
 _OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
 _UNSURE: Final = "not clearly periodic"
@@ -105,7 +105,8 @@ def other_text(other: OtherRhythm, start_s: float) -> str:
         case "beside":
             phase = other.next_phase
             due = "" if phase is None else f", next at {duration_text(phase.start_s.value - start_s)}"
-            return f"{beside_text(other)}{due}"
+            each = "" if other.bytes_per_phase is None else f" of {byte_text(other.bytes_per_phase)}"
+            return f"{beside_text(other)}, {other.phases} phases{each}{due}"
 
 
 def beside_text(other: OtherRhythm) -> str:

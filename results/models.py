@@ -136,6 +136,8 @@ class OtherRhythm(Model):
     """Who has it; of the relation ``beside``."""
     next_phase: NextPhase | None = None
     """Its next phase, likewise."""
+    bytes_per_phase: float | None = None
+    """Bytes of one of its phases, likewise."""
 
 
 class FileSystem(Model):

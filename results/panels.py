@@ -7,7 +7,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from .analysis import Validity, WaveletView
-from .models import Prediction
+from .models import OtherRhythm, Prediction
 from .replay import Replay
 
 Floats = npt.NDArray[np.float64]
@@ -73,12 +73,21 @@ class SpectrumColumns(Struct, frozen=True, eq=False):
     autocorrelation: Floats
 
 
+class RhythmPanel(Struct, frozen=True, eq=False):
+    """A rhythm that others have beside the main one, with its own phases and replay (None: none can be made)."""
+
+    other: OtherRhythm
+    phases: PhaseColumns
+    replay: Replay | None
+
+
 class Panels(Struct, frozen=True, eq=False):
     """All that the pictures of one trace show; ``notes`` says what is left out and why.
 
     Attributes:
         signal: of those who have the rhythm that was found; so are phases, spectrum, replay and wavelet.
         whole: that of all, where it is not the rhythm of all.
+        beside: the rhythms of others, in the order of the prediction.
     """
 
     prediction: Prediction
@@ -90,3 +99,4 @@ class Panels(Struct, frozen=True, eq=False):
     validity: Validity | None = None
     notes: tuple[str, ...] = ()
     whole: TraceSignal | None = None
+    beside: tuple[RhythmPanel, ...] = ()

@@ -42,10 +42,12 @@ class Answer(NamedTuple):
     Attributes:
         prediction: the main rhythm, and those of other groups beside it.
         main: the group in whose signal the main rhythm was found; None: in that of the whole job.
+        beside: the groups whose rhythms are the last ones of the prediction's others, in their order.
     """
 
     prediction: Prediction
     main: Found | None = None
+    beside: tuple[Found, ...] = ()
 
 
 def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
@@ -82,6 +84,12 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
     """Returns the answer with the main group's rhythm, and those of the others beside it."""
     total = sum(group.volume for group in groups)
     whose = name_groups([group.members for group in named], [group.volume / max(total, 1.0) for group in named])
+    told_beside = [
+        (group, who, period)
+        for group, who in zip(named, whose, strict=True)
+        if group is not main and (period := group.prediction.period_s) is not None and who.share >= _LEAST_SHARE
+        if group.prediction.confidence > TUNING.grouping.told
+    ]
     beside = [
         OtherRhythm(
             relation="beside",
@@ -92,10 +100,9 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
             phases=max(_periods(group), 2),
             who=who,
             next_phase=group.prediction.next_phase,
+            bytes_per_phase=None if (scores := group.prediction.scores) is None else scores.bytes_per_phase,
         )
-        for group, who in zip(named, whose, strict=True)
-        if group is not main and (period := group.prediction.period_s) is not None and who.share >= _LEAST_SHARE
-        if group.prediction.confidence > TUNING.grouping.told
+        for group, who, period in told_beside
     ]
     told: Prediction = prediction
     seen_in: Found | None = None
@@ -104,7 +111,8 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
         others = others if _same(prediction, main) else []
         told, seen_in = main.prediction, main
     who = next((who for group, who in zip(named, whose, strict=True) if group is main), None)
-    return Answer(told.model_copy(update={"who": who, "others": [*others, *beside]}), seen_in)
+    told = told.model_copy(update={"who": who, "others": [*others, *beside]})
+    return Answer(told, seen_in, tuple(group for group, _, _ in told_beside))
 
 
 def _of_one_period(groups: Sequence[Found]) -> list[Found]:

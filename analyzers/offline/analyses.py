@@ -10,7 +10,7 @@ from ...results.analysis import Analysis
 from ...results.models import ModeName, Prediction
 from ..settings import DetectSettings
 from . import autocorrelation
-from .members import Apart, groups_wanted, with_groups
+from .members import Apart, Beside, groups_wanted, with_groups
 from .reconstruction import reconstruct
 from .requests import Batches
 from .trace import examine, examine_mode
@@ -43,11 +43,13 @@ class Analysed(NamedTuple):
         prediction: its rhythm.
         analysis: what else was wanted.
         own: the events of those who have the rhythm, as ``batches``; None: it is the rhythm of all.
+        beside: the rhythms of others, with their events.
     """
 
     prediction: Prediction
     analysis: Analysis
     own: Batches | None
+    beside: tuple[Beside, ...] = ()
 
 
 def analyse(
@@ -68,8 +70,9 @@ def analyse(
     """
     prediction, view = examine(batches, settings, job)
     own: Batches | None = None
+    beside: tuple[Beside, ...] = ()
     if apart is not None and groups_wanted(settings):
-        prediction, view, own = with_groups(prediction, view, apart(), settings)
+        prediction, view, own, beside = with_groups(prediction, view, apart(), settings)
     window, bin_s, start_s = view.window, view.bin_s, view.window_start_s
     answer = None
     if wanted.autocorrelation:
@@ -94,4 +97,4 @@ def analyse(
         reconstruction=reconstruct(window, bin_s, start_s, wanted.strongest) if wanted.strongest else None,
         modes=modes,
     )
-    return Analysed(prediction, told, own)
+    return Analysed(prediction, told, own, beside)

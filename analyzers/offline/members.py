@@ -11,14 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, FileInfo, StreamInfo, make_batch
-from ...results.models import Prediction
+from ...results.models import OtherRhythm, Prediction
 from ..common.again import Again
-from ..groups.answer import Found, answer_with
+from ..groups.answer import Answer, Found, answer_with
 from ..groups.update import FEWEST_MEMBERS, MOST_GROUPS, GroupAnalyzer
 from ..rhythm.tuning import TUNING
 from ..rhythm.view import View
 from ..settings import DetectSettings
 from .groups import FEWEST_REQUESTS, edges_of
+from .phase_signal import phases_of, signal_of
 from .requests import Batches
 from .trace import examine
 
@@ -42,6 +43,20 @@ def groups_wanted(settings: DetectSettings) -> bool:
     return settings.group_members >= FEWEST_MEMBERS and settings.method == "tide" and settings.sampling == "volume"
 
 
+class Beside(NamedTuple):
+    """A rhythm beside the main one.
+
+    Attributes:
+        other: what is said of it.
+        prediction: what was found in the signal of those who have it.
+        own: their events, which can be gone through several times.
+    """
+
+    other: OtherRhythm
+    prediction: Prediction
+    own: Batches
+
+
 class Told(NamedTuple):
     """What is said of a trace whose members form groups.
 
@@ -49,11 +64,13 @@ class Told(NamedTuple):
         prediction: the main rhythm, and those of others beside it.
         view: the signal that the main rhythm is of.
         own: the events of those who have the main rhythm, which can be gone through several times; None: all have it.
+        beside: those of the prediction's others that groups have, in their order.
     """
 
     prediction: Prediction
     view: View
     own: Batches | None = None
+    beside: tuple[Beside, ...] = ()
 
 
 def with_groups(prediction: Prediction, view: View, apart: Apart, settings: DetectSettings) -> Told:
@@ -108,9 +125,27 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
                     theirs, seen = until.without_next(), then
             views[id(theirs.period_s)] = seen
             found.append(Found([analyzer.members.all[member] for member in group], float(volume[number]), theirs))
-    told, main = answer_with(prediction, found)
+
+    def events_of(group: Found) -> Batches:
+        members = {each.key for each in group.members}
+        its = [number for number, each in enumerate(groups) if analyzer.members.all[each[0]].key in members]
+        return Again(lambda: chain(own(*its), edges))
+
+    answer = answer_with(prediction, found)
+    answer, beside = _counted(answer, [events_of(group) for group in answer.beside], settings)
+    told, main, _ = answer
     if main is None:
-        return Told(told, view)
-    members = {each.key for each in main.members}
-    its = [number for number, group in enumerate(groups) if analyzer.members.all[group[0]].key in members]
-    return Told(told, views.get(id(told.period_s), view), Again(lambda: chain(own(*its), edges)))
+        return Told(told, view, beside=beside)
+    return Told(told, views.get(id(told.period_s), view), events_of(main), beside)
+
+
+def _counted(answer: Answer, events: Sequence[Batches], settings: DetectSettings) -> tuple[Answer, tuple[Beside, ...]]:
+    """Counts the phases of the rhythms beside the main one, as pictures show them."""
+    made: list[Beside] = []
+    others = answer.prediction.others
+    first = len(others) - len(events)
+    for other, group, own in zip(others[first:], answer.beside, events, strict=True):
+        count = len(phases_of(signal_of(own, settings, group.prediction), group.prediction))
+        made.append(Beside(other.model_copy(update={"phases": max(count, 2)}), group.prediction, own))
+    told = answer.prediction.model_copy(update={"others": [*others[:first], *(each.other for each in made)]})
+    return answer._replace(prediction=told), tuple(made)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+import contextlib
+from collections.abc import Sequence
 
-from ...events import EventBatch, Kind
+import numpy as np
+
 from ...events.errors import ConfigError
-from ...results.models import ModeName, Prediction
-from ...results.panels import Panels, PhaseColumns, SpectrumColumns, TraceSignal
+from ...results.models import Prediction
+from ...results.panels import Panels, PhaseColumns, RhythmPanel, SpectrumColumns, TraceSignal
 from ...results.replay import Replay
 from ..rhythm.spectrum.spectrum import find_candidates, spectrum_of
 from ..settings import DetectSettings
-from ..signal.bandwidth import BandwidthSignal
-from ..signal.selection import counted
 from .autocorrelation import autocorrelation
-from .phase_list import list_phases, no_phases
+from .members import Beside
+from .phase_signal import phases_of, signal_of
 from .replay import replay
 from .requests import Batches
 from .wavelet import validity_of, wavelet_view
@@ -29,6 +29,7 @@ def panels_of(
     every_s: float | None = None,
     replayed: Replay | None = None,
     own: Batches | None = None,
+    beside: Sequence[Beside] = (),
 ) -> Panels:
     """Computes all panels of a trace.
 
@@ -39,6 +40,7 @@ def panels_of(
         every_s: time between the replay's predictions; None for one a phase.
         replayed: the replay if it is known already.
         own: the events of those who have the rhythm that was found; None: all have it.
+        beside: the rhythms of others.
     """
     whole = None if own is None else signal_of(batches, settings, prediction)
     batches = batches if own is None else own
@@ -61,7 +63,18 @@ def panels_of(
         None if period is None else validity_of(values, signal.bin_s, signal.start_s, period.value),
         tuple(notes),
         whole,
+        tuple(_beside(each, settings, every_s) for each in beside),
     )
+
+
+def _beside(rhythm: Beside, settings: DetectSettings, every_s: float | None) -> RhythmPanel:
+    """Gathers what is shown of a rhythm beside the main one."""
+    other, prediction, own = rhythm
+    phases = phases_of(signal_of(own, settings, prediction), prediction)
+    replayed = None
+    with contextlib.suppress(ConfigError):  # which the main rhythm's replay tells
+        replayed = replay_of(own, settings, prediction, phases, every_s=every_s)
+    return RhythmPanel(other, phases, replayed)
 
 
 def replay_of(
@@ -92,30 +105,6 @@ def replay_of(
     return replay(batches, settings, prediction.job, phases=phases, period_s=period_s, bin_s=bin_s, every_s=every_s)
 
 
-def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction) -> TraceSignal:
-    """Bins the volume of the window that a prediction used, at its sampling frequency, reads and writes apart."""
-    bin_ns = max(1, round(1e9 / prediction.sampling_frequency_hz))
-    window = prediction.window
-    parts = []
-    for kind in (Kind.READ, Kind.WRITE):
-        signal = BandwidthSignal(bin_ns, settings.trace_bins)
-        columns = [_moved(batch, left_out, prediction.mode, kind) for batch, left_out in batches if len(batch)]
-        if columns:
-            start, end, volume = (np.concatenate(rows) for rows in zip(*columns, strict=True))
-            signal.add(start, end, volume)
-        parts.append(signal.read(round(window.start_s * 1e9), round(window.end_s * 1e9)))
-    bins = min(len(part.volume) for part in parts)
-    read, written = (part.bandwidth[len(part.volume) - bins :] for part in parts)
-    return TraceSignal(max(part.first_ns for part in parts) / 1e9, bin_ns / 1e9, read, written)
-
-
-def phases_of(signal: TraceSignal, prediction: Prediction) -> PhaseColumns:
-    """Finds the phases of a trace with the period that was found; none where none was."""
-    if prediction.period_s is None:
-        return no_phases()
-    return list_phases(signal.total, bin_s=signal.bin_s, start_s=signal.start_s, period_s=prediction.period_s.value)
-
-
 def spectrum_columns(signal: TraceSignal, settings: DetectSettings) -> SpectrumColumns:
     """Computes the spectrum with its candidates, and the autocorrelation, of a whole trace."""
     values = signal.total
@@ -138,10 +127,3 @@ def spectrum_columns(signal: TraceSignal, settings: DetectSettings) -> SpectrumC
         lag_s=np.arange(len(similar), dtype=np.float64) * signal.bin_s,
         autocorrelation=similar,
     )
-
-
-def _moved(
-    batch: EventBatch, left_out: npt.NDArray[np.uint8], mode: ModeName, kind: Kind
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    rows = counted(batch, left_out, mode) & (batch.kind == kind)
-    return batch.start[rows].astype(np.int64), batch.end[rows], batch.bytes[rows].astype(np.int64)

@@ -137,7 +137,7 @@ def command(
     if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
         settings = _as_reference_samples(trace, settings)
     wanted = Wanted(autocorrelation, strongest or 0, wavelet, all_modes)
-    prediction, analysis, own = analyse(trace.batches(), settings, name_of(files), wanted, trace.apart)
+    prediction, analysis, own, beside = analyse(trace.batches(), settings, name_of(files), wanted, trace.apart)
     if by is not None:
         analysis = analysis.model_copy(update={"grouping": _grouped(trace, settings, by, top or _TOP)})
     moved = trace.moved()
@@ -160,7 +160,7 @@ def command(
     if replay:
         report = with_replay(report, trace.batches() if own is None else own, settings, every_s)
     if plot is not None:
-        write_picture(plot, report, trace.batches(), settings, every_s, own)
+        write_picture(plot, report, trace.batches(), settings, every_s, own, beside)
     _print(report, as_json, None if own is None else report.prediction.who)
 
 

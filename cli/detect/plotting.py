@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 if TYPE_CHECKING:
+    from ...analyzers.offline.members import Beside
     from ...analyzers.offline.requests import Batches
     from ...analyzers.settings import DetectSettings
     from ...results.analysis import DetectionReport
@@ -60,8 +61,11 @@ def write_picture(
     settings: DetectSettings,
     every_s: float | None,
     own: Batches | None,
+    beside: Sequence[Beside],
 ) -> None:
-    """Draws a trace into a file, which appears when it is complete; ``own``: the events that the rhythm is of.
+    """Draws a trace into a file, which appears when it is complete.
+
+    ``own`` are the events that the rhythm is of, ``beside`` the rhythms of others.
 
     Raises:
         click.ClickException: the file cannot be written.
@@ -69,7 +73,7 @@ def write_picture(
     from ...analyzers.offline.panels import panels_of
 
     replayed = report.analysis.replay
-    panels = panels_of(batches, settings, report.prediction, every_s=every_s, replayed=replayed, own=own)
+    panels = panels_of(batches, settings, report.prediction, every_s=every_s, replayed=replayed, own=own, beside=beside)
     if target.suffix.lower() == ".html":
         from ...clients.detection.page import render_detection
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from ...analyzers.offline.panels import phases_of, signal_of
+from ...analyzers.offline.phase_signal import phases_of, signal_of
 from ...analyzers.offline.trace import examine
 from ...analyzers.settings import DetectSettings
 from ...clients.job_fetch import fetch, fetch_of_all, is_address

@@ -7,6 +7,7 @@ from ...results.panels import Panels
 from ..headline import NO_LINE, further_rhythms, headline_of, other_text, weight_text, who_text
 from ..templating import page_template
 from ..units import not_counted_text
+from .page_rhythms import rhythm_rows
 from .pictures_page import embed, library
 from .replay_text import replay_sentences
 
@@ -18,6 +19,7 @@ def render_detection(report: DetectionReport, panels: Panels) -> str:
         UnavailableError: bokeh is missing.
     """
     script, divisions = embed(panels)
+    of_all = panels.whole is None or panels.prediction.who is None
     return page_template(
         "detect.html", other=other_text, weight=lambda row: weight_text(panels.prediction, row)
     ).render(
@@ -27,7 +29,8 @@ def render_detection(report: DetectionReport, panels: Panels) -> str:
         further=further_rhythms(panels.prediction),
         left=not_counted_text(report.not_counted),
         no_line=NO_LINE,
-        whose="" if panels.whole is None or panels.prediction.who is None else who_text(panels.prediction.who),
+        whose="" if of_all or panels.prediction.who is None else who_text(panels.prediction.who),
+        rhythms=rhythm_rows(panels, report.start_s),
         phases=len(panels.phases),
         replay=panels.replay,
         validity=panels.validity,

@@ -9,8 +9,10 @@ import numpy as np
 from msgspec import Struct
 
 from ...results.analysis import WaveletView
-from ...results.models import Estimate, Frequency, Prediction
-from ...results.panels import Floats, Panels, TraceSignal
+from ...results.models import Estimate, Frequency, Prediction, Who
+from ...results.panels import Floats, Panels, PhaseColumns, TraceSignal
+from ..charts import BESIDE
+from ..headline import who_text
 from ..units import duration_text
 
 MOST_BARS: Final = 60
@@ -163,6 +165,37 @@ def picture_end_s(panels: Panels) -> float:
     if upcoming is None:
         return end
     return max(end, upcoming.start_s.high, upcoming.start_s.value + upcoming.duration_s.value)
+
+
+class Strip(Struct, frozen=True, eq=False):
+    """Where the phases of a rhythm beside the main one are marked: a strip below the upper edge.
+
+    Attributes:
+        phases: its phases.
+        label: in the legend.
+        colour: of the strip.
+        low: lower edge, as a share of the picture's height.
+        high: upper edge, likewise.
+    """
+
+    phases: PhaseColumns
+    label: str
+    colour: str
+    low: float
+    high: float
+
+
+def strips_of(panels: Panels) -> list[Strip]:
+    """Returns a strip for each rhythm beside the main one."""
+    return [
+        Strip(each.phases, phase_label(each.other.who), BESIDE[at % len(BESIDE)], 0.91 - 0.05 * at, 0.945 - 0.05 * at)
+        for at, each in enumerate(panels.beside)
+    ]
+
+
+def phase_label(who: Who | None) -> str:
+    """Names phases in a legend, with whose they are."""
+    return "phase" if who is None else f"phase, {who_text(who)}"
 
 
 def latest_s(panels: Panels) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +21,10 @@ try:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 except ImportError as error:
     raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
+
+_LEGEND_WIDTH: Final = 10.0  # inches; a wider one would narrow the picture
+_LETTER_WIDTH: Final = 0.07
+_HANDLE_WIDTH: Final = 0.6
 
 
 def plot_bandwidth(axes: Axes, steps: Steps, zero_s: float, unit: Unit) -> float:
@@ -83,9 +88,19 @@ def plot_history(axes: Axes, history: Sequence[Prediction], zero_s: float, unit:
 
 def place_legend(axes: Axes) -> None:
     """Puts the legend above the data."""
-    if not axes.get_legend_handles_labels()[0]:
+    labels = [str(label) for label in axes.get_legend_handles_labels()[1] if not str(label).startswith("_")]
+    if not labels:
         return
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=7, frameon=False, fontsize="small", borderaxespad=0.1)
+    columns = next((count for count in range(7, 1, -1) if _legend_width(labels, count) <= _LEGEND_WIDTH), 1)
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns, frameon=False, fontsize="small", borderaxespad=0.1
+    )
+
+
+def _legend_width(labels: Sequence[str], columns: int) -> float:
+    """Returns about how wide a legend is, in inches; it is filled column by column."""
+    widest = [max(map(len, rows)) for rows in np.array_split(np.array(labels, object), columns) if len(rows)]
+    return sum(_LETTER_WIDTH * letters + _HANDLE_WIDTH for letters in widest)
 
 
 def write_note(axes: Axes, text: str) -> None:

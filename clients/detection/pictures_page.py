@@ -11,7 +11,17 @@ from ...results.analysis import WaveletView
 from ...results.panels import Floats, Panels, Positions, SpectrumColumns
 from ..charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_unit, time_unit
 from ..units import duration_text
-from .picture_data import latest_s, magnified, outline, picture_end_s, seen_periods, steps_of, wave_of
+from .picture_data import (
+    latest_s,
+    magnified,
+    outline,
+    phase_label,
+    picture_end_s,
+    seen_periods,
+    steps_of,
+    strips_of,
+    wave_of,
+)
 from .pictures_page_axes import axes_of, place_legend, range_of, use_time_ticks
 from .pictures_page_replay import draw_settling, draw_truth, draw_windows
 
@@ -96,10 +106,19 @@ def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: f
         )
         shade = plot.quad(
             left="start", right="stop", bottom=0, top=high, source=source, color=PHASE, alpha=0.18, line_alpha=0,
-            legend_label="phase",
+            legend_label=phase_label(prediction.who),
         )  # fmt: skip
         tips = [("phase", "@number"), ("start", f"@start{{0.000}} {unit.name}"), ("lasts", "@lasting{0.000} s")]
         plot.add_tools(HoverTool(renderers=[shade], tooltips=[*tips, ("moves", "@volume{0.0 b}")]))
+    for strip in strips_of(panels):
+        shown = strip.phases.end_s >= steps.edges[0]
+        if 0 < int(shown.sum()) <= _MOST_SPANS:
+            plot.quad(
+                left=(strip.phases.start_s[shown] - zero) / unit.factor,
+                right=(strip.phases.end_s[shown] - zero) / unit.factor,
+                bottom=strip.low * high, top=strip.high * high, color=strip.colour, alpha=0.7, line_alpha=0,
+                legend_label=strip.label,
+            )  # fmt: skip
     if whole is not None:
         moved = (whole.read + whole.written) / rate.factor
         _area(plot, (whole.edges - zero) / unit.factor, np.zeros(len(moved)), moved, SOFT, 0.35, "the whole job")

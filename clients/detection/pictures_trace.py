@@ -16,7 +16,17 @@ from ...results.panels import Panels, PhaseColumns, SpectrumColumns
 from ..charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
 from ..headline import headline_text
 from ..units import duration_text
-from .picture_data import latest_s, magnified, outline, picture_end_s, seen_periods, steps_of, wave_of
+from .picture_data import (
+    latest_s,
+    magnified,
+    outline,
+    phase_label,
+    picture_end_s,
+    seen_periods,
+    steps_of,
+    strips_of,
+    wave_of,
+)
 from .pictures import place_legend, plot_bandwidth, plot_next_phase, share_time, use_time_ticks, write_note
 from .pictures_replay import draw_settling, draw_truth, draw_windows
 
@@ -107,7 +117,10 @@ def _signal(axes: Axes, panels: Panels, since_s: float | None) -> None:
         axes.stairs(moved, edges, fill=True, color=SOFT, alpha=0.35, zorder=0.5, label="the whole job")
         axes.set_ylim(0, max(axes.get_ylim()[1], 1.05 * float(moved.max(initial=0.0))))
     closely = since_s is not None or latest_s(panels) is None
-    _shade(axes, panels.phases, begin, zero, unit)
+    _shade(axes, panels.phases, begin, zero, unit, label=phase_label(prediction.who))
+    for strip in strips_of(panels):
+        edges_at = (strip.low, strip.high)
+        _shade(axes, strip.phases, begin, zero, unit, label=strip.label, colour=strip.colour, alpha=0.7, at=edges_at)
     if closely:
         total = signal.total
         wave = wave_of(prediction, float(total.mean()) if len(total) else 0.0, from_s=begin)
@@ -128,14 +141,25 @@ def _signal(axes: Axes, panels: Panels, since_s: float | None) -> None:
     place_legend(axes)
 
 
-def _shade(axes: Axes, phases: PhaseColumns, begin_s: float, zero_s: float, unit: Unit) -> None:
+def _shade(
+    axes: Axes,
+    phases: PhaseColumns,
+    begin_s: float,
+    zero_s: float,
+    unit: Unit,
+    *,
+    label: str,
+    colour: str = PHASE,
+    alpha: float = 0.18,
+    at: tuple[float, float] = (0.0, 1.0),
+) -> None:
+    """Shades phases, between two shares of the picture's height."""
     shown = phases.end_s >= begin_s
     starts, ends = phases.start_s[shown], phases.end_s[shown]
     if len(starts) > _MOST_SPANS:
         return
-    label = "phase"
     for start, end in zip((starts - zero_s) / unit.factor, (ends - zero_s) / unit.factor, strict=True):
-        axes.axvspan(start, end, color=PHASE, alpha=0.18, linewidth=0, zorder=0, label=label)
+        axes.axvspan(start, end, *at, color=colour, alpha=alpha, linewidth=0, zorder=0, label=label)
         label = "_"
 
 

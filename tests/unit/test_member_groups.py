@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.groups.sketch import BINS, Sketch
@@ -17,7 +21,9 @@ from iotide.analyzers.offline.panels import panels_of
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
-from iotide.clients.headline import headline_text, other_text
+from iotide.cli.detect.command import command as detect
+from iotide.clients.detection.page_rhythms import rhythm_rows
+from iotide.clients.headline import headline_text, other_text, who_text
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 from iotide.results.models import Prediction
 
@@ -277,7 +283,7 @@ def test_all_that_is_shown_of_the_main_rhythm_is_of_those_who_have_it(programs: 
     ]
     whole = [(batch, COUNTS) for batch, _ in batches]
     wanted = DetectSettings()
-    told, _, own = analyse(whole, wanted, "j", Wanted(), lambda: Apart(batches, FILES, COUNTS))
+    told, _, own, *_ = analyse(whole, wanted, "j", Wanted(), lambda: Apart(batches, FILES, COUNTS))
     assert told.period_s is not None
     assert told.who is not None
     assert own is not None
@@ -297,9 +303,82 @@ def test_all_that_is_shown_of_the_main_rhythm_is_of_those_who_have_it(programs: 
     assert panels.replay.median_error < 0.05
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_each_rhythm_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
+    """Phases of a rhythm beside the main one were guessed from the window, and drawn and replayed nowhere."""
+    random = np.random.default_rng(seed)
+    periods = 20.0 * np.cumprod([1.0, *random.uniform(1.3, 1.9, random.integers(1, 3))])
+    programs = [
+        (
+            float(period),
+            round(float(900 / period)),
+            int(random.integers(10**6, 10**7)),
+            float(random.uniform(1, period)),
+        )
+        for period in random.permutation(periods)
+    ]
+    batches = [
+        (
+            phases(period, count, [4 * at + rank for rank in range(4)], at + 1, size=size, seed=at, first_s=first),
+            stream(f"p{at}"),
+        )
+        for at, (period, count, size, first) in enumerate(programs)
+    ]
+    whole, wanted = [(batch, COUNTS) for batch, _ in batches], DetectSettings()
+    found = analyse(whole, wanted, "j", Wanted(), lambda: Apart(batches, FILES, COUNTS))
+    told = found.prediction
+    panels = panels_of(whole, wanted, told, own=found.own, beside=found.beside)
+    assert [each.other for each in panels.beside] == [each for each in told.others if each.relation == "beside"]
+    rows = [(told.who, told.period_s, told.next_phase, panels.phases, panels.replay)]
+    rows += [
+        (each.other.who, each.other.period_s, each.other.next_phase, each.phases, each.replay) for each in panels.beside
+    ]
+    assert len(rows) == len(programs)
+    assert [each.other.phases for each in panels.beside] == [len(each.phases) for each in panels.beside]
+    words = rhythm_rows(panels, 0.0)
+    for (who, period_s, upcoming, shown, replayed), row in zip(rows, words, strict=True):
+        assert who is not None
+        assert period_s is not None
+        assert row.whose == who_text(who)
+        (name,) = who.commands
+        period, count, size, first = programs[int(name[1:])]
+        assert period_s.value == pytest.approx(period, rel=0.03)
+        assert len(shown) == count
+        assert row.phases == str(count)
+        assert shown.start_s[0] == pytest.approx(first, abs=period / 10)
+        assert shown.volume_bytes.sum() == pytest.approx(16 * size * count, rel=0.01)
+        assert upcoming is None or upcoming.start_s.value > shown.end_s[-1]
+        assert replayed is not None
+        assert replayed.phases == count
+    for each in panels.beside:
+        assert each.other.bytes_per_phase == pytest.approx(float(each.phases.volume_bytes.mean()), rel=0.1)
+
+
+def test_page_and_pictures_tell_each_rhythm_with_whose_it_is(tmp_path: Path) -> None:
+    pytest.importorskip("bokeh")
+    trace = tmp_path / "two.jsonl"
+    with trace.open("w") as out:
+        for program, (period, count) in enumerate([(20.0, 33), (33.0, 20)]):
+            for start in (at * period + piece / 4 for at in range(count) for piece in range(8)):
+                call = {"call": "write", "path": f"/s/p{program}.dat", "rank": program, "start": start, "dur": 0.2}
+                out.write(json.dumps(call | {"command": f"p{program}", "size": 10**7}) + "\n")
+    page = tmp_path / "two.html"
+    done = CliRunner().invoke(detect, ["--plot", str(page), str(trace)])
+    assert done.exit_code == 0, done.output
+    assert "20 phases of" in " ".join(done.output.split())
+    text = page.read_text()
+    table = text[text.index('<table class="rhythms">') :]
+    cells = [re.findall("<td>(.*?)</td>", row) for row in table[: table.index("</table>")].split("<tr>")[2:]]
+    assert sorted((row[2], row[4]) for row in cells) == [("20 s", "33"), ("33 s", "20")]
+    for row in cells:
+        assert f"phase, {row[0]}" in text
+    picture = tmp_path / "two.svg"
+    assert CliRunner().invoke(detect, ["--plot", str(picture), str(trace)]).exit_code == 0
+
+
 def test_rhythm_of_all_has_no_events_of_its_own() -> None:
     batches = [(phases(20.0, 30, [0, 1, 2, 3], 1), stream())]
-    told, _, own = analyse(
+    told, _, own, *_ = analyse(
         [(batches[0][0], COUNTS)], DetectSettings(), "j", Wanted(), lambda: Apart(batches, FILES, COUNTS)
     )
     assert told.period_s is not None

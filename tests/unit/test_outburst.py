@@ -80,7 +80,7 @@ def test_the_direction_that_has_a_rhythm_is_told_where_both_together_have_none(l
 
 def test_all_modes_asked_for_stay_those_that_they_are() -> None:
     batch = job(None, 0.0, Kind.WRITE, noise=Kind.READ)
-    prediction, analysis, _ = analyse([(batch, ALL_COUNTS)], DetectSettings(), "job", Wanted(all_modes=True))
+    prediction, analysis, *_ = analyse([(batch, ALL_COUNTS)], DetectSettings(), "job", Wanted(all_modes=True))
     assert analysis.modes is not None
     assert [row.mode for row in analysis.modes] == ["read", "write", "both"]
     assert prediction == analysis.modes[1]

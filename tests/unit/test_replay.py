@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from iotide.analyzers.offline.panels import panels_of, phases_of, replay_of, signal_of
+from iotide.analyzers.offline.panels import panels_of, replay_of
+from iotide.analyzers.offline.phase_signal import phases_of, signal_of
 from iotide.analyzers.offline.replay import MOST_MOMENTS, in_order, judge, moments_of, predictions_at
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor

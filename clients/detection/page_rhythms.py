@@ -1,0 +1,66 @@
+"""The rhythms of a job whose members have several, as a table: each with its own members, phases and replay."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ...results.models import Estimate, NextPhase, Who
+from ...results.panels import Panels, PhaseColumns
+from ...results.replay import Replay
+from ..headline import who_text
+from ..units import byte_text, duration_text
+
+
+class RhythmRow(Struct, frozen=True):
+    """What is said of one rhythm, in words; "-" where nothing is known."""
+
+    whose: str
+    share: str
+    period: str
+    confidence: str
+    phases: str
+    moved: str
+    upcoming: str
+    live: str
+
+
+def rhythm_rows(panels: Panels, start_s: float) -> list[RhythmRow]:
+    """Returns the main rhythm and those beside it, in the order of the prediction; [] where there is one alone.
+
+    Args:
+        panels: what is shown of the trace.
+        start_s: what moments count from.
+    """
+    main = panels.prediction
+    if not panels.beside or main.period_s is None:
+        return []
+    own = [(main.who, main.period_s, main.confidence, panels.phases, main.next_phase, panels.replay)]
+    for each in panels.beside:
+        other = each.other
+        own.append((other.who, other.period_s, other.confidence, each.phases, other.next_phase, each.replay))
+    return [_row(*each, start_s) for each in own]
+
+
+def _row(
+    who: Who | None,
+    period: Estimate,
+    confidence: float,
+    phases: PhaseColumns,
+    upcoming: NextPhase | None,
+    replay: Replay | None,
+    start_s: float,
+) -> RhythmRow:
+    moved = float(phases.volume_bytes.sum())
+    live = "-"
+    if replay is not None and replay.median_error is not None:
+        live = f"{replay.median_error:.1%} off in {replay.compared} predictions"
+    return RhythmRow(
+        whose="the whole job" if who is None else who_text(who),
+        share="100%" if who is None else f"{who.share:.0%}",
+        period=duration_text(period.value),
+        confidence=f"{confidence:.0%}",
+        phases=f"{len(phases):,}",
+        moved=f"{byte_text(moved)}, {byte_text(moved / len(phases))} each" if len(phases) else "-",
+        upcoming="-" if upcoming is None else f"at {duration_text(upcoming.start_s.value - start_s)}",
+        live=live,
+    )
