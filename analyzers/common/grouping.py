@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...events.batch import is_constant, occurring
 from ...events.compiled import load
 from . import grouping_fallback as fallback
 
@@ -91,7 +92,7 @@ class Grouping:
     def sum(self, column: npt.NDArray[Any]) -> Ints:
         """Returns the sum of each group's values, int64[groups], which must hold it."""
         if len(self) == 1:
-            return np.array([column.sum(dtype=np.int64)])
+            return np.array([_total(column)])
         if column.strides == (0,):
             return self.counts() * int(column[0])
         return self.sums([column])[:, 0]
@@ -101,7 +102,7 @@ class Grouping:
         wide = [column if column.dtype == np.int64 else column.astype(np.int64) for column in columns]
         made = np.zeros((len(self), len(wide)), np.int64)
         if len(self) == 1:
-            made[0] = [column.sum() for column in wide]
+            made[0] = [_total(column) for column in wide]
         elif self._native is None:
             for at, column in enumerate(wide):
                 made[:, at] = fallback.reduced("sum", self.number, len(self), column)
@@ -115,12 +116,16 @@ class Grouping:
 
     def least(self, column: npt.NDArray[Any]) -> Ints:
         """Returns the least of each group's values."""
-        return np.array([column.min()], np.int64) if len(self) == 1 else self._reduced("least", column, _HIGHEST)
+        return (
+            np.array([occurring(column).min()], np.int64)
+            if len(self) == 1
+            else self._reduced("least", column, _HIGHEST)
+        )
 
     def first_of_least(self, column: npt.NDArray[Any]) -> Ints:
         """Returns the first row that has the least of its group's values, int64[groups]."""
         if len(self) == 1:
-            return np.array([column.argmin()], np.int64)
+            return np.array([occurring(column).argmin()], np.int64)
         rows = np.flatnonzero(column == self.least(column).take(self.number))[::-1]
         made = np.empty(len(self), np.int64)
         made[self.number.take(rows)] = rows  # of several the last one stays, which is the first row
@@ -158,7 +163,9 @@ class Grouping:
 
     def most(self, column: npt.NDArray[Any]) -> Ints:
         """Returns the most of each group's values."""
-        return np.array([column.max()], np.int64) if len(self) == 1 else self._reduced("most", column, _LOWEST)
+        return (
+            np.array([occurring(column).max()], np.int64) if len(self) == 1 else self._reduced("most", column, _LOWEST)
+        )
 
     def _reduced(self, name: str, column: npt.NDArray[Any], begin: int) -> Ints:
         values = column if column.dtype == np.int64 else column.astype(np.int64)
@@ -184,3 +191,10 @@ class Grouping:
         if found < 0:
             raise MemoryError
         self.number, self.first, self.last = number, first[:found], last[:found]
+
+
+def _total(column: npt.NDArray[Any]) -> np.int64:
+    """Returns the sum of all values, modulo 2^64; one value for all rows is read once."""
+    if is_constant(column):
+        return np.int64((column[:1].astype(np.int64) * len(column))[0])
+    return np.int64(column.sum(dtype=np.int64))

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from ...events import EventBatch, FileInfo, Flag, StreamInfo
-from ...events.batch import occurring
+from ...events.batch import IntArray, is_constant, occurring
 from ..common.grouping import Grouping
 from ..common.state import Ints
 from .calls import FREE, PROGRAM, UNTOLD, Calls, joined, no_calls, summed_up
@@ -203,8 +203,8 @@ class LayerAnalyzer:
         self.last_ns = max(self.last_ns, last) if self.events else last
         self.events += len(batch)
         self.clipped += clipped
-        self.without_handle += len(batch) - int(np.count_nonzero(batch.handle))
-        self.summaries += int(np.count_nonzero(batch.flags & int(Flag.AGGREGATE)))
+        self.without_handle += len(batch) - _non_zero(batch.handle)
+        self.summaries += _non_zero(batch.flags, Flag.AGGREGATE)
         self.deepest = max(self.deepest, int(occurring(batch.depth).max()))
         return Taken(batch, serial, host)
 
@@ -294,6 +294,13 @@ class LayerAnalyzer:
         self.tables.add_sizes(calls, group)
         moved = np.where((calls.around >> calls.layer) & 1 == 0, calls.bytes, 0)
         self.timeline.add(node, operation_of(calls.kind), calls.start, calls.end, calls.count, calls.ns, moved)
+
+
+def _non_zero(column: IntArray, bits: int | None = None) -> int:
+    """Returns how many values have any of some bits, or any bit; one value for all rows is looked at once."""
+    values = occurring(column)
+    found = int(np.count_nonzero(values if bits is None else values & int(bits)))
+    return found * len(column) if is_constant(column) else found
 
 
 _NOT_ALIKE: Final = int(Flag.COLLECTIVE | Flag.SPREAD)

@@ -32,14 +32,20 @@ EXPORT void bins_range(const int64_t *start, const int64_t *end, uint64_t count,
 EXPORT uint64_t bins_sum(const int64_t *first, const int64_t *last, const char *volume, int64_t step, uint64_t count,
                          int64_t lowest, double *total, int64_t *rows) {
     uint64_t across = 0;
-    for (uint64_t i = 0; i < count; i++, volume += step) {
-        if (first[i] != last[i]) {
-            rows[across++] = (int64_t)i;
-        } else if (first[i] >= lowest) {
-            int64_t moved;
-            memcpy(&moved, volume, sizeof moved);
-            total[first[i] - lowest] += (double)moved;
+    for (uint64_t i = 0; i < count;) {
+        int64_t bin = first[i];
+        if (bin != last[i]) {
+            rows[across++] = (int64_t)i++;
+            continue;
         }
+        double sum = bin >= lowest ? total[bin - lowest] : 0; /* in a register, while the bin is the same */
+        for (; i < count && first[i] == bin && last[i] == bin; i++) {
+            int64_t moved;
+            memcpy(&moved, volume + (int64_t)i * step, sizeof moved);
+            sum += (double)moved;
+        }
+        if (bin >= lowest)
+            total[bin - lowest] = sum;
     }
     return across;
 }

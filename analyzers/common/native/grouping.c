@@ -146,23 +146,28 @@ EXPORT int64_t grouping_steps(const int64_t *number, uint64_t groups, uint64_t l
     uint64_t made = 0;
     if (!open)
         return -1;
-    for (uint64_t i = 0; i < length; i++, bytes += stride) {
+    for (uint64_t i = 0; i < length;) {
         struct part *part = &open[number[i]];
-        int64_t at = start[i], end = (int64_t)((uint64_t)at + (uint64_t)duration[i]), moved;
-        memcpy(&moved, bytes, sizeof moved);
+        int64_t at = start[i], group = number[i];
         if (part->count && (uint64_t)at - (uint64_t)part->begin >= (uint64_t)step) {
-            write_part(to, made++, number[i], part);
+            write_part(to, made++, group, part);
             part->count = 0;
         }
         if (!part->count) {
             int64_t over = at % step;
-            *part = (struct part){.begin = at - (over < 0 ? over + step : over), .start = at, .end = end};
+            *part = (struct part){.begin = at - (over < 0 ? over + step : over), .start = at, .end = INT64_MIN};
         }
-        part->start = at < part->start ? at : part->start;
-        part->end = end > part->end ? end : part->end;
-        part->count++;
-        part->ns = (int64_t)((uint64_t)part->ns + (uint64_t)duration[i]);
-        part->bytes = (int64_t)((uint64_t)part->bytes + (uint64_t)moved);
+        struct part now = *part; /* in registers, while it goes on */
+        for (; i < length && number[i] == group && (uint64_t)start[i] - (uint64_t)now.begin < (uint64_t)step; i++) {
+            int64_t end = (int64_t)((uint64_t)start[i] + (uint64_t)duration[i]), moved;
+            memcpy(&moved, bytes + (int64_t)i * stride, sizeof moved);
+            now.start = start[i] < now.start ? start[i] : now.start;
+            now.end = end > now.end ? end : now.end;
+            now.count++;
+            now.ns = (int64_t)((uint64_t)now.ns + (uint64_t)duration[i]);
+            now.bytes = (int64_t)((uint64_t)now.bytes + (uint64_t)moved);
+        }
+        *part = now;
     }
     for (uint64_t group = 0; group < groups; group++)
         if (open[group].count)

@@ -41,7 +41,7 @@ def believed(batch: EventBatch) -> tuple[EventBatch, int]:
 
 def _without_endless_requests(batch: EventBatch) -> EventBatch:
     requested = batch.requested
-    if not len(batch) or int(requested.max()) <= _MOST_AT_ONCE:
+    if not len(batch) or int(occurring(requested).max()) <= _MOST_AT_ONCE:
         return batch
     moves = (batch.kind == Kind.READ) | (batch.kind == Kind.WRITE)
     other = (batch.flags & int(Flag.AGGREGATE | Flag.STORES)) != 0  # there it is no request's size
