@@ -17,6 +17,9 @@ Settings come from the defaults, a TOML file (--config), the environment (IOTIDE
 nested values) and the options, later ones winning; docs/configuration.md lists them. Everything listens on loopback
 unless told otherwise.
 
+--state keeps jobs over a restart that begins with SIGINT or SIGTERM, such as an update: their totals, rhythms, graphs,
+layers and rankings go on, and each batch of a collector counts once. A daemon that is killed leaves nothing there.
+
 --ftio-listen takes what TMIO, GekkoFS and other tracers push to FTIO's predictor, and --ftio-reply pushes each
 prediction back as two doubles, frequency in hertz and confidence, to where FTIO's user listens.
 
@@ -24,6 +27,7 @@ prediction back as two doubles, frequency in hertz and confidence, to where FTIO
 Examples:
   iotide serve
   iotide serve --config /etc/iotide/serve.toml
+  iotide serve --state ~/.local/state/iotide
   iotide serve --ingest ipc:///run/iotide/ingest --http none
   iotide serve --ftio-listen tcp://127.0.0.1:5555 --ftio-reply tcp://127.0.0.1:5556
 
@@ -39,6 +43,12 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
 @click.option(
     "--interval", type=click.FloatRange(min=0.01), metavar="SECONDS", help="Time between predictions. [default: 1]"
 )
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Keep what is known of the jobs there over a restart. [default: off]",
+)
 @click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push. [default: off]")
 @click.option("--ftio-reply", metavar="ENDPOINT", help="Where FTIO's user awaits replies. [default: off]")
 @click.option("--ftio-job", metavar="NAME", help="Job of FTIO's messages. [default: the one they name, else ftio]")
@@ -49,6 +59,7 @@ def command(
     http: str | None,
     publish: str | None,
     interval: float | None,
+    state: Path | None,
     ftio_listen: str | None,
     ftio_reply: str | None,
     ftio_job: str | None,
@@ -68,6 +79,7 @@ def command(
         http=http,
         publish=publish,
         prediction_interval_s=interval,
+        state=state,
         ftio_listen=ftio_listen,
         ftio_reply=ftio_reply,
         ftio_job=ftio_job,

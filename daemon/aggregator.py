@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ..analyzers.pipeline.registry import ANALYZERS
 from ..events import Definitions, EventBatch, StreamInfo
@@ -29,6 +29,12 @@ _SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted
 _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
+
+_KEPT: Final = (
+    *("jobs", "unheld", "_ended", "_ages", "_due", "_job_of", "_forgotten", "_predicted_at"),
+    *("_signal_dropped", "_dropped", "_collectors"),
+)
+"""Attributes that are the aggregator's state; the others are of the daemon that runs."""
 
 PredictionListener: TypeAlias = Callable[[Prediction], None]
 JobListener: TypeAlias = Callable[[JobSummary], None]
@@ -56,7 +62,7 @@ class Aggregator:
         self.jobs: dict[str, JobSession] = {}
         self.counters: Counter[str] = Counter()
         self.settings = self._settings = settings
-        self._clock = clock
+        self.clock = clock
         self._steady = steady or clock
         self.late_s = 0.0
         self.pressure = Pressure()
@@ -74,6 +80,21 @@ class Aggregator:
         self._collectors = CollectorCounts()
         self.unheld = Unheld()
         self.reached = Reached(settings)
+
+    # ---- the state, for another daemon ----
+
+    def state(self) -> dict[str, Any]:
+        """Returns what is known of all jobs; to be written at once, as it changes with what comes in."""
+        kept = {name: getattr(self, name) for name in _KEPT}
+        return kept | {"counters": dict(self.counters), "at_s": self._steady()}
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Goes on where another aggregator was; the steady clock has to go on from ``state["at_s"]``."""
+        for name in _KEPT:
+            setattr(self, name, state[name])
+        self.counters.update(state["counters"])
+        for session in self.jobs.values():
+            self._tell_job(session)
 
     # ---- listeners ----
 
@@ -97,12 +118,12 @@ class Aggregator:
                 self.counters[REFUSED] += 1
                 self.unheld.refuse(stream, job)
                 return
-            failures = Failures(job, self._clock, self.counters)
+            failures = Failures(job, self.clock, self.counters)
             session = self.jobs[job] = JobSession(job, self._settings, now, failures)
             self.take_losses(session)
             self._tell_job(session)
         self._job_of[stream] = job
-        session.open_stream(stream, info, now, self._clock())
+        session.open_stream(stream, info, now, self.clock())
         self._move(session, JobEvent.EVENT)
         self._ages.put(job, self._next_age(session))
 
@@ -126,7 +147,7 @@ class Aggregator:
             return
         session = self.jobs[job]
         now = self._steady()
-        session.update(stream, batch, definitions, self._clock(), now)
+        session.update(stream, batch, definitions, self.clock(), now)
         if len(batch):
             self._move(session, JobEvent.EVENT)
             self._plan(session, now)
@@ -146,7 +167,7 @@ class Aggregator:
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
         """Takes in what of an open stream was lost so far."""
         if (job := self._job_of.get(stream)) is not None:
-            self.jobs[job].lose_of_stream(stream, losses, self._clock())
+            self.jobs[job].lose_of_stream(stream, losses, self.clock())
 
     def silent(self, stream: str, is_silent: bool) -> None:
         """Takes in that an open stream's collector has fallen silent, or is heard of again."""
@@ -157,7 +178,7 @@ class Aggregator:
         """Takes in what a collector lost of a job so far and no stream tells of; it says so again at each heartbeat."""
         name = clean_job(job)
         if (session := self.jobs.get(name)) is not None:
-            session.lose(session.losses.of_collector(collector, losses), self._clock())
+            session.lose(session.losses.of_collector(collector, losses), self.clock())
         else:
             self.unheld.lossy(collector, name, losses)
 
@@ -167,7 +188,7 @@ class Aggregator:
         for collector, losses in lost.items():
             grown = session.losses.of_collector(collector, losses)
             if since_ns is not None:
-                session.lose(grown, self._clock(), since_ns)
+                session.lose(grown, self.clock(), since_ns)
 
     def refused(self, info: StreamInfo, reason: str) -> None:
         """Takes in that a stream was refused; its job is told, where there is one."""
@@ -187,7 +208,7 @@ class Aggregator:
         if (job := self._job_of.pop(stream, None)) is not None:
             session = self.jobs[job]
             now = self._steady()
-            session.close_stream(stream, now, checked(losses), self._clock())
+            session.close_stream(stream, now, checked(losses), self.clock())
             self._ages.put(job, self._next_age(session))
             if session.streams:
                 self._plan(session, now)
@@ -313,7 +334,7 @@ class Aggregator:
                 self._due.put(session.job, max(now, session.created_at_s + interval))
 
     def _predict(self, session: JobSession, *, whole: bool = False) -> None:
-        at, now = self._steady(), self._clock()
+        at, now = self._steady(), self.clock()
         self._predicted_at[session.job] = at
         self._due.drop(session.job)
         short = session.span_s < _SHORT_S
@@ -348,7 +369,7 @@ class Aggregator:
         if session.state is State.ENDED:
             session.ended_at_s = self._steady()
             self._ended[session.job] = None
-            session.complete_losses(self._clock())
+            session.complete_losses(self.clock())
             self._predict(session, whole=True)
             if len(self._ended) > self._settings.max_ended_jobs:
                 self._forget_oldest()
@@ -382,7 +403,7 @@ class Aggregator:
         self.counters["events_dropped:clock_skew"] += session.losses.total["events_dropped:clock_skew"]
 
     def _tell_job(self, session: JobSession) -> None:
-        self.on_jobs.tell(session.job, lambda: news_of(session, self._clock()))
+        self.on_jobs.tell(session.job, lambda: news_of(session, self.clock()))
 
 
 def _add(total: dict[str, float], session: JobSession) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import math
 import time
 from collections.abc import Awaitable, Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from ..events.descriptors import ListenerGuard
 from .aggregator import Aggregator
@@ -19,6 +21,7 @@ from .jobs.job_ids import clean_job
 from .lasting import lasting
 from .pressure import Pressure
 from .settings import AggregatorSettings
+from .steady_clock import SteadyClock
 
 if TYPE_CHECKING:
     import zmq.asyncio
@@ -27,8 +30,10 @@ if TYPE_CHECKING:
     from .publish.http.http_server import HttpServer
     from .publish.http.page_routes import Pages
     from .publish.pubsub import Publisher
+    from .saved_state import SavedState
 
-_LATE_TICKS = 10
+_LATE_TICKS: Final = 10
+_log = logging.getLogger(__name__)
 
 
 class Server:
@@ -49,7 +54,8 @@ class Server:
     """
 
     def __init__(self, settings: AggregatorSettings, pages: Pages | None = None, *, embedded: bool = False) -> None:
-        self.aggregator = Aggregator(settings, time.time, time.monotonic)
+        self._steady = SteadyClock()
+        self.aggregator = Aggregator(settings, time.time, self._steady)
         if embedded:  # no collector is held back, so nobody is to be told
             self.aggregator.pressure = Pressure(logs=False)
             self.aggregator.reached = Reached(settings, logs=False)
@@ -66,6 +72,7 @@ class Server:
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
+        self._state: SavedState | None = None
         self._ticked_at = -math.inf  # a machine's clock may begin when it boots
 
     async def start(self) -> None:
@@ -77,6 +84,7 @@ class Server:
         if self.archives is not None:
             self._stack.callback(self.archives.close)
         try:
+            state = None if self._settings.state is None else self._resumed(self._settings.state)
             if self._ingest is not None:
                 self.ingest_endpoint = self._ingest.bind()
                 self._guard("ingest", self.ingest_endpoint, self._ingest)
@@ -87,6 +95,9 @@ class Server:
         except BaseException:
             await self._stack.aclose()
             raise
+        if state is not None:
+            state.discard()
+            self._state = state
 
     async def run(self) -> None:
         """Takes in and predicts until cancelled.
@@ -110,7 +121,9 @@ class Server:
             await asyncio.wait(tasks)
 
     async def stop(self) -> None:
-        """Closes everything."""
+        """Writes what is known of the jobs, if there is a place for it, and closes everything."""
+        if self._state is not None:
+            self._state.save(self.aggregator, None if self._ingest is None else self._ingest.core)
         await self._stack.aclose()
 
     def not_ready(self) -> str:
@@ -148,6 +161,16 @@ class Server:
             for guard in self._guards:
                 guard.check(self._ticked_at)
             await asyncio.sleep(0 if waiting else self._tick_s)  # in between, what has come in is taken in
+
+    def _resumed(self, folder: Path) -> SavedState:
+        from .saved_state import SavedState  # which `iotide run` does without
+
+        state = SavedState(folder)
+        self._stack.callback(state.close)
+        core = None if self._ingest is None else self._ingest.core
+        if jobs := state.resume(self.aggregator, core, self._steady, time.monotonic()):
+            _log.info("going on with %d jobs", jobs)
+        return state
 
     def _guard(self, name: str, endpoint: str, listener: Ingest | Publisher) -> None:
         def count() -> None:

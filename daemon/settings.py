@@ -41,6 +41,10 @@ class AggregatorSettings(AnalyzerSettings):
         None, description="ZeroMQ endpoint where a user of FTIO awaits replies, such as tcp://127.0.0.1:5556."
     )
     ftio_job: str = Field("", description="Job of FTIO's messages; by default the one that they name, else ftio.")
+    state: Path | None = Field(
+        None,
+        description="Folder for what is known of the jobs while no aggregator runs; the next one goes on from there.",
+    )
     prediction_interval_s: float = Field(1.0, ge=0.01, le=3600, description="Seconds between predictions of a job.")
     idle_after_s: float = Field(30.0, gt=0, description="Seconds without events after which a job counts as idle.")
     end_after_s: float = Field(

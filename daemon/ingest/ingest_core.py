@@ -7,10 +7,11 @@ acknowledged after the sink has returned; a journal will be a sink that appends 
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import Final, ParamSpec, Protocol
+from typing import Any, Final, ParamSpec, Protocol
 
 from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field
@@ -154,6 +155,20 @@ class IngestCore:
         self._ended: OrderedDict[str, tuple[int, str]] = OrderedDict()  # number of the last ack, collector
         self._cut_off: OrderedDict[str, int] = OrderedDict()  # what a stream expected then
         self._heard: dict[str, float] = {}
+        self._awaited: dict[str, dict[str, int]] = {}  # losses of streams that another daemon had open
+        self._awaited_until_s = math.inf
+
+    def state(self) -> dict[str, Any]:
+        """Returns what another core needs so that each batch is taken in once."""
+        taken = {name: max(stream.expected, stream.taken_before) for name, stream in self._streams.items()}
+        losses = self._awaited | {name: stream.losses for name, stream in self._streams.items()}
+        return {"expected": {**self._cut_off, **taken}, "open": losses, "ended": self._ended}
+
+    def resume(self, state: Mapping[str, Any], now_s: float) -> None:
+        """Goes on where another core was; collectors that do not come back are given up after ``forget_after_s``."""
+        self._cut_off.update(state["expected"])
+        self._ended.update(state["ended"])
+        self._awaited, self._awaited_until_s = dict(state["open"]), now_s + self._settings.forget_after_s
 
     def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
         """Takes in one message of the peer ``identity``; returns what is to be answered."""
@@ -187,6 +202,10 @@ class IngestCore:
             self._tell(self._sink.lost, collector)
             self._tell_silent(collector, True)
         self.stats.collectors = len(self._heard)
+        if now_s >= self._awaited_until_s:
+            for name, losses in self._awaited.items():
+                self._tell(self._sink.closed, name, {**losses, "streams_cut_off": 1})
+            self._awaited, self._awaited_until_s = {}, math.inf
         for name in self._owners.abandoned(self._heard, now_s, self._settings.forget_after_s):
             # Should its collector come back, it says HELLO again, and goes on.
             self._cut_off[name] = self._streams[name].expected
@@ -216,6 +235,7 @@ class IngestCore:
                 return self._reject(identity, name, 0, "full", f"bounds.{full} = {most} is reached; raise it")
             stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
             stream.taken_before = self._cut_off.pop(name, 1)
+            stream.losses = self._awaited.pop(name, {})
             self._streams[name] = stream
             self.stats.streams = len(self._streams)
             self._tell(self._sink.opened, name, hello.info)

@@ -100,11 +100,13 @@ class JobSession:
 
     def open_stream(self, stream: str, info: StreamInfo, at_s: float, now_s: float | None = None) -> None:
         """Takes in a stream; without a time of day the steady clock is it."""
+        is_new = stream not in self.streams  # else the daemon is new, and the stream is introduced to it
         self.streams[stream] = StreamNames(self.names)
-        self.losses.open_stream(stream)
         self.no_stream_since_s = None
         self.heard_at_s = at_s
-        self._lose_with_collector(self.handovers.open_stream(stream, info), at_s if now_s is None else now_s)
+        if is_new:
+            self.losses.open_stream(stream)
+            self._lose_with_collector(self.handovers.open_stream(stream, info), at_s if now_s is None else now_s)
         self.change_stream(stream, info)
 
     def change_stream(self, stream: str, info: StreamInfo) -> None:

@@ -293,3 +293,42 @@ async def test_ingest_knows_whether_messages_wait(tmp_path: Path) -> None:
         peer.close()
         ingest.close()
         context.term()
+
+
+def test_another_core_takes_each_batch_once_where_the_first_one_was() -> None:
+    """What the first answered never arrived, so the collector sends all of it again."""
+    first, second = Peer(), Peer()
+    first.say(hello(), batch(1), batch(2), hello("t"), batch(1, "t"), bye(1, "t"))
+    second.core.resume(first.core.state(), now_s=0.0)
+    assert codes(second.say(batch(2))) == [("unknown_stream", 2)]
+    assert second.say(hello(), batch(1), batch(2), batch(3)) == [ack(1), ack(2), ack(3)]
+    assert second.sink.starts == {"s": list(range(30, 40))}
+    assert second.say(batch(1, "t"), bye(1, "t")) == [ack(2, "t"), ack(2, "t")]
+    assert second.core.stats.duplicates == 3
+    third = Peer()  # before the collector has caught up with the second
+    third.core.resume(second.core.state(), now_s=0.0)
+    third.say(hello(), batch(1), batch(2), batch(3), batch(4))
+    assert third.sink.starts == {"s": list(range(40, 50))}
+
+
+def test_state_of_a_stream_that_is_caught_up_with_is_not_set_back() -> None:
+    first, second, third = Peer(), Peer(), Peer()
+    first.say(hello(), batch(1), batch(2), batch(3))
+    second.core.resume(first.core.state(), now_s=0.0)
+    second.say(hello(), batch(1))
+    third.core.resume(second.core.state(), now_s=0.0)
+    third.say(hello(), batch(1), batch(2), batch(3), batch(4))
+    assert third.sink.starts == {"s": list(range(40, 50))}
+
+
+def test_streams_that_no_collector_goes_on_with_are_closed_as_cut_off() -> None:
+    first, second = Peer(), Peer(forget_after_s=10)
+    first.say(hello(), batch(1), hello("t", next_seq=1))
+    second.core.resume(first.core.state(), now_s=100.0)
+    second.say(hello("t"))
+    second.core.tick(109.0)
+    assert second.sink.closed_streams == []
+    second.sink.info["s"] = INFO
+    second.core.tick(111.0)
+    assert second.sink.closed_streams == ["s"]
+    assert second.sink.losses["s"] == {"streams_cut_off": 1}

@@ -1,0 +1,187 @@
+"""An aggregator that is ended in order and started again goes on as if it had never stopped."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.jobs.session import JobSession
+from iotide.daemon.saved_state import NAME
+from iotide.daemon.server import Server
+from iotide.events import ConfigError
+from iotide.results.models import JobDetail
+from support.commands import IOTIDE, Program, iotide, plain_environment
+from support.serving import Fed, feeding, serving, until
+from support.waiting import DEADLINE_S, wait_for
+
+SAMPLE = Path(__file__).parents[1] / "data" / "tmio-8ranks.jsonl"
+UNTIL_S = 1_700_000_000.0
+
+
+def told(session: JobSession) -> list[object]:
+    """All that does not depend on when it was asked."""
+    assert session.graph is not None
+    assert session.layers is not None
+    assert session.interactions is not None
+    detail = detail_of(session, UNTIL_S)
+    kept = {name: getattr(detail, name) for name in ("files", "calls", "losses", "streams", "ranks", "events")}
+    return [
+        kept,
+        session.bytes_written,
+        session.graph.graph(),
+        session.layers.frozen()(),
+        session.interactions.frozen()(),
+        session.signal(),
+    ]
+
+
+def feed(source: Fed, part: int, streams: int = 3) -> None:
+    for stream in range(streams):
+        source.periodic(f"s{stream}", periods=6, until_s=UNTIL_S - 1000 + 60 * part + stream)
+
+
+async def has(server: Server, events: int) -> None:
+    jobs = server.aggregator.jobs
+    await until(lambda: "job" in jobs and jobs["job"].analyzers.events >= events)
+
+
+def opened() -> Fed:
+    source = Fed()
+    for stream in range(3):
+        source.open(f"s{stream}", "job", host="n1", pid=stream + 1, rank=stream, ranks=3)
+    return source
+
+
+async def test_restart_is_seen_in_nothing(tmp_path: Path) -> None:
+    undisturbed, restarted = opened(), opened()
+    async with serving(ingest=f"ipc://{tmp_path}/u") as server, feeding(server, undisturbed):
+        for part in range(4):
+            feed(undisturbed, part)
+            await has(server, 180 * (part + 1))
+        expected = told(server.aggregator.jobs["job"])
+    ingest, state = f"ipc://{tmp_path}/r", tmp_path / "state"
+    async with serving(ingest=ingest, state=state) as first:
+        agent = feeding(first, restarted)
+        await agent.__aenter__()
+        feed(restarted, 0)
+        await has(first, 180)
+    assert (state / NAME).stat().st_mode & 0o777 == 0o600
+    feed(restarted, 1)  # while none runs
+    async with serving(ingest=ingest, state=state) as second:
+        assert not (state / NAME).exists()
+        assert second.aggregator.jobs["job"].analyzers.events == 180
+        await has(second, 360)
+    async with serving(ingest=ingest, state=state) as third:
+        assert third.aggregator.jobs["job"].analyzers.events == 360
+        feed(restarted, 2)
+        feed(restarted, 3)
+        await has(third, 720)
+        assert told(third.aggregator.jobs["job"]) == expected
+    await agent.__aexit__(None, None, None)
+
+
+async def test_streams_that_nobody_goes_on_with_are_cut_off(tmp_path: Path) -> None:
+    ingest, state = f"ipc://{tmp_path}/r", tmp_path / "state"
+    source = opened()
+    async with serving(ingest=ingest, state=state) as first, feeding(first, source):
+        feed(source, 0)
+        await has(first, 180)
+    async with serving(ingest=ingest, state=state, bounds={"forget_after_s": 0.2}) as second:
+        jobs = second.aggregator.jobs
+        await until(lambda: detail_of(jobs["job"], UNTIL_S).losses.get("streams_cut_off") == 3)
+        assert not jobs["job"].streams
+
+
+async def test_jobs_that_had_ended_are_there_with_their_last_word(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    source = opened()
+    async with serving(state=state, linger_s=0.0) as first, feeding(first, source):
+        feed(source, 0)
+        for stream in range(3):
+            source.end(f"s{stream}")
+        await until(
+            lambda: "job" in first.aggregator.jobs and detail_of(first.aggregator.jobs["job"], 0).state == "ended"
+        )
+        before = detail_of(first.aggregator.jobs["job"], UNTIL_S)
+    async with serving(state=state) as second:
+        after = detail_of(second.aggregator.jobs["job"], UNTIL_S)
+    assert after == before
+    assert after.last_word is not None
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "foreign", "empty"])
+async def test_damaged_state_is_set_aside_and_jobs_begin_anew(
+    tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = tmp_path / "state"
+    source = opened()
+    async with serving(state=state) as first, feeding(first, source):
+        feed(source, 0)
+        await has(first, 180)
+    content = (state / NAME).read_bytes()
+    bad = {"cut": content[:-7], "flipped": content[:99] + b"\0" + content[100:], "foreign": b"PK\3\4", "empty": b""}
+    (state / NAME).write_bytes(bad[damage])
+    async with serving(state=state) as second:
+        assert not second.aggregator.jobs
+    assert (state / "jobs.unreadable").read_bytes() == bad[damage]
+    assert "set aside as jobs.unreadable" in caplog.text
+
+
+async def test_two_aggregators_do_not_share_a_folder(tmp_path: Path) -> None:
+    async with serving(state=tmp_path):
+        with pytest.raises(ConfigError, match="used by another aggregator"):
+            async with serving(state=tmp_path):
+                raise AssertionError
+
+
+async def test_state_is_kept_where_the_next_one_cannot_listen(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    source = opened()
+    async with serving(state=state) as first, feeding(first, source):
+        feed(source, 0)
+        await has(first, 180)
+    async with serving() as other:
+        with pytest.raises(ConfigError, match="cannot listen"):
+            async with serving(state=state, ingest=other.ingest_endpoint):
+                raise AssertionError
+    async with serving(state=state) as second:
+        assert second.aggregator.jobs["job"].analyzers.events == 180
+
+
+def test_serve_that_is_ended_and_started_again_has_its_jobs(tmp_path: Path) -> None:
+    ingest, state = f"ipc://{tmp_path}/in", tmp_path / "state"
+    command = [
+        *IOTIDE,
+        "serve",
+        "--ingest",
+        ingest,
+        "--publish",
+        "none",
+        "--http",
+        "127.0.0.1:0",
+        "--state",
+        str(state),
+    ]
+    answers = []
+    for run in range(2):
+        with Program(command, cwd=tmp_path, env=plain_environment(), stderr=subprocess.PIPE, text=True) as server:
+            assert server.stderr is not None
+            url = re.findall(r"http (\S+),", server.stderr.readline())[0]
+            if not run:
+                done = iotide("collect", "--replay", "--connect", ingest, "--job", "j", SAMPLE, cwd=tmp_path)
+                assert done.returncode == 0
+            found = wait_for(partial(job_at, url), what="the job")
+            answers.append((found.events, found.bytes_written, found.calls, found.files))
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(timeout=DEADLINE_S) == 0
+    assert answers[0] == answers[1]
+
+
+def job_at(url: str) -> JobDetail | None:
+    answer = subprocess.run(["curl", "-sf", f"{url}/api/v1/jobs/j"], capture_output=True, check=False)
+    return JobDetail.model_validate_json(answer.stdout) if answer.returncode == 0 else None
