@@ -12,6 +12,7 @@ from ..analyzers.dfg.settings import DfgSettings
 from ..analyzers.pipeline.settings import AnalyzerSettings
 from ..events import ConfigError
 from ..events.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
+from ..events.files import read_text
 from .archiving.archives import ArchiveSettings
 from .ingest.ingest_core import IngestSettings
 from .publish.http.http_settings import HttpSettings
@@ -121,7 +122,7 @@ class AggregatorSettings(AnalyzerSettings):
 def read_rules(name: str) -> str:
     """Returns the text of a file that a setting names. Raises ConfigError where it cannot be read."""
     try:
-        return Path(name).read_text()
+        return read_text(Path(name))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{name}: {error}") from None
 
@@ -140,7 +141,7 @@ def load_settings(path: Path | None, environment: Mapping[str, str], **given: An
         import tomllib  # where there is a file
 
         try:
-            values = tomllib.loads(path.read_text())
+            values = tomllib.loads(read_text(path))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ConfigError(f"{path}: {error}") from None
     for name, text in environment.items():

@@ -228,9 +228,10 @@ def verify(file: Path, as_json: bool) -> None:
 def _opened(file: Path) -> Iterator[ArchiveReader]:
     from ...archive.file.reader import ArchiveReader
     from ...events import InputError
+    from ...events.files import open_regular
 
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             yield ArchiveReader(opened, str(file))
     except InputError as error:
         click.echo(f"iotide: {error}", err=True)

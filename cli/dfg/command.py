@@ -289,8 +289,9 @@ def _view(mapping: str, case: str | None, filters: tuple[str, ...], sites: dict[
 
 def _rules(name: str) -> str:
     from ...events import InputError
+    from ...events.files import read_text
 
     try:
-        return Path(name).read_text(errors="replace")
+        return read_text(Path(name), errors="replace")
     except OSError as error:
         raise InputError(name, None, f"cannot be read ({error.strerror})", "a file of rules") from None

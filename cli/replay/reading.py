@@ -21,6 +21,7 @@ from ...collectors.sources.finished import WholeSource
 from ...collectors.sources.registry import open_file
 from ...collectors.sources.sniffing import is_archive
 from ...events import InputError, StreamInfo
+from ...events.files import open_regular
 from ...results.replayed import Replayed
 from ..archive.writing import write_items
 from ..common.naming import default_job
@@ -78,7 +79,7 @@ def recorded(files: Sequence[Path], *, job: str | None, format_name: str | None)
     with contextlib.ExitStack() as stack, reading_progress(files) as progress:
         archives = [path for path in files if format_name in (None, "archive") and _is_archive(path)]
         others = [(path, open_file(path, origin, format=format_name)) for path in files if path not in archives]
-        readers = [ArchiveReader(cast(BinaryIO, stack.enter_context(path.open("rb"))), str(path)) for path in archives]
+        readers = [ArchiveReader(stack.enter_context(open_regular(path)), str(path)) for path in archives]
         if others:
             kept = stack.enter_context(tempfile.TemporaryFile())
             _keep(others, origin.job, kept, recording, progress)
@@ -136,6 +137,6 @@ def _check(recording: Recording, files: Sequence[Path]) -> None:
 
 
 def _is_archive(path: Path) -> bool:
-    with contextlib.suppress(OSError), path.open("rb") as file:
+    with contextlib.suppress(OSError), open_regular(path) as file:
         return is_archive(file.read(len(MAGIC)))
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,13 @@ LINES = [
 ANALYSES = ("detect", "dfg", "layers", "rank")
 COPIES = ("create", "convert", "to-jsonl")
 LOOKS = ("info", "dump", "verify")
+NO_FILES: dict[str, Callable[[Path], object]] = {
+    "missing": lambda path: None,
+    "folder": Path.mkdir,
+    "pipe": os.mkfifo,  # which nobody writes
+    "loop": lambda path: path.symlink_to(path),
+    "device": lambda path: path.symlink_to("/dev/zero"),
+}
 NOTHING, PART, WHOLE = 2, None, 0
 """Exit status when nothing, a part or all can be read; of a part it is 0 for analyses and 1 for all others."""
 
@@ -99,15 +107,35 @@ def test_what_can_be_read_is_used_and_the_rest_is_told(damage: str, name: str, t
 
 
 @pytest.mark.parametrize("name", [*ANALYSES, *COPIES, *LOOKS])
-@pytest.mark.parametrize("what", ["missing", "folder"])
+@pytest.mark.parametrize("what", NO_FILES)
 def test_input_that_is_none_is_refused(what: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / "input"
-    if what == "folder":
-        path.mkdir()
+    NO_FILES[what](path)
     done = command(name, tmp_path, path)
     assert (done.returncode, done.stdout) == (2, "")
     assert str(path) in done.stderr
     assert not list(tmp_path.glob("made*"))
+
+
+@pytest.mark.parametrize("what", NO_FILES)
+@pytest.mark.parametrize("words", [("replay", "--format", "archive"), ("collect", "--replay")])
+def test_input_that_is_none_is_sent_nowhere(words: tuple[str, ...], what: str, tmp_path: Path) -> None:
+    path = tmp_path / "input"
+    NO_FILES[what](path)
+    to = "--to" if words[0] == "replay" else "--connect"
+    done = run(*words, to, f"ipc://{tmp_path}/in", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(path) in done.stderr
+
+
+@pytest.mark.parametrize("what", [each for each in NO_FILES if each != "pipe"])
+def test_settings_that_are_none_are_refused(what: str, tmp_path: Path) -> None:
+    """A pipe is one: a shell gives what a command prints so."""
+    path = tmp_path / "input"
+    NO_FILES[what](path)
+    done = run("serve", "--config", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(path) in done.stderr
 
 
 @pytest.mark.parametrize("name", [*ANALYSES, *COPIES])
