@@ -178,3 +178,10 @@ def test_a_damaged_archive_gives_all_commands_what_is_left(how: str, place: floa
         done = command(name, tmp_path, path)
         assert done.returncode == (0 if left else 2), (name, done.stderr)
         assert (str(path) in done.stderr) == (damaged or not left)
+
+
+def test_name_that_the_system_refuses_is_told(tmp_path: Path) -> None:
+    """As a file in a folder that may not be entered: Path.is_file() raises for both."""
+    done = run("detect", tmp_path / ("x" * 300))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be read" in done.stderr
