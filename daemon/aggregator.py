@@ -14,6 +14,7 @@ from ..results.models import JobSummary, Prediction
 from .bounds import Reached
 from .ingest.collector_counts import CollectorCounts
 from .ingest.ingest_core import StreamForgottenError
+from .jobs.dropped import Dropped
 from .jobs.failures import AnalysisFailedError, Failures
 from .jobs.job_ids import clean_job
 from .jobs.job_schedule import JobSchedule
@@ -31,8 +32,7 @@ _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
 
 _KEPT: Final = (
-    *("jobs", "unheld", "_ended", "_ages", "_due", "_job_of", "_forgotten", "_predicted_at"),
-    *("_signal_dropped", "_dropped", "_collectors"),
+    *("jobs", "unheld", "_ended", "_ages", "_due", "_job_of", "_forgotten", "_predicted_at", "_dropped", "_collectors"),
 )
 """Attributes that are the aggregator's state; the others are of the daemon that runs."""
 
@@ -75,8 +75,7 @@ class Aggregator:
         self._predicted_at: dict[str, float] = {}
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
-        self._signal_dropped = {"late": 0.0, "ahead": 0.0}
-        self._dropped: dict[str, Counter[str]] = {part: Counter() for part in (*ANALYZERS, "names")}
+        self._dropped = Dropped()
         self._collectors = CollectorCounts()
         self.unheld = Unheld()
         self.reached = Reached(settings)
@@ -227,21 +226,15 @@ class Aggregator:
 
     def signal_bytes_dropped(self) -> dict[str, float]:
         """Returns the bytes that no job's signal has, by reason; those of jobs that are gone included."""
-        total = dict(self._signal_dropped)
-        for session in self.jobs.values():
-            _add(total, session)
-        return total
+        return self._dropped.signal_bytes(self.jobs.values())
 
     def names_beyond(self) -> Counter[str]:
         """Returns how many uses of calls and files were beyond the bounds of their jobs, likewise."""
-        return sum((session.names.beyond for session in self.jobs.values()), Counter(self._dropped["names"]))
+        return self._dropped.names_beyond(self.jobs.values())
 
-    def dropped(self, part: str) -> Counter[str]:
-        """Returns what the graphs, layers or interactions of all jobs lack, also of those that are gone, by reason."""
-        total = Counter(self._dropped[part])
-        for session in self.jobs.values():
-            total.update(session.analyzers.losses(part))
-        return total
+    def dropped(self, analyzer: str) -> Counter[str]:
+        """Returns what an analyzer of all jobs lacks, by reason, likewise."""
+        return self._dropped.by(analyzer, self.jobs.values())
 
     def _look_at_bounds(self, session: JobSession) -> None:
         counts = {f"names_beyond:{kind}": count for kind, count in session.names.beyond.items()}
@@ -389,10 +382,7 @@ class Aggregator:
 
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]
-        _add(self._signal_dropped, session)
-        for part in ANALYZERS:
-            self._dropped[part].update(session.analyzers.losses(part))
-        self._dropped["names"].update(session.names.beyond)
+        self._dropped.keep(session)
         self._predicted_at.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)
@@ -404,9 +394,3 @@ class Aggregator:
 
     def _tell_job(self, session: JobSession) -> None:
         self.on_jobs.tell(session.job, lambda: news_of(session, self.clock()))
-
-
-def _add(total: dict[str, float], session: JobSession) -> None:
-    for signal in (session.predictor.reads, session.predictor.writes):
-        total["late"] += signal.late_bytes
-        total["ahead"] += signal.ahead_bytes
