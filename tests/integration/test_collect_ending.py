@@ -49,25 +49,24 @@ def following(path: Path, endpoint: str) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def traced(tracer: Path, cwd: Path, count: int) -> None:
-    """Runs a program that writes so often, with the environment that the collector prints."""
+def traced(tracer: Path, cwd: Path, count: int, times: int = 1) -> None:
+    """Runs a program that writes so often, again and again, with the environment that the collector prints."""
     told = iotide("collect", "--socket", tracer, "--job", "job", "--print-environment", cwd=cwd).stdout.split()
     variables = dict(each.split("=", 1) for each in told)
     command = [sys.executable, "-c", WRITER.format(count=count)]
-    subprocess.run(command, cwd=cwd, env=plain_environment(**variables), check=True, timeout=DEADLINE_S)
+    for _ in range(times):
+        subprocess.run(command, cwd=cwd, env=plain_environment(**variables), check=True, timeout=DEADLINE_S)
 
 
-async def run_traced(tracer: Path, cwd: Path, count: int) -> None:
-    await asyncio.to_thread(traced, tracer, cwd, count)
+async def run_traced(tracer: Path, cwd: Path, count: int, times: int = 1) -> None:
+    await asyncio.to_thread(traced, tracer, cwd, count, times)
 
 
 async def test_collector_ends_when_its_programs_have(tmp_path: Path) -> None:
     tracer = tmp_path / "t"
     async with serving(ingest=f"ipc://{tmp_path}/in") as server:
-        with collector(tracer, server.ingest_endpoint, "--until-unused", "--grace", "3") as running:
-            for _ in range(2):  # the second comes within the grace of the first
-                await run_traced(tracer, tmp_path, 500)
-                assert running.poll() is None
+        with collector(tracer, server.ingest_endpoint, "--until-unused", "--grace", "6") as running:
+            await run_traced(tracer, tmp_path, 500, times=2)  # the second comes within the grace of the first
             assert await asyncio.to_thread(running.wait, DEADLINE_S) == 0
             assert running.stderr is not None
             assert running.stderr.read() == ""
