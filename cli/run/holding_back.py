@@ -13,8 +13,11 @@ from ...collectors.sources.preload.records.ring_layout import LINE_BYTES
 
 MANY: Final = 20_000
 """Calls that wait in a burst; fewer are worth so little time that they are looked at as they come."""
-_CALM: Final = 2
-"""Looks in a row that found a core, after which there is one: between two others' turns there is one for a moment."""
+_CALM: Final = 3
+"""Looks in a row that found a core, after which there is one: between two others' turns there is one for a moment.
+
+Each other look found one while two ``dd`` had both cores.
+"""
 
 Times = Callable[[], tuple[int, int]]
 

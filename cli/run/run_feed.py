@@ -79,21 +79,13 @@ class Feed:
 
     async def run(self) -> None:
         """Goes on until the source is finished, or ``give_up`` was called."""
-        loop, news = asyncio.get_running_loop(), asyncio.Event()
-        loop.add_reader(self._source.fileno(), news.set)
-        try:
-            while not (self._source.finished or self._given_up):
-                busy = self._holds() or self.pump()
-                self._beat()
-                if busy:
-                    await self._rest()
-                    continue
-                news.clear()
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_LOOK_AGAIN_S if self._source.looks_again else _HEARTBEAT_S):
-                        await news.wait()
-        finally:
-            loop.remove_reader(self._source.fileno())
+        while not (self._source.finished or self._given_up):
+            busy = self._holds() or self.pump()
+            self._beat()
+            if busy:
+                await self._rest()
+            else:
+                await self._news(_LOOK_AGAIN_S if self._source.looks_again else _HEARTBEAT_S)
         self._beat(now=True)
 
     def pump(self) -> bool:
@@ -117,6 +109,17 @@ class Feed:
         lost = Counter({f"{EVENTS}{reason}": events})
         self._source.counters.update(lost)
         self._lose("", job, lost)
+
+    async def _news(self, most_s: float) -> None:
+        """Waits for news; only meanwhile is the descriptor watched, as a loop that watches news nobody reads spins."""
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(self._source.fileno(), news.set)
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(most_s):
+                    await news.wait()
+        finally:
+            loop.remove_reader(self._source.fileno())
 
     def _holds(self) -> bool:
         """Tells whether what waits is left for later."""
