@@ -51,7 +51,9 @@ class Machine:
     ("waiting", "turns", "told"),
     [
         pytest.param(MANY + 1, [CALM, CALM, BUSY, BUSY], [False, True, True], id="a burst has all cores"),
-        pytest.param(MANY + 1, [BUSY, BUSY, CALM, CALM, CALM, CALM], [True, True, True, False, False], id="there is a core again"),
+        pytest.param(
+            MANY + 1, [BUSY, BUSY, CALM, CALM, CALM, CALM], [True, True, True, False, False], id="there is a core again"
+        ),
         pytest.param(MANY + 1, [BUSY, BUSY, CALM, CALM, BUSY, CALM], [True] * 5, id="for a moment only"),
         pytest.param(MANY, [BUSY, BUSY, BUSY], [False, False], id="little waits"),
         pytest.param(MOST, [BUSY, BUSY, BUSY], [False, False], id="half of the room is taken"),
