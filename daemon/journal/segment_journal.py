@@ -1,0 +1,185 @@
+"""A journal in files that are only appended to."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from ...events.wire import Frame
+from .contract import Gap, JournalError, Kind, Moment, Position, Replayed
+from .segment_writer import Pending, SegmentWriter
+from .segments import HEADER_BYTES, SUFFIX, Segment, read_header, records, sound_bytes
+
+_log = logging.getLogger(__name__)
+_RECORD_BYTES: Final = 128  # about what a record takes beside its frames
+
+
+class SegmentJournal:
+    """Files of one folder, in the order of their names.
+
+    What is there can be replayed at once; ``begin`` starts another epoch, in which can be appended. The end of the last
+    file may be torn, as a daemon that is killed leaves it: it is cut. A file whose header is damaged, or of another
+    version, is set aside.
+
+    Args:
+        folder: made if it is not there; no other journal uses it.
+        segment_bytes, quota_bytes: as for the writer.
+
+    Raises:
+        OSError: the folder cannot be used.
+    """
+
+    def __init__(self, folder: Path, segment_bytes: int, quota_bytes: int) -> None:
+        self._folder = folder
+        self._segment_bytes, self._quota_bytes = segment_bytes, quota_bytes
+        self._writer: SegmentWriter | None = None
+        self._epoch, self._next = 0, 1
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._segments = self._sound_segments()
+        if self._segments:
+            last = self._segments[-1]
+            self._epoch, self._next = last.epoch, self._cut(last)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is there to be replayed, as of when it was opened."""
+        return not self._segments
+
+    def replay(self, after: Position) -> Iterator[Replayed]:
+        """Returns what stood after a position when the journal was opened, in order; what cannot be read is told."""
+        expected = after.record + 1
+        ends = [each.first for each in self._segments[1:]] + [self._next]
+        for segment, end in zip(self._segments, ends, strict=False):
+            if end <= expected:
+                continue
+            try:
+                for each in records(segment, expected):
+                    expected = each.first + each.missing if isinstance(each, Gap) else each.position.record + 1
+                    yield each
+            except OSError as error:
+                _log.error("%s cannot be read: %s", segment.path, error.strerror)
+            if expected < end:
+                yield Gap(expected, end - expected, f"{segment.path}, to its end")
+                expected = end
+
+    def begin(self, after: Position, on_synced: Callable[[], None]) -> Position:
+        """Starts an epoch, later than all that were and than that of a position, with the record behind all others.
+
+        Args:
+            after: the last position that is known from elsewhere.
+            on_synced: called when more is on disk, or no more can be; from another thread.
+
+        Returns:
+            The position before the first record.
+
+        Raises:
+            OSError: no file can be written.
+        """
+        self._epoch = max(self._epoch, after.epoch) + 1
+        self._next = max(self._next, after.record + 1)
+        writer = (self._folder, self._epoch, self._next, self._segment_bytes, self._quota_bytes)
+        self._writer = SegmentWriter(*writer, self._segments, on_synced)
+        return Position(self._epoch, self._next - 1)
+
+    def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
+        """Takes in a record, and returns where it will stand."""
+        number, self._next = self._next, self._next + 1
+        size = _RECORD_BYTES + sum(len(frame) for frame in frames)
+        self._writing.put(Pending(number, kind, sender, moment, frames, size))
+        return Position(self._epoch, number)
+
+    def sync(self, *, wait: bool = False) -> Position:
+        """Has all that was appended put on disk; returns up to where it is: less than all, unless ``wait`` is set."""
+        self._writing.sync(self._next - 1, wait=wait)
+        return self.synced
+
+    @property
+    def synced(self) -> Position:
+        """The last position that is on disk."""
+        return Position(self._epoch, self._writing.synced)
+
+    @property
+    def last(self) -> Position:
+        """The last position that was given to a record."""
+        return Position(self._epoch, self._next - 1)
+
+    @property
+    def problem(self) -> str:
+        """Why nothing more is written; "" while all is well."""
+        return self._writing.problem
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes that are not written yet."""
+        return self._writing.pending_bytes
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all files."""
+        return self._writing.total_bytes
+
+    @property
+    def syncs(self) -> int:
+        """How often the disk was made to take what came."""
+        return self._writing.syncs
+
+    def trim(self, until: Position) -> None:
+        """Removes files that hold nothing after a position."""
+        self._writing.trim(until.record + 1)
+
+    def restart(self, on_synced: Callable[[], None]) -> Position:
+        """Goes on in another file after an error, once what was appended before is kept elsewhere.
+
+        Returns:
+            The position before the next record.
+
+        Raises:
+            OSError: no file can be written.
+        """
+        self._writing.close()
+        self._segments = self._sound_segments()
+        return self.begin(self.last, on_synced)
+
+    def close(self) -> None:
+        """Writes what is there, and closes the files."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def remove(self) -> None:
+        """Removes all files; after ``close``."""
+        for path in self._folder.glob(f"*{SUFFIX}"):
+            path.unlink(missing_ok=True)
+
+    @property
+    def _writing(self) -> SegmentWriter:
+        if self._writer is None:
+            raise JournalError("the journal has not begun an epoch")
+        return self._writer
+
+    def _sound_segments(self) -> list[Segment]:
+        found = []
+        for path in sorted(self._folder.glob(f"*{SUFFIX}")):
+            if path.stat().st_size < HEADER_BYTES:  # the daemon was killed when it began it
+                path.unlink()
+                continue
+            try:
+                found.append(read_header(path))
+            except JournalError as error:
+                aside = path.with_suffix(".unreadable")
+                _log.error("%s; it is set aside as %s", error, aside.name)
+                path.replace(aside)
+        return found
+
+    def _cut(self, last: Segment) -> int:
+        """Has the last file end with a whole record; returns the number after it."""
+        end, number = sound_bytes(last)
+        torn = last.path.stat().st_size - end
+        if torn:
+            _log.warning(
+                "%s: its last %d bytes, from byte %d on, are no whole record and cut off", last.path, torn, end
+            )
+            os.truncate(last.path, end)
+        return number

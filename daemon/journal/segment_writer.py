@@ -1,0 +1,222 @@
+"""Writes a journal's files in a thread of its own: records that came meanwhile go to the disk together."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from ...events.wire import Frame
+from .contract import JournalError, Kind, Moment
+from .segments import HEADER_BYTES, SUFFIX, Segment, encode, header, name_of, save_folder
+
+_MOST_PIECES: Final = 512  # of one writev; the system takes 1024
+_LAZY_BYTES: Final = 1 << 20
+"""Of records that nobody waits for, above which they are written."""
+
+
+class Pending(NamedTuple):
+    """A record that is to be written."""
+
+    number: int
+    kind: Kind
+    sender: bytes
+    moment: Moment
+    frames: Sequence[Frame]
+    size: int
+
+
+class SegmentWriter:
+    """Appends records to files of bounded size.
+
+    ``put``, ``sync`` and the attributes are for one thread, the owner's; the files are the writer's own.
+
+    Args:
+        folder: is there.
+        epoch: of this writer.
+        first: number of the first record.
+        segment_bytes: size from which on another file is begun.
+        quota_bytes: what all files may take; a record beyond it is an error, as a full disk is.
+        older: files from before.
+        on_synced: called from the thread, when more is on disk, and after an error.
+
+    Attributes:
+        synced: number of the last record that is on disk.
+        syncs: how often the disk was made to take what came.
+        problem: why no more is written; "" while all is well.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        epoch: int,
+        first: int,
+        segment_bytes: int,
+        quota_bytes: int,
+        older: Sequence[Segment],
+        on_synced: Callable[[], None],
+    ) -> None:
+        self.synced = first - 1
+        self.syncs = 0
+        self.problem = ""
+        self._folder, self._epoch = folder, epoch
+        self._segment_bytes, self._quota_bytes = segment_bytes, quota_bytes
+        self._on_synced = on_synced
+        self._changed = threading.Condition()
+        self._pending: list[Pending] = []
+        self._pending_bytes = 0
+        self._wanted = first - 1
+        self._is_closing = False
+        self._keep_from = 0
+        self._older = [(segment.path, segment.first, segment.path.stat().st_size) for segment in older]
+        self._older_bytes = sum(size for _, _, size in self._older)
+        self._descriptor = -1
+        self._path = folder
+        self._size = 0
+        self._first = first
+        self._begin(first)
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+        self._thread.start()
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes that are not written yet."""
+        return self._pending_bytes
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all files."""
+        return self._older_bytes + self._size
+
+    def put(self, record: Pending) -> None:
+        """Takes in a record; it is written when somebody waits for it, or when many do not."""
+        with self._changed:
+            self._pending.append(record)
+            self._pending_bytes += record.size
+            if self._pending_bytes > _LAZY_BYTES:
+                self._changed.notify_all()
+
+    def sync(self, number: int, *, wait: bool = False) -> None:
+        """Has all records up to a number put on disk."""
+        with self._changed:
+            self._wanted = max(self._wanted, number)
+            self._changed.notify_all()
+            while wait and self.synced < number and not self.problem:
+                self._changed.wait()
+
+    def trim(self, keep_from: int) -> None:
+        """Removes files that hold nothing from a number on; the one that is written stays."""
+        with self._changed:
+            self._keep_from = max(self._keep_from, keep_from)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Writes what is there, and ends the thread."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    # ---- in the thread ----
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not (self._has_work or self._is_closing):
+                    self._changed.wait()
+                if self._is_closing and not self._pending:
+                    break
+                records, self._pending = self._pending, []
+                self._pending_bytes = 0
+                wanted, keep_from = self._wanted, self._keep_from
+            synced, problem = self.synced, ""
+            try:
+                if records and not self.problem:
+                    synced = self._write(records, save=self._is_closing or wanted > synced)
+                self._trim(keep_from)
+            except Exception as error:  # nobody may wait for a thread that is gone
+                problem = (error.strerror if isinstance(error, OSError) else None) or str(error) or repr(error)
+            with self._changed:
+                self.synced = synced
+                self.problem = self.problem or problem
+                self._changed.notify_all()
+            self._on_synced()
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
+
+    @property
+    def _has_work(self) -> bool:
+        is_wanted = bool(self._pending) and self._wanted >= self._pending[0].number
+        is_much = self._pending_bytes > _LAZY_BYTES or (bool(self._pending) and bool(self.problem))
+        return is_wanted or is_much or bool(self._removable(self._keep_from))
+
+    def _removable(self, keep_from: int) -> list[tuple[Path, int, int]]:
+        ends = [first for _, first, _ in self._older[1:]] + [self._first]
+        return [each for each, end in zip(self._older, ends, strict=False) if end <= keep_from]
+
+    def _trim(self, keep_from: int) -> None:
+        gone = self._removable(keep_from)
+        for path, _, size in gone:
+            with contextlib.suppress(OSError):  # what stays is passed over when it is replayed
+                path.unlink(missing_ok=True)
+            self._older_bytes -= size
+        self._older = self._older[len(gone) :]
+
+    def _write(self, records: Sequence[Pending], *, save: bool) -> int:
+        """Writes records; returns the number of the last one that is on disk."""
+        pieces: list[Frame] = []
+        for record in records:
+            if self._size >= self._segment_bytes:
+                self._flush(pieces)
+                pieces = []
+                self._rotate(record.number)
+            fresh = encode(record.number, record.kind, record.sender, record.moment, record.frames)
+            pieces += fresh
+            self._size += sum(len(piece) for piece in fresh)
+            if self.total_bytes > self._quota_bytes:
+                raise JournalError(f"journal.quota_bytes = {self._quota_bytes} is reached")
+            if len(pieces) > _MOST_PIECES:
+                self._flush(pieces)
+                pieces = []
+        self._flush(pieces)
+        if not save:
+            return self.synced
+        os.fdatasync(self._descriptor)
+        self.syncs += 1
+        return records[-1].number
+
+    def _flush(self, pieces: Sequence[Frame]) -> None:
+        for at in range(0, len(pieces), _MOST_PIECES):
+            some = [memoryview(piece).cast("B") for piece in pieces[at : at + _MOST_PIECES]]
+            while some:
+                written = os.writev(self._descriptor, some)
+                while some and written >= len(some[0]):
+                    written -= len(some.pop(0))
+                if some:
+                    some[0] = some[0][written:]
+
+    def _rotate(self, first: int) -> None:
+        os.fsync(self._descriptor)
+        os.close(self._descriptor)
+        self._older.append((self._path, self._first, self._size))
+        self._older_bytes += self._size
+        self._begin(first)
+
+    def _begin(self, first: int) -> None:
+        """Begins a file.
+
+        Raises:
+            JournalError: another writer came after this one.
+        """
+        for path in self._folder.glob(f"*{SUFFIX}"):
+            if path.name > name_of(self._epoch + 1, 0):
+                raise JournalError(f"{path} is of a later aggregator; this one may write no more")
+        self._path, self._first = self._folder / name_of(self._epoch, first), first
+        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.write(self._descriptor, header(self._epoch, first))
+        os.fsync(self._descriptor)
+        save_folder(self._folder)
+        self._size = HEADER_BYTES

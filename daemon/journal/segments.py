@@ -1,0 +1,162 @@
+"""The files of a journal: a header, then records, each with a mark, a check sum, its length and its number.
+
+A record that is cut off or changed is recognised; what follows it is found by its mark. Numbers go on over files, so
+that it is known how many records are missing.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from ...events.wire import Frame
+from .contract import Gap, JournalError, Kind, Moment, Position, Record, Replayed
+
+SUFFIX: Final = ".journal"
+VERSION: Final = 1
+_MAGIC: Final = b"iotide journal\n\0"
+_HEADER: Final = struct.Struct("<16sIQQ")
+"""Magic, version, epoch, number of the first record; a check sum of these follows."""
+_SUM: Final = struct.Struct("<I")
+HEADER_BYTES: Final = _HEADER.size + _SUM.size
+_MARK: Final = b"\xf1\x9eJr"
+_START: Final = struct.Struct("<4sI")
+"""Mark and check sum of all that follows."""
+_BODY: Final = struct.Struct("<IQBdddHH")
+"""Bytes after it, number, kind, three clocks, bytes of the sender, frames; then their lengths, sender and frames."""
+_LEAST: Final = _START.size + _BODY.size
+
+
+class Segment(NamedTuple):
+    """One file of a journal."""
+
+    path: Path
+    epoch: int
+    first: int
+    """Number of its first record."""
+
+
+def header(epoch: int, first: int) -> bytes:
+    """Returns what a file begins with."""
+    fields = _HEADER.pack(_MAGIC, VERSION, epoch, first)
+    return fields + _SUM.pack(zlib.crc32(fields))
+
+
+def name_of(epoch: int, first: int) -> str:
+    """Returns the name of a file; names sort as positions do."""
+    return f"{epoch:08x}-{first:016x}{SUFFIX}"
+
+
+def encode(number: int, kind: Kind, sender: bytes, moment: Moment, frames: Sequence[Frame]) -> list[Frame]:
+    """Returns a record as pieces to write one after the other; the frames are not copied."""
+    lengths = [len(frame) for frame in frames]
+    size = len(sender) + 4 * len(lengths) + sum(lengths)
+    body = b"".join(
+        (
+            _BODY.pack(size, number, kind, *moment, len(sender), len(lengths)),
+            struct.pack(f"<{len(lengths)}I", *lengths),
+            sender,
+        )
+    )
+    check = zlib.crc32(body)
+    for frame in frames:
+        check = zlib.crc32(frame, check)
+    return [_START.pack(_MARK, check) + body, *frames]
+
+
+def read_header(path: Path) -> Segment:
+    """Returns what a file says of itself.
+
+    Raises:
+        JournalError: it is no file of a journal, damaged, or of another version.
+    """
+    with path.open("rb") as file:
+        content = file.read(HEADER_BYTES)
+    if len(content) < HEADER_BYTES or not content.startswith(_MAGIC):
+        raise JournalError(f"{path}: this is no file of a journal")
+    _, version, epoch, first = _HEADER.unpack_from(content)
+    if version != VERSION:
+        raise JournalError(f"{path}: it is of version {version}; this iotide reads {VERSION}")
+    if zlib.crc32(content[: _HEADER.size]) != _SUM.unpack_from(content, _HEADER.size)[0]:
+        raise JournalError(f"{path}: its header is damaged")
+    return Segment(path, epoch, first)
+
+
+def records(segment: Segment, expected: int) -> Iterator[Replayed]:
+    """Returns the records of a file; where some cannot be read, a gap, and those behind it.
+
+    Args:
+        segment: the file.
+        expected: number of the record that comes next.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    content = segment.path.read_bytes()
+    at, damaged_at = HEADER_BYTES, HEADER_BYTES
+    while at < len(content):
+        found = _record_at(content, at, segment.epoch)
+        if found is None or found[0].position.record < expected:
+            at = _next_mark(content, at + 1)
+            continue
+        record, end = found
+        if record.position.record > expected:
+            missing = record.position.record - expected
+            yield Gap(expected, missing, f"{segment.path}, byte {damaged_at}")
+        yield record
+        expected = record.position.record + 1
+        at = damaged_at = end
+
+
+def sound_bytes(segment: Segment) -> tuple[int, int]:
+    """Returns where the last record that can be read ends, and the number after it."""
+    content = segment.path.read_bytes()
+    at, end, number = HEADER_BYTES, HEADER_BYTES, segment.first
+    while at < len(content):
+        found = _record_at(content, at, segment.epoch)
+        if found is None:
+            at = _next_mark(content, at + 1)
+        else:
+            at = end = found[1]
+            number = found[0].position.record + 1
+    return end, number
+
+
+def _next_mark(content: bytes, at: int) -> int:
+    found = content.find(_MARK, at)
+    return found if found >= 0 else len(content)
+
+
+def _record_at(content: bytes, at: int, epoch: int) -> tuple[Record, int] | None:
+    """Returns the record that begins at a byte, and where it ends; None where there is none."""
+    if len(content) - at < _LEAST or not content.startswith(_MARK, at):
+        return None
+    check = _START.unpack_from(content, at)[1]
+    body = at + _START.size
+    size, number, kind, clock_s, steady_s, now_s, sender_bytes, count = _BODY.unpack_from(content, body)
+    data = body + _BODY.size
+    end = data + size
+    if end > len(content) or zlib.crc32(memoryview(content)[body:end]) != check:
+        return None
+    lengths = struct.unpack_from(f"<{count}I", content, data)
+    data += 4 * count
+    sender = content[data : data + sender_bytes]
+    data += sender_bytes
+    frames = []
+    for length in lengths:
+        frames.append(content[data : data + length])
+        data += length
+    return Record(Position(epoch, number), Kind(kind), sender, Moment(clock_s, steady_s, now_s), frames), end
+
+
+def save_folder(folder: Path) -> None:
+    """Has the disk take the names of a folder's files."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
