@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
@@ -44,8 +45,8 @@ class Aggregator:
     """Takes streams in (it is the ingest's sink) and publishes to listeners.
 
     ``clock`` is the time of day, for stamps. Jobs age, and predictions are due, by ``steady``, a clock that is never
-    set; so a correction of the time of day ends no job. A listener that raises, and an analysis of a job, is logged and
-    counted; the others and the job go on.
+    set; so a correction of the time of day ends no job. ``effort`` is the CPU time that this thread has taken, s. A
+    listener that raises, and an analysis of a job, is logged and counted; the others and the job go on.
 
     Attributes:
         jobs: the sessions by job id.
@@ -57,13 +58,18 @@ class Aggregator:
     """
 
     def __init__(
-        self, settings: AggregatorSettings, clock: Callable[[], float], steady: Callable[[], float] | None = None
+        self,
+        settings: AggregatorSettings,
+        clock: Callable[[], float],
+        steady: Callable[[], float] | None = None,
+        effort: Callable[[], float] = time.thread_time,
     ) -> None:
         self.jobs: dict[str, JobSession] = {}
         self.counters: Counter[str] = Counter()
         self.settings = self._settings = settings
         self.clock = clock
         self._steady = steady or clock
+        self._effort = effort
         self.late_s = 0.0
         self.pressure = Pressure()
         self._short_jobs = Allowance(settings.short_jobs_share, self._steady())
@@ -73,6 +79,7 @@ class Aggregator:
         self._job_of: dict[str, str] = {}
         self._forgotten: set[str] = set()
         self._predicted_at: dict[str, float] = {}
+        self._rested_at: dict[str, float] = {}  # from when on a job may be predicted again, by what it took
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
         self._dropped = Dropped()
@@ -320,14 +327,14 @@ class Aggregator:
         if session.flushed or session.predictor.changed:
             interval = self._settings.prediction_interval_s / (4 if session.flushed else 1)
             if (before := self._predicted_at.get(session.job)) is not None:
-                self._due.put(session.job, max(now, before + interval))
+                self._due.put(session.job, max(now, before + interval, self._rested_at.get(session.job, now)))
             elif session.span_s > _SHORT * interval:
                 self._due.put(session.job, now)
             else:  # most jobs that are over by then had no rhythm, and they are the most
                 self._due.put(session.job, max(now, session.created_at_s + interval))
 
     def _predict(self, session: JobSession, *, whole: bool = False) -> None:
-        at, now = self._steady(), self.clock()
+        at, now, spent_s = self._steady(), self.clock(), self._effort()
         self._predicted_at[session.job] = at
         self._due.drop(session.job)
         short = session.span_s < _SHORT_S
@@ -339,6 +346,7 @@ class Aggregator:
             self.counters["prediction_errors"] += 1
             return
         finally:
+            self._rest(session, at, self._effort() - spent_s)
             if short and whole:
                 self._short_jobs.spend(self._steady() - at)
         if prediction is None:
@@ -347,8 +355,15 @@ class Aggregator:
         if session.predictions % _LOOK_EVERY == 0:
             self._look_at_bounds(session)
         if session.stale_at_s is not None and not whole:
-            self._due.put(session.job, at + max(session.stale_at_s - now, self._settings.prediction_interval_s))
+            stale_s = at + max(session.stale_at_s - now, self._settings.prediction_interval_s)
+            self._due.put(session.job, max(stale_s, self._rested_at[session.job]))
         self.on_predictions.tell(session.job, lambda: prediction)
+
+    def _rest(self, session: JobSession, at: float, took_s: float) -> None:
+        """Has a job whose prediction took long wait for its next one."""
+        rest_s = took_s / self._settings.prediction_share
+        self._rested_at[session.job] = at + rest_s
+        self.counters["predictions_put_off"] += rest_s > self._settings.prediction_interval_s
 
     def _move(self, session: JobSession, happening: JobEvent) -> None:
         before, session.state = session.state, after(session.state, happening)
@@ -384,6 +399,7 @@ class Aggregator:
         del self.jobs[session.job]
         self._dropped.keep(session)
         self._predicted_at.pop(session.job, None)
+        self._rested_at.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)
         for stream in session.streams:

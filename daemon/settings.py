@@ -47,6 +47,13 @@ class AggregatorSettings(AnalyzerSettings):
         description="Folder for what is known of the jobs while no aggregator runs; the next one goes on from there.",
     )
     prediction_interval_s: float = Field(1.0, ge=0.01, le=3600, description="Seconds between predictions of a job.")
+    prediction_share: float = Field(
+        0.05,
+        gt=0,
+        le=1,
+        description="Share of a core that the predictions of one job may take; a signal that takes longer to look at "
+        "is predicted less often than prediction_interval_s says.",
+    )
     idle_after_s: float = Field(30.0, gt=0, description="Seconds without events after which a job counts as idle.")
     end_after_s: float = Field(
         900.0, gt=0, description="Seconds without events after which a job ends although streams are open."

@@ -127,6 +127,10 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_predictions_late_total": Family(
         CounterMetricFamily, "Predictions that came more than an interval after they were due."
     ),
+    "iotide_predictions_put_off_total": Family(
+        CounterMetricFamily,
+        "Predictions after which the next one was put off, as they took more than prediction_share.",
+    ),
     "iotide_behind_seconds": Family(
         GaugeMetricFamily, "By how much the most overdue job is late; past one second collectors get less credit."
     ),
@@ -268,6 +272,7 @@ class AggregatorCollector(Collector):
         add("iotide_predictions_total", self._aggregator.counters["predictions"])
         add("iotide_prediction_errors_total", self._aggregator.counters["prediction_errors"])
         add("iotide_predictions_late_total", self._aggregator.counters["predictions_late"])
+        add("iotide_predictions_put_off_total", self._aggregator.counters["predictions_put_off"])
         add("iotide_behind_seconds", self._aggregator.pressure.behind_s)
         add("iotide_jobs_removed_early_total", self._aggregator.counters["jobs_removed_early"])
         add("iotide_last_words_skipped_total", self._aggregator.counters["last_words_skipped"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -272,6 +273,30 @@ def test_predictions_of_many_jobs_are_spread_in_slices_and_late_ones_are_counted
     aggregator.tick()
     assert aggregator.counters["predictions_late"] > 0
     assert aggregator.late_s > 50
+
+
+def test_job_whose_predictions_take_long_is_predicted_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, spent = Clock(), Clock()
+    aggregator = Aggregator(AggregatorSettings(prediction_share=0.1), clock, clock, spent)
+    takes_s, counts = {"hard": 0.5, "easy": 0.05}, Counter[str]()
+    predict = JobSession.predict
+
+    def slow(session: JobSession, now_s: float, *, whole: bool, looks: bool) -> Prediction | None:
+        spent.now += takes_s[session.job]
+        counts[session.job] += 1
+        return predict(session, now_s, whole=whole, looks=looks)
+
+    monkeypatch.setattr(JobSession, "predict", slow)
+    for job in takes_s:
+        feed(aggregator, job, job)
+    for _ in range(30):
+        aggregator.tick()
+        clock.now += 1
+        for job in takes_s:
+            columns = {"start": int(clock.now * 1e9), "kind": int(Kind.WRITE), "bytes": 1}
+            aggregator.batch(job, make_batch(1, columns), Definitions())
+    assert counts == {"hard": 6, "easy": 30}
+    assert aggregator.counters["predictions_put_off"] == 6
 
 
 def test_jobs_that_fall_silent_at_once_let_others_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
