@@ -127,7 +127,7 @@ class SegmentWriter:
             with self._changed:
                 while not (self._has_work or self._is_closing):
                     self._changed.wait()
-                if self._is_closing and not self._pending:
+                if self._is_closing and not self._pending and not self._removable(self._keep_from):
                     break
                 records, self._pending = self._pending, []
                 self._pending_bytes = 0
