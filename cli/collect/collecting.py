@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ...events import InputError
 from ..common.ending import Ending
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from ...collectors.settings import CollectorSettings
     from ...collectors.source import Source
     from ...collectors.sources.preload.source import PreloadSource
@@ -24,7 +28,7 @@ def run_collector(
     settings: CollectorSettings,
     ending: Ending,
     *,
-    replay: bool,
+    replayed: Sequence[Path],
     ends: PreloadSource | None,
     grace_s: float,
 ) -> int:
@@ -34,29 +38,30 @@ def run_collector(
         sources: what is followed.
         settings: where to ship it.
         ending: has it end when it is asked for.
-        replay: end when all was read.
+        replayed: the files behind ``sources``, where all are finished: ends when all was read.
         ends: the source that is waited for until nobody uses it for ``grace_s``; None for no such end.
         grace_s: seconds.
 
     Returns:
         The exit status.
     """
-    return asyncio.run(_collect(sources, settings, ending, replay=replay, ends=ends, grace_s=grace_s))
+    return asyncio.run(collect(sources, settings, ending, replayed=replayed, ends=ends, grace_s=grace_s))
 
 
-async def _collect(
+async def collect(
     sources: list[Source],
     settings: CollectorSettings,
     ending: Ending,
     *,
-    replay: bool,
+    replayed: Sequence[Path],
     ends: PreloadSource | None,
     grace_s: float,
 ) -> int:
+    """Does what ``run_collector`` says, in a loop that runs."""
     from ...collectors.transport.agent import Agent
 
     agent = Agent(sources, settings)
-    running = asyncio.create_task(agent.run(until_finished=replay))
+    running = asyncio.create_task(agent.run(until_finished=bool(replayed)))
     ending.then(running.cancel)
     tasks = [running] if ends is None else [running, asyncio.create_task(unused(ends, grace_s))]
     try:
@@ -69,10 +74,16 @@ async def _collect(
         complete = await agent.drain(_DRAIN_S)
         if not complete:
             click.echo("iotide: not everything was acknowledged; is the aggregator there?", err=True)
+        without = [path for path, source in zip(replayed, sources, strict=False) if not source.counters["events"]]
+        for path in without:
+            agent.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))
         for problem in agent.problems.first:
             click.echo(f"iotide: {problem}", err=True)
+        if replayed and len(without) == len(replayed):
+            return 2
         counters = agent.counters()
-        return 0 if complete and not counters["sources_failed"] and not counters["inputs_unread"] else 1
+        failed = counters["sources_failed"] or counters["inputs_unread"] or (replayed and agent.problems.total)
+        return 1 if failed or not complete else 0
     finally:
         agent.close()
 

@@ -40,8 +40,8 @@ Examples:
 
 Runs until SIGINT or SIGTERM, until `iotide collect --stop SOCKET`, with --until-unused until no traced program is left,
 or with --replay to the end of the files; then ships what is left. Exit status: 0 done, 1 not everything was
-acknowledged, a source failed, a followed FILE could not be read, or no collector could be stopped, 2 bad usage or
-unreadable input.
+acknowledged, a source failed, a FILE could not be read or, with --replay, not all of it, or no collector could be
+stopped, 2 bad usage or unreadable input; with --replay also where no FILE has an event.
 """
 
 
@@ -158,7 +158,7 @@ def command(
     ends = traced if until_unused else None
     from .collecting import run_collector
 
-    sys.exit(run_collector(sources, settings, ending, replay=replay, ends=ends, grace_s=grace))
+    sys.exit(run_collector(sources, settings, ending, replayed=files if replay else (), ends=ends, grace_s=grace))
 
 
 def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import os
+import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from iotide.cli.collect.collecting import collect
+from iotide.cli.common.ending import Ending
 from iotide.cli.main import group
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.source import Origin
+from iotide.collectors.sources.registry import open_file
 from iotide.events import IotideError
+from support.serving import serving
+from support.waiting import DEADLINE_S
 
 LINES = [
     b'{"call": "write", "path": "/s/f", "start": %d, "dur": 0.5, "size": 1000, "pid": 7, "tid": 7}\n' % at
@@ -126,6 +135,35 @@ def test_input_that_is_none_is_sent_nowhere(words: tuple[str, ...], what: str, t
     done = run(*words, to, f"ipc://{tmp_path}/in", path)
     assert (done.returncode, done.stdout) == (2, "")
     assert str(path) in done.stderr
+
+
+@pytest.fixture
+def ending() -> Iterator[Ending]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield Ending()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+async def replayed(files: list[Path], ending: Ending) -> int:
+    origin = Origin(job="job", host="n1", user="")
+    async with serving() as server, asyncio.timeout(DEADLINE_S):
+        sources = [open_file(path, origin, follow=False) for path in files]
+        settings = CollectorSettings(endpoint=server.ingest_endpoint)
+        return await collect(sources, settings, ending, replayed=files, ends=None, grace_s=0.0)
+
+
+@pytest.mark.parametrize("damage", [each for each in DAMAGED if each != "random bytes"])  # which no format is told of
+def test_collected_files_are_told_of_as_copied_ones_are(
+    damage: str, tmp_path: Path, ending: Ending, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, make, readable = DAMAGED[damage]
+    path, good = tmp_path / file, tmp_path / "good.jsonl"
+    path.write_bytes(make(tmp_path))
+    good.write_bytes(TEXT)
+    assert asyncio.run(replayed([path], ending)) == (1 if readable is PART else readable)
+    assert (str(path) in capsys.readouterr().err) == (readable != WHOLE)
+    assert asyncio.run(replayed([good, path], ending)) == (0 if readable == WHOLE else 1)
 
 
 @pytest.mark.parametrize("what", [each for each in NO_FILES if each != "pipe"])
