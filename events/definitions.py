@@ -34,6 +34,8 @@ class FileInfo(msgspec.Struct, frozen=True, array_like=True):
     stripe_bytes: int = 0
     pool: str = ""
     """Pool of storage targets that the file is bound to."""
+    source: str = ""
+    """What is mounted, as mountinfo says: ``server:/export`` or ``/dev/vda``; all nodes have one for a shared one."""
 
 
 class HandleInfo(msgspec.Struct, frozen=True, array_like=True):

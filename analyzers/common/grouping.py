@@ -42,6 +42,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
         _I64,
         [_POINTER, _POINTER, _POINTER, _U64, _POINTER, _POINTER, _U64, _U64, _POINTER, _POINTER],
     ),
+    "phases_sum": (_U64, [_POINTER, _U64, _U64, _POINTER, _POINTER, _U64, _POINTER]),
     "graph_follow": (_I64, [_POINTER, _POINTER, _I64, _POINTER, _POINTER, _POINTER, _U64]),
 }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ...events import ConfigError
+from ...results.file_systems import JobFileSystems
+from ..file_systems.settings import FileSystemsSettings
 from . import job_totals
 from .contract import Analyzer, AnalyzerKind, JobContext, parsed_settings
 from .settings import AnalyzerSettings
@@ -35,6 +37,12 @@ def _groups(context: JobContext) -> Analyzer | None:
     return KIND.make(context)
 
 
+def _file_systems(context: JobContext) -> Analyzer | None:
+    from ..file_systems.update import KIND
+
+    return KIND.make(context)
+
+
 ANALYZERS: Final[dict[str, AnalyzerKind]] = {
     kind.name: kind
     for kind in (
@@ -43,6 +51,7 @@ ANALYZERS: Final[dict[str, AnalyzerKind]] = {
         AnalyzerKind("layers", _layers),
         AnalyzerKind("interactions", _interactions),
         AnalyzerKind("groups", _groups),
+        AnalyzerKind("filesystems", _file_systems, settings=FileSystemsSettings, result=JobFileSystems),
     )
 }
 """By name, in the order in which they take events in."""

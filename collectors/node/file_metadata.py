@@ -31,6 +31,7 @@ _STABLE: Final = ("/usr/", "/lib/", "/lib64/", "/etc/")
 _PIECE: Final = 1 << 20
 _MEMORY: Final = "/memfd:"
 """How the kernel spells files that lie on no mount."""
+_LONGEST_SOURCE: Final = 256
 _STRIPED: Final = frozenset({"lustre", "lustre_lite"})
 _TYPE_OF_MODE: Final = {
     stat.S_IFDIR: FileType.DIRECTORY,
@@ -43,6 +44,8 @@ _TYPE_OF_MODE: Final = {
 
 _Key: TypeAlias = tuple[int, str]
 """A mount namespace by its inode, and a root folder in it."""
+_OfMount: TypeAlias = tuple[FileType, str, str, bool | None, int, int, str, str]
+"""Fields of FileInfo from its type on."""
 
 
 @dataclass(slots=True)
@@ -54,11 +57,8 @@ class _View:
     content: bytes = b""
     table: MountTable | None = None
     read_s: float | None = None
-    known: dict[tuple[str, FileType], tuple[FileType, str, str, bool | None]] = field(default_factory=dict)
-    """What was said of a folder's files while the table was the same; by folder and spelled type, bounded.
-
-    As in FileInfo from its type on.
-    """
+    known: dict[tuple[str, FileType], _OfMount] = field(default_factory=dict)
+    """What was said of a folder's files while the table was the same; by folder and spelled type, bounded."""
     changes: select.poll = field(default_factory=select.poll)
     """Says once after each change that there was one; says nothing of files that are none of the kernel's."""
 
@@ -255,7 +255,9 @@ class ProcessFileMetadata:
             if mount is None:
                 return FileInfo(path, spelled)
             kind = mount.filesystem
-            of_mount = (type_on(kind, spelled), mount.point, kind, self._node.systems.shared(kind))
+            shared = self._node.systems.shared(kind)
+            source = mount.source[:_LONGEST_SOURCE]
+            of_mount = (type_on(kind, spelled), mount.point, kind, shared, 0, 0, "", source)
             if view.table.is_point(path):
                 return FileInfo(path, *of_mount)
             if len(view.known) >= _MOST_KNOWN:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.layers.report.report import Cut
-from iotide.analyzers.pipeline.contract import Analyzer, JobContext
+from iotide.analyzers.pipeline.contract import Analyzer, JobContext, Reporting
 from iotide.analyzers.pipeline.job_graph import JobGraph
 from iotide.analyzers.pipeline.job_groups import JobGroups
+from iotide.analyzers.pipeline.job_interactions import JobInteractions
 from iotide.analyzers.pipeline.job_layers import JobLayers
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.registry import ANALYZERS
@@ -55,12 +56,16 @@ def calls(pid: int, count: int = EVENTS) -> EventBatch:
     )
 
 
+def asked_for(analyses: JobAnalyzers, name: str) -> object:
+    return getattr(analyses, name) if hasattr(JobAnalyzers, name) else analyses.reporting(name)
+
+
 def told(analyses: JobAnalyzers) -> dict[str, object]:
     return {name: part_of(analyses, name) for name in ANALYZERS}
 
 
 def part_of(analyses: JobAnalyzers, name: str) -> object:
-    part = getattr(analyses, name)
+    part = asked_for(analyses, name)
     assert part is not None
     if isinstance(part, Totals):
         return part.calls(), part.files()
@@ -69,7 +74,10 @@ def part_of(analyses: JobAnalyzers, name: str) -> object:
     if isinstance(part, JobGroups):
         members, sketch = part.analyzer.members, part.analyzer.sketch
         return sorted(str(each.key) for each in members.all), sketch.levels, sketch.oldest, sketch.newest
-    return part.frozen()(_CUT) if isinstance(part, JobLayers) else part.frozen()()
+    if isinstance(part, JobLayers):
+        return part.frozen()(_CUT)
+    assert isinstance(part, Reporting | JobInteractions)
+    return part.frozen()()
 
 
 def rounded(value: object) -> object:
@@ -84,7 +92,7 @@ def rounded(value: object) -> object:
 @settings(deadline=None, max_examples=6)
 @given(
     cuts=st.lists(st.integers(1, EVENTS - 1), max_size=40, unique=True),
-    asked=st.sets(st.sampled_from(("totals", "graph", "layers", "interactions", "groups"))),
+    asked=st.sets(st.sampled_from(("totals", "graph", "layers", "interactions", "groups", "filesystems"))),
 )
 def test_what_is_told_does_not_depend_on_how_events_came_or_on_who_asked_meanwhile(
     cuts: list[int], asked: set[str]
@@ -97,7 +105,7 @@ def test_what_is_told_does_not_depend_on_how_events_came_or_on_who_asked_meanwhi
         for name, info in STREAMS.items():
             pieces.put(calls(info.pid).select(slice(low, high)), name, info)
         for part in asked:
-            getattr(pieces, part)
+            asked_for(pieces, part)
     assert told(pieces) == told(whole)
     assert pieces.events == whole.events == 2 * EVENTS
 
@@ -128,7 +136,7 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
         analyses.close_stream("a")
         if asked:
             with contextlib.suppress(AnalysisFailedError):
-                getattr(analyses, name)
+                asked_for(analyses, name)
         analyses.settle()
         analyses.put(calls(8), "b", STREAMS["b"])
         analyses.settle()
@@ -136,7 +144,7 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
     for other in ANALYZERS:
         if other == name:
             with pytest.raises(AnalysisFailedError, match="ValueError: broken"):
-                getattr(broken, other)
+                asked_for(broken, other)
             assert broken.losses(other) == broken.losses(other)
         else:
             assert part_of(broken, other) == expected[other]
@@ -167,7 +175,7 @@ def test_a_part_that_cannot_be_made_costs_the_others_nothing(monkeypatch: pytest
         made_by(monkeypatch, name, broken)
         analyses.put(calls(7), "a", STREAMS["a"])
         with pytest.raises(AnalysisFailedError, match="broken"):
-            getattr(analyses, name)
+            asked_for(analyses, name)
         assert all(part_of(analyses, other) for other in ANALYZERS if other != name)
         monkeypatch.undo()
 

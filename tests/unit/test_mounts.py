@@ -123,7 +123,9 @@ def facts(info: FileInfo) -> tuple[str, str, bool | None]:
 def test_file_has_its_mount_its_file_system_and_its_scope(fake: FakeProc) -> None:
     fake.process("7", "own", "")
     files = fake.files().of_process(7)
-    assert files("/home/me/x", FileType.REGULAR) == FileInfo("/home/me/x", FileType.REGULAR, "/home", "nfs4", True)
+    assert files("/home/me/x", FileType.REGULAR) == FileInfo(
+        "/home/me/x", FileType.REGULAR, "/home", "nfs4", True, source="none"
+    )
     assert facts(files("/nowhere/x", FileType.REGULAR)) == ("/", "ext4", False)
     assert files("pipe:[7]", FileType.PIPE) == FileInfo("pipe:[7]", FileType.PIPE)
 
@@ -142,7 +144,7 @@ def test_process_of_another_namespace_has_its_own_mounts(fake: FakeProc, tmp_pat
     files = fake.files().of_process(7)
     assert facts(files("/home/x", FileType.REGULAR)) == ("/home", "fuse.mine", None)
     folder = str(tmp_path)  # a folder to us, and who knows what to it
-    assert files(folder, FileType.REGULAR) == FileInfo(folder, FileType.REGULAR, "/", "overlay", False)
+    assert files(folder, FileType.REGULAR) == FileInfo(folder, FileType.REGULAR, "/", "overlay", False, source="none")
 
 
 def test_process_that_has_gone_is_known_by_the_namespace_that_it_named(fake: FakeProc) -> None:

@@ -125,9 +125,8 @@ def test_striping_stands_in_the_file_s_definition(tmp_path: Path) -> None:
             made.put(1, file=number)
         files = defined(source, made, 3)
     source.close()
-    assert files["/lustre/a"] == FileInfo(
-        "/lustre/a", FileType.REGULAR, "/lustre", "lustre", True, stripes=8, stripe_bytes=1 << 20, pool="flash"
-    )
+    lustre_a = FileInfo("/lustre/a", FileType.REGULAR, "/lustre", "lustre", True, 8, 1 << 20, "flash", "mgs@tcp:/fs")
+    assert files["/lustre/a"] == lustre_a
     assert files["/lustre/missing"].stripes == 0
     assert lustre.asked == ["/lustre/a", "/lustre/missing"]
 

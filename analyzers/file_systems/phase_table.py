@@ -1,0 +1,155 @@
+"""The phases of a job by file system: a bounded table of stretches of time with sums."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.int64]
+PLACE, START, END, LONGEST, READ, WRITTEN, CALLS, BUSY, METADATA, METADATA_BUSY = range(10)
+"""Columns; times are ns. LONGEST: of the metadata calls. From BUCKETS on how many of these took how long."""
+BUCKETS: Final = 10
+BUCKET_COUNT: Final = 28
+WIDTH: Final = BUCKETS + BUCKET_COUNT
+SHORTEST_BITS: Final = 10
+_LARGE: Final = 2**44  # a million of these are no more than int64 holds
+_MOST: Final = 2**62
+METADATA_WAY: Final = 3
+PIECE_NS: Final = 60 * 10**9
+"""A phase is told in pieces that begin within one such stretch of time, so that one without end is bounded."""
+
+
+class PhaseTable:
+    """Phases, each the time in which events follow one another with pauses of at most ``gap_ns``.
+
+    In whatever order events come in, and however many at a time, it has the same phases, until the oldest are
+    dropped.
+
+    Args:
+        gap_ns: longest pause within a phase.
+        bound: phases held.
+
+    Attributes:
+        rows: the phases, int64[n, columns], by place and start.
+        dropped: phases that made room for later ones.
+    """
+
+    def __init__(self, gap_ns: int, bound: int) -> None:
+        self.rows: Rows = np.zeros((0, WIDTH), np.int64)
+        self.dropped = 0
+        self._gap = gap_ns
+        self._bound = bound
+
+    def add(self, fresh: Rows) -> None:
+        """Takes in rows, in any order."""
+        first, last = int(fresh[:, START].min()) - self._gap, int(fresh[:, END].max()) + self._gap
+        near = (self.rows[:, END] >= first) & (self.rows[:, START] <= last)
+        if len(fresh) == 1 and self._adds_to_one(np.flatnonzero(near), fresh[0]):
+            return
+        joined = self._joined(np.concatenate([self.rows[near], fresh]))
+        rows = np.concatenate([self.rows[~near], joined])
+        self.rows = rows[np.lexsort((rows[:, START], rows[:, PLACE]))]
+        if len(self.rows) > self._bound:
+            self._drop()
+
+    def _adds_to_one(self, near: npt.NDArray[np.intp], row: Rows) -> bool:
+        """Adds a row to the only phase near it, as most are; False where there is none, or it is another one's."""
+        if len(near) != 1:
+            return False
+        before = self.rows[near[0]]
+        if before[PLACE] != row[PLACE] or before[START] // PIECE_NS != row[START] // PIECE_NS:
+            return False
+        if int(before[READ:].max()) >= _LARGE or int(row[READ:].max()) >= _LARGE:
+            return False
+        start, end, longest = (
+            min(before[START], row[START]),
+            max(before[END], row[END]),
+            max(before[LONGEST], row[LONGEST]),
+        )
+        before[READ:] += row[READ:]
+        before[START], before[END], before[LONGEST] = start, end, longest
+        return True
+
+    def _joined(self, rows: Rows) -> Rows:
+        piece = rows[:, START] // PIECE_NS
+        order = np.lexsort((rows[:, START], piece, rows[:, PLACE]))
+        rows, piece = rows[order], piece[order]
+        apart = (rows[1:, PLACE] != rows[:-1, PLACE]) | (piece[1:] != piece[:-1])
+        until = rows[:, END].copy()
+        borders = [0, *(np.flatnonzero(apart) + 1).tolist(), len(rows)]
+        for begin, stop in pairwise(borders):
+            if stop - begin > 1:
+                np.maximum.accumulate(until[begin:stop], out=until[begin:stop])
+        starts = np.flatnonzero(np.r_[True, apart | (rows[1:, START] - until[:-1] > self._gap)])
+        if int(rows[:, READ:].max()) < _LARGE:
+            made = np.add.reduceat(rows, starts)
+        else:
+            made = np.minimum(np.add.reduceat(rows.astype(np.float64), starts), _MOST).astype(np.int64)
+        made[:, PLACE], made[:, START] = rows[starts, PLACE], rows[starts, START]
+        made[:, END] = np.maximum.reduceat(rows[:, END], starts)
+        made[:, LONGEST] = np.maximum.reduceat(rows[:, LONGEST], starts)
+        return made
+
+    def _drop(self) -> None:
+        """Drops the oldest phases of the places that have the most."""
+        place = self.rows[:, PLACE]
+        counts = np.bincount(place)
+        keep = 1
+        while int(np.minimum(counts, keep + 1).sum()) <= self._bound:  # which never is all of them
+            keep += max(1, (self._bound - int(np.minimum(counts, keep + 1).sum())) // len(counts))
+        from_end = np.cumsum(counts)[place] - np.arange(len(place))  # 1 for a place's last
+        kept = from_end <= keep
+        self.dropped += len(place) - int(kept.sum())
+        self.rows = self.rows[kept]
+
+
+def rows_of(place: Rows, way: npt.NDArray[np.int64], sums: Rows, start: Rows, end: Rows, longest: Rows) -> Rows:
+    """Returns rows of a table for sums of events.
+
+    Args:
+        place: of each sum, int64[n].
+        way: 0 read, 1 write, 2 flush, from METADATA_WAY on the bucket of a metadata call's time.
+        sums: bytes, calls and time in calls, int64[n, 3].
+        start: of the events of each.
+        end: of them.
+        longest: of the calls, ns.
+    """
+    made = np.zeros((len(place), WIDTH), np.int64)
+    made[:, PLACE], made[:, START], made[:, END] = place, start, end
+    moved, calls, busy = sums.T
+    is_metadata = way >= METADATA_WAY
+    made[:, READ] = np.where(way == 0, moved, 0)
+    made[:, WRITTEN] = np.where(way == 1, moved, 0)
+    made[:, CALLS] = np.where(is_metadata, 0, calls)
+    made[:, BUSY] = np.where(is_metadata, 0, busy)
+    made[:, METADATA] = np.where(is_metadata, calls, 0)
+    made[:, METADATA_BUSY] = np.where(is_metadata, busy, 0)
+    made[:, LONGEST] = np.where(is_metadata, longest, 0)
+    at = np.flatnonzero(is_metadata)
+    made[at, BUCKETS + way[at] - METADATA_WAY] = calls[at]
+    return made
+
+
+def bucket_of(duration_ns: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+    """Returns which power of two each duration is below, from 1 us on."""
+    bits = np.frexp(duration_ns.astype(np.float64))[1]
+    bucket: npt.NDArray[np.int64] = np.clip(bits - SHORTEST_BITS, 0, BUCKET_COUNT - 1).astype(np.int64)
+    return bucket
+
+
+def quantile_s(counts: Rows, share: float, longest_ns: int) -> float:
+    """Returns the time that a share of the calls took at most, s, to a factor of 1.4: between powers of two evenly.
+
+    >>> round(quantile_s(np.bincount([3] * 99 + [20], minlength=28), 0.5, 10**9) * 1e6, 1)
+    5.8
+    """
+    total = int(counts.sum())
+    wanted = share * total
+    before = np.cumsum(counts)
+    bucket = int(np.searchsorted(before, wanted))
+    bucket = min(bucket, len(counts) - 1)
+    within = (wanted - (int(before[bucket]) - int(counts[bucket]))) / max(int(counts[bucket]), 1)
+    return float(min(2.0 ** (SHORTEST_BITS + bucket - 1 + within), float(longest_ns))) / 1e9

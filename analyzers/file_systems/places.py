@@ -1,0 +1,194 @@
+"""Which file system a file lies on, as one identity for all nodes that share it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from ...events import FileInfo
+from ...results.file_systems import Place
+
+UNKNOWN: Final = "unknown"
+_MOST_POINTS: Final = 8
+_NOT_YET: Final = -1
+Numbers = npt.NDArray[np.int64]
+
+
+class Spot(Struct, frozen=True):
+    """A file system as one node sees it; ``name`` is its identity where that is the same on all nodes."""
+
+    name: str = ""
+    place: Place = "unknown"
+    type: str = ""
+    source: str = ""
+    local: str = ""
+    """What tells it from others of its node."""
+
+
+class Placed(Struct):
+    """A file system with its identity."""
+
+    name: str
+    spot: Spot
+    points: list[str]
+
+
+def spot_of(file: FileInfo, names: Mapping[str, str]) -> Spot:
+    """Returns where a file lies.
+
+    Args:
+        file: what is known of it.
+        names: given names, by beginnings of paths, by sources, and by type and source.
+
+    >>> spot_of(FileInfo("/s/a", mount_point="/s", filesystem="nfs4", shared=True, source="srv:/s"), {}).name
+    'nfs4:srv:/s'
+    >>> spot_of(FileInfo("/scratch/a"), {"/scratch": "fast"}).name
+    'fast'
+    >>> spot_of(FileInfo("/a", mount_point="/", filesystem="ext4", shared=False, source="/dev/vda"), {}).local
+    '/dev/vda'
+    """
+    kind, source, point = file.filesystem, file.source, file.mount_point
+    given = _given(file.path, names) or names.get(f"{kind}:{source}") or (names.get(source) if source else None)
+    if given:
+        return Spot(given, "shared", kind, source)
+    if file.shared:
+        return Spot(f"{kind}:{source or point}", "shared", kind, source)
+    if not point:
+        return Spot()
+    local = source if source.startswith("/dev/") else point  # a device may be mounted in several places
+    return Spot("", "unknown" if file.shared is None else "local", kind, source, local)
+
+
+def _given(path: str, names: Mapping[str, str]) -> str:
+    """Returns the name that stands for the longest beginning of a path, up to a slash; "" where there is none."""
+    fitting = [start for start in names if start.startswith("/") and (path + "/").startswith(start.rstrip("/") + "/")]
+    return names[max(fitting, key=len)] if fitting else ""
+
+
+class Places:
+    """Numbers the file systems of a job; 0 is unknown, and all beyond the bound.
+
+    Args:
+        bound: how many are told apart.
+        names: as of ``spot_of``.
+
+    Attributes:
+        all: what each number means.
+        beyond: files, and hosts' views of file systems, that are unknown as there were too many.
+    """
+
+    def __init__(self, bound: int, names: Mapping[str, str]) -> None:
+        self.all = [Placed(UNKNOWN, Spot(), [])]
+        self.beyond = 0
+        self.hosts: list[str] = []
+        self._bound = bound
+        self._names = dict(names)
+        self._spots = [Spot()]
+        self._spot_numbers = {Spot(): 0}
+        self._spot_points: list[list[str]] = [[]]
+        self._of_file = np.zeros(1, np.int64)
+        self._host_numbers: dict[str, int] = {}
+        self._numbers: dict[str, int] = {UNKNOWN: 0}
+        self._of_host = np.zeros((0, 1), np.int64)  # place by host and spot
+        self._used = np.zeros((0, 1), np.bool_)  # whether, by host and place
+
+    def host(self, name: str) -> int:
+        """Returns the number of a host."""
+        number = self._host_numbers.get(name)
+        if number is None:
+            number = self._host_numbers[name] = len(self.hosts)
+            self.hosts.append(name)
+            self._of_host = _grown(self._of_host, (len(self.hosts), self._of_host.shape[1]), _NOT_YET)
+            self._of_host[number, 0] = 0
+        return number
+
+    def know(self, files: Sequence[FileInfo]) -> None:
+        """Takes in files by number; those that were known are the same."""
+        first = len(self._of_file)
+        if first == len(files):
+            return
+        of_file = np.zeros(len(files), np.int64)
+        of_file[:first] = self._of_file
+        for number in range(first, len(files)):
+            of_file[number] = self._spot(files[number])
+        self._of_file = of_file
+        self._of_host = _grown(self._of_host, (len(self.hosts), len(self._spots)), _NOT_YET)
+
+    def numbers(self, files: npt.NDArray[np.integer[Any]], hosts: Numbers) -> Numbers:
+        """Returns the place of each file as a host sees it.
+
+        Args:
+            files: numbers of files that are known.
+            hosts: the number of the host of each.
+        """
+        spots = self._of_file.take(files)
+        found = self._of_host[hosts, spots]
+        if (missing := found < 0).any():
+            both = np.stack(np.broadcast_arrays(hosts, spots), axis=1)[missing]
+            for host, spot in np.unique(both, axis=0).tolist():
+                self._of_host[host, spot] = self._place(spot, host)
+            found = self._of_host[hosts, spots]
+        return found
+
+    def tables(self) -> tuple[Numbers, Numbers, npt.NDArray[np.bool_]]:
+        """Returns by file what it lies on as nodes see that, by host and that the place, by host and place the use.
+
+        A place that is not known yet is -1. Uses are to be set.
+        """
+        return self._of_file, self._of_host, self._users()
+
+    def use(self, hosts: Numbers, places: Numbers) -> None:
+        """Takes in that hosts use places."""
+        self._users()[hosts, places] = True
+
+    def _users(self) -> npt.NDArray[np.bool_]:
+        if self._used.shape != (shape := (len(self.hosts), len(self.all))):
+            self._used = _grown(self._used, shape, False)
+        return self._used
+
+    def users(self, place: int) -> list[str]:
+        """Returns the hosts that use a place."""
+        if place >= self._used.shape[1]:
+            return []
+        return sorted(self.hosts[host] for host in np.flatnonzero(self._used[:, place]).tolist() if self.hosts[host])
+
+    def _spot(self, file: FileInfo) -> int:
+        spot = spot_of(file, self._names)
+        number = self._spot_numbers.get(spot)
+        if number is None:
+            if len(self._spots) > self._bound:
+                self.beyond += 1
+                return 0
+            number = self._spot_numbers[spot] = len(self._spots)
+            self._spots.append(spot)
+            self._spot_points.append([])
+        points = self._spot_points[number]
+        if file.mount_point and file.mount_point not in points and len(points) < _MOST_POINTS:
+            points.append(file.mount_point)
+        return number
+
+    def _place(self, number: int, host: int) -> int:
+        spot = self._spots[number]
+        name = spot.name
+        if not name:
+            if not self.hosts[host]:
+                return 0  # nothing says which node's it is
+            name = f"{self.hosts[host]}:{spot.local}"
+        place = self._numbers.get(name)
+        if place is None:
+            if len(self.all) > self._bound:
+                self.beyond += 1
+                return 0
+            place = self._numbers[name] = len(self.all)
+            self.all.append(Placed(name, spot, self._spot_points[number]))
+        return place
+
+
+def _grown(table: npt.NDArray[Any], shape: tuple[int, int], fill: int) -> npt.NDArray[Any]:
+    made = np.full(shape, fill, table.dtype)
+    made[: table.shape[0], : table.shape[1]] = table
+    return made

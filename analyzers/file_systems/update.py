@@ -1,0 +1,150 @@
+"""What a job does to each file system: events come in as batches, phases by file system come out when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...results.file_systems import FileSystemUse, IoPhase, JobFileSystems, Latency
+from ..file_groups import DATA, READS, WRITES
+from ..pipeline.analysis_queue import Taken
+from ..pipeline.contract import AnalyzerKind, JobContext
+from . import phase_table as table
+from .phase_table import PhaseTable, quantile_s
+from .places import UNKNOWN, Placed, Places
+from .settings import FileSystemsSettings
+from .summing import METADATA, summed, totals_of
+
+_MOST_HOSTS: Final = 64
+_SUMMED: Final = (table.READ, table.WRITTEN, table.CALLS, table.BUSY, table.METADATA, table.METADATA_BUSY)
+_MOST: Final = 2**62
+
+
+class FileSystemsAnalyzer:
+    """Follows what one job does to each file system.
+
+    Data are what counts in the job's signal; metadata calls are those at depth 0 on files of its data that open,
+    close, make, name, remove or look at them. Flushes count as data calls without bytes.
+    """
+
+    def __init__(self, context: JobContext, settings: FileSystemsSettings) -> None:
+        self._job = context.job
+        self._names = context.names
+        self._gap_s, self._gap_ns = settings.gap_s, int(settings.gap_s * 1e9)
+        self._places = Places(settings.max_file_systems, settings.names)
+        self._phases = PhaseTable(self._gap_ns, settings.max_phases)
+        self._sums = np.zeros((1, len(_SUMMED)), np.int64)
+        self._counts = np.zeros(1, np.uint8)
+        self._own_clock = False
+
+    def update(self, taken: Taken) -> None:
+        """Takes in events."""
+        self._places.know(self._names.files)
+        if len(self._counts) < len(self._names.files):
+            data = self._names.groups == DATA
+            data[0] = False
+            ways = np.where(data, np.uint8(METADATA), np.uint8(0))
+            self._counts = ways | (self._names.left_out ^ np.uint8(READS | WRITES))
+        for rows in summed(taken.batch, self._hosts(taken), self._places, self._counts, self._gap_ns):
+            totals = totals_of(rows, len(self._places.all), _SUMMED)
+            totals[: len(self._sums)] += self._sums
+            self._sums = np.minimum(totals, _MOST)
+            self._phases.add(rows)
+
+    def close_stream(self, stream: str) -> None:
+        """Changes nothing."""
+
+    def settle(self) -> None:
+        """Changes nothing."""
+
+    def losses(self) -> dict[str, int]:
+        """Returns how many phases made room for later ones, and what is told as unknown as there is too much."""
+        told = {"phases": self._phases.dropped, "file_systems": self._places.beyond}
+        return {reason: number for reason, number in told.items() if number}
+
+    def frozen(self) -> Callable[[], JobFileSystems]:
+        """Copies the phases and returns what makes the result of them."""
+        rows, sums = self._phases.rows.copy(), self._sums  # the latter is replaced, never changed
+        job, gap_s, own_clock = self._job, self._gap_s, self._own_clock
+        places = [(place, self._places.users(number)) for number, place in enumerate(self._places.all)]
+        points = [place.points[:] for place, _ in places]
+
+        def result() -> JobFileSystems:
+            made = [
+                _use(place, points[number], hosts, sums[number].tolist(), rows[rows[:, table.PLACE] == number], gap_s)
+                for number, (place, hosts) in enumerate(places)
+                if number < len(sums) and sums[number].any()
+            ]
+            made.sort(key=lambda use: (-use.bytes_read - use.bytes_written, use.file_system))
+            return JobFileSystems(job=job, gap_s=gap_s, own_clock=own_clock, file_systems=made)
+
+        return result
+
+    def _hosts(self, taken: Taken) -> npt.NDArray[np.int64]:
+        """Returns the number of each event's host."""
+        numbers = []
+        for run in taken.runs:
+            numbers.append(self._places.host(run.info.host))
+            self._own_clock = self._own_clock or run.info.clock_offset_ns is None
+        if min(numbers) == max(numbers):
+            return np.broadcast_to(np.int64(numbers[0]), (len(taken.batch),))
+        return np.repeat(np.array(numbers, np.int64), taken.lengths)
+
+
+def _use(
+    place: Placed, points: list[str], hosts: list[str], sums: list[int], rows: table.Rows, gap_s: float
+) -> FileSystemUse:
+    read, written, calls, busy, metadata, metadata_busy = sums
+    phases: list[IoPhase] = []
+    for row in rows:
+        phase = _phase(row, phases[-1].end_s if phases else None, gap_s)
+        phases.append(phase)
+    return FileSystemUse(
+        file_system=place.name,
+        place=place.spot.place if place.name != UNKNOWN else "unknown",
+        type=place.spot.type,
+        source=place.spot.source,
+        mount_points=points,
+        hosts=hosts[:_MOST_HOSTS],
+        nodes=len(hosts),
+        bytes_read=read,
+        bytes_written=written,
+        calls=calls,
+        seconds=busy / 1e9,
+        metadata_calls=metadata,
+        metadata_seconds=metadata_busy / 1e9,
+        phases=phases,
+    )
+
+
+def _phase(row: table.Rows, before_s: float | None, gap_s: float) -> IoPhase:
+    told = row.tolist()
+    latency = None
+    if told[table.METADATA]:
+        counts, longest = row[table.BUCKETS :], told[table.LONGEST]
+        median, high, highest = (quantile_s(counts, share, longest) for share in (0.5, 0.9, 0.99))
+        latency = Latency(median_s=median, p90_s=high, p99_s=highest, longest_s=longest / 1e9)
+    start_s = told[table.START] / 1e9
+    return IoPhase(
+        start_s=start_s,
+        end_s=told[table.END] / 1e9,
+        bytes_read=told[table.READ],
+        bytes_written=told[table.WRITTEN],
+        calls=told[table.CALLS],
+        seconds=told[table.BUSY] / 1e9,
+        metadata_calls=told[table.METADATA],
+        metadata_seconds=told[table.METADATA_BUSY] / 1e9,
+        metadata_latency=latency,
+        continues=before_s is not None and start_s - before_s <= gap_s,
+    )
+
+
+def _make(context: JobContext) -> FileSystemsAnalyzer | None:
+    settings = context.settings_of("filesystems", FileSystemsSettings)
+    return FileSystemsAnalyzer(context, settings) if settings.enabled else None
+
+
+KIND = AnalyzerKind("filesystems", _make, settings=FileSystemsSettings, result=JobFileSystems)
