@@ -133,12 +133,12 @@ def reading() -> list[Figure]:
     perf = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes()) * 400
     lttng = gzip.decompress((DATA / "lttng.txt.gz").read_bytes()) * 6
     sys.path.insert(0, str(TESTS))
-    from support.kernel_traces import without_kernel
+    from support.kernel_traces import without_native
 
     figures = []
     for name, parser, text in (("perf sched script", PerfParser, perf), ("LTTng by babeltrace", LttngParser, lttng)):
         compiled = lines_a_second(parser, text)
-        with without_kernel():
+        with without_native():
             fallback = lines_a_second(parser, text[: len(text) // 6])
         figures.append(
             Figure(
