@@ -244,7 +244,7 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
         return phases, measured
     if (split := split_merged(segmenter, phases)) is not None:
         return split, regularity(split)
-    if (fewer := without_extras(phases, shortest)) is not None:
+    if (fewer := without_extras(phases, measured, shortest)) is not None:
         return fewer
     more = segmenter.refined(_begun(segmenter.segment(hypothesis, _CUTTING.faint), cut))
     others = regularity(more, shortest) if len(more) > len(phases) else None

@@ -55,19 +55,20 @@ def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
     unit = np.unique(volume)
     if len(unit) > _TRIED:
         unit = unit[np.linspace(0, len(unit) - 1, _TRIED).astype(np.intp)]
+    ratio = volume[None, :] / unit[:, None]
+    whole = np.minimum(np.maximum(np.rint(ratio), 1), _MULTIPLES.most)
+    one, off = whole == 1, np.abs(ratio / whole - 1)
     for tolerance, least_single in (
         (_MULTIPLES.alike, _MULTIPLES.single),
         (_MULTIPLES.similar, _MULTIPLES.mostly),
     ):
-        ratio = volume[None, :] / unit[:, None]
-        whole = np.clip(np.rint(ratio), 1, _MULTIPLES.most)
-        fits = np.abs(ratio / whole - 1) <= np.where(whole == 1, tolerance, _MULTIPLES.alike)
-        single = (fits & (whole == 1)).mean(axis=1)
+        fits = off <= np.where(one, tolerance, _MULTIPLES.alike)
+        single = np.count_nonzero(fits & one, axis=1) / len(volume)
         # of the volumes that as many phases have, the middle one stands for them best
         best = np.flatnonzero(single >= single.max() - 1e-9)
         row = int(best[len(best) // 2])
         if single[row] >= least_single and fits[row].mean() >= _MULTIPLES.fitting:
-            return _as_long(length, np.where(fits[row], whole[row], 1.0), fits[row] & (whole[row] == 1))
+            return _as_long(length, np.where(fits[row], whole[row], 1.0), fits[row] & one[row])
     return None
 
 

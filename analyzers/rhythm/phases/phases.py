@@ -115,7 +115,7 @@ class Segmenter:
         """Places starts and ends within their bins."""
         if not len(phases):
             return phases
-        start, end = _edges(self.origin.values, phases.first, phases.stop, self.threshold)
+        start, end = _edges(self.origin.values, phases.first, phases.stop, self._background)
         return Phases(start, end, phases.volume, phases.first, phases.stop)
 
     def segment_by_pauses(self, period: float) -> Phases:
@@ -153,6 +153,14 @@ class Segmenter:
         return replace(phases, volume=volume)
 
     @cached_property
+    def _background(self) -> float:
+        """What moves in a bin outside of phases; counts as none."""
+        values = self.origin.values
+        quiet = values[values <= self.threshold]
+        quiet = np.sort(quiet[:: len(quiet) // _SAMPLE + 1])
+        return float(quiet[len(quiet) // 2]) if len(quiet) else 0.0
+
+    @cached_property
     def _dips(self) -> Segmenter:
         above = np.sort(self.values[self.values > self.threshold])
         level = float(above[len(above) // 2]) if len(above) else 0.0
@@ -183,17 +191,14 @@ def _typical(volume: Floats) -> float:
     return float(ordered[np.searchsorted(running, 0.5 * running[-1])])
 
 
-def _edges(values: Floats, first: Positions, stop: Positions, threshold: float) -> tuple[Floats, Floats]:
+def _edges(values: Floats, first: Positions, stop: Positions, background: float) -> tuple[Floats, Floats]:
     """Places starts and ends within their bins.
 
     Where a phase has three bins or more, the share that its edge bin is filled, against the next bin inside, tells
     where in the bin it began. A shorter one is as long as its volume at its highest rate takes, around its centre of
-    volume. Background below the threshold counts as empty.
+    volume. Bins of the background count as empty.
     """
     last = len(values) - 1
-    quiet = values[values <= threshold]
-    quiet = np.sort(quiet[:: len(quiet) // _SAMPLE + 1])
-    background = float(quiet[len(quiet) // 2]) if len(quiet) else 0.0
     before = np.where(first > 0, np.maximum(values[np.maximum(first - 1, 0)] - background, 0.0), 0.0)
     after = np.where(stop <= last, np.maximum(values[np.minimum(stop, last)] - background, 0.0), 0.0)
     head, tail = values[first] - background, values[stop - 1] - background

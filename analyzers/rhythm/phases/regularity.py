@@ -80,13 +80,14 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     return _with_drift(_over_missed(found, phases, shortest))
 
 
-def without_extras(phases: Phases, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:
+def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:
     """Leaves out phases that follow another one closely, where the others are alike without them; None where not.
 
     Up to one phase in five may be one that a program does a second time, or for something else.
 
     Args:
         phases: the phases.
+        before: the regularity of all of them.
         shortest: the shortest interval that their segmentation lets through, bins.
     """
     intervals = phases.start[1:] - phases.start[:-1]
@@ -97,8 +98,8 @@ def without_extras(phases: Phases, shortest: float = 0.0) -> tuple[Phases, Regul
     if not extra.any() or int(extra.sum()) > _REGULAR.extras * len(extra):
         return None
     kept = phases.select(~extra)
-    before, after = regularity(phases, shortest), regularity(kept, shortest)
-    if before is None or after is None or after.spread >= TUNING.same.far_less * before.spread:
+    after = regularity(kept, shortest)
+    if after is None or after.spread >= TUNING.same.far_less * before.spread:
         return None
     return kept, after
 
