@@ -17,8 +17,9 @@ Settings come from the defaults, a TOML file (--config), the environment (IOTIDE
 nested values) and the options, later ones winning; docs/configuration.md lists them. Everything listens on loopback
 unless told otherwise.
 
---state keeps jobs over a restart that begins with SIGINT or SIGTERM, such as an update: their totals, rhythms, graphs,
-layers and rankings go on, and each batch of a collector counts once. A daemon that is killed leaves nothing there.
+--state keeps jobs over a restart, such as an update, also of a daemon that is killed: their totals, rhythms, graphs,
+layers and rankings go on, and each batch of a collector counts once. What comes is acknowledged once it is on disk
+there, in a journal; with --no-journal only a restart that begins with SIGINT or SIGTERM keeps the jobs.
 
 --ftio-listen takes what TMIO, GekkoFS and other tracers push to FTIO's predictor, and --ftio-reply pushes each
 prediction back as two doubles, frequency in hertz and confidence, to where FTIO's user listens.
@@ -49,6 +50,7 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
     metavar="DIR",
     help="Keep what is known of the jobs there over a restart. [default: off]",
 )
+@click.option("--no-journal", is_flag=True, help="Keep nothing there for the case that the daemon is killed.")
 @click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push. [default: off]")
 @click.option("--ftio-reply", metavar="ENDPOINT", help="Where FTIO's user awaits replies. [default: off]")
 @click.option("--ftio-job", metavar="NAME", help="Job of FTIO's messages. [default: the one they name, else ftio]")
@@ -60,6 +62,7 @@ def command(
     publish: str | None,
     interval: float | None,
     state: Path | None,
+    no_journal: bool,
     ftio_listen: str | None,
     ftio_reply: str | None,
     ftio_job: str | None,
@@ -80,6 +83,7 @@ def command(
         publish=publish,
         prediction_interval_s=interval,
         state=state,
+        journal={"on": False} if no_journal else None,
         ftio_listen=ftio_listen,
         ftio_reply=ftio_reply,
         ftio_job=ftio_job,

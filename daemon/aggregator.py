@@ -8,21 +8,22 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from ..analyzers.pipeline.registry import ANALYZERS
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.losses import checked
 from ..results.models import JobSummary, Prediction
 from .bounds import Reached
 from .ingest.collector_counts import CollectorCounts
-from .ingest.ingest_core import StreamForgottenError
+from .ingest.sink import StreamForgottenError
 from .jobs.dropped import Dropped
 from .jobs.failures import AnalysisFailedError, Failures
+from .jobs.job_ages import due, next_age
 from .jobs.job_ids import clean_job
 from .jobs.job_schedule import JobSchedule
 from .jobs.job_state import JobEvent, State, after
 from .jobs.job_summary import news_of
 from .jobs.session import JobSession
 from .jobs.unheld import REFUSED, Unheld
+from .journal.contract import Kind, unrecorded
 from .listeners import Listeners
 from .pressure import Allowance, Pressure
 from .settings import AggregatorSettings
@@ -55,6 +56,8 @@ class Aggregator:
         pressure: how far the work is behind.
         unheld: what is known of jobs that are not held.
         late_s: by how much the last prediction was late.
+        around: what surrounds each step that time makes due, so that it can be recorded and done again.
+        looked: whether the last prediction looked for a rhythm.
     """
 
     def __init__(
@@ -86,6 +89,9 @@ class Aggregator:
         self._collectors = CollectorCounts()
         self.unheld = Unheld()
         self.reached = Reached(settings)
+        self.around: Callable[[Aggregator, Kind, JobSession], contextlib.AbstractContextManager[None]] = unrecorded
+        self.looked = True
+        self._looks: bool | None = None
 
     # ---- the state, for another daemon ----
 
@@ -131,7 +137,7 @@ class Aggregator:
         self._job_of[stream] = job
         session.open_stream(stream, info, now, self.clock())
         self._move(session, JobEvent.EVENT)
-        self._ages.put(job, self._next_age(session))
+        self._ages.put(job, next_age(session, self._settings))
 
     def changed(self, stream: str, info: StreamInfo) -> None:
         """Takes in what a stream says of itself from now on, such as the rank that MPI_Init gave it."""
@@ -215,7 +221,7 @@ class Aggregator:
             session = self.jobs[job]
             now = self._steady()
             session.close_stream(stream, now, checked(losses), self.clock())
-            self._ages.put(job, self._next_age(session))
+            self._ages.put(job, next_age(session, self._settings))
             if session.streams:
                 self._plan(session, now)
 
@@ -243,13 +249,6 @@ class Aggregator:
         """Returns what an analyzer of all jobs lacks, by reason, likewise."""
         return self._dropped.by(analyzer, self.jobs.values())
 
-    def _look_at_bounds(self, session: JobSession) -> None:
-        counts = {f"names_beyond:{kind}": count for kind, count in session.names.beyond.items()}
-        for part in ANALYZERS:
-            counts |= {f"{part}:{reason}": count for reason, count in session.analyzers.losses(part).items()}
-        if counts:
-            self.reached.look(counts, session.job)
-
     # ---- time ----
 
     def tick(self) -> bool:
@@ -262,14 +261,14 @@ class Aggregator:
         self.reached.look(self.counters)
         self.pressure.note(max(self._ages.late_s(now), self._due.late_s(now)))
         waiting = self._move_on(now, begun + _SLICE_S / 2)
-        while (due := self._due.take(now)) is not None:
-            job, due_s = due
+        while (waited := self._due.take(now)) is not None:
+            job, due_s = waited
             if (session := self.jobs.get(job)) is not None and session.state is not State.ENDED:
                 self.late_s = self._steady() - due_s
                 self.counters["predictions_late"] += self.late_s > self._settings.prediction_interval_s
-                with self._guarded(session):
-                    if session.streams:  # else nothing comes next; it will have its last word
-                        self._predict(session)
+                if session.streams:  # else nothing comes next; it will have its last word
+                    with self.around(self, Kind.PREDICT, session):
+                        self.predict(session)
             if self._steady() - begun > _SLICE_S:
                 return True
         return waiting
@@ -278,14 +277,29 @@ class Aggregator:
         """Moves jobs that are due through their lives; tells whether there was no time for all."""
         while (aged := self._ages.take(now)) is not None:
             if (session := self.jobs.get(aged[0])) is not None:
-                with self._guarded(session):
-                    self._age(session, now)
-                if session.state is not State.REMOVED:
-                    # later than now in any case: rounding must not bring it back at once
-                    self._ages.put(session.job, max(self._next_age(session), now + _SLICE_S))
+                with self.around(self, Kind.AGE, session):
+                    self.age(session)
             if self._steady() > until:
                 return True
         return False
+
+    def age(self, session: JobSession, looks: bool | None = None) -> None:
+        """Moves a job through its life; ``looks``: whether to look for its rhythm, where that was decided before."""
+        now = self._steady()
+        self._ages.drop(session.job)
+        self._looks = looks
+        with self._guarded(session):
+            if (happening := due(session, self._settings, now)) is not None:
+                self._move(session, happening)
+        if session.state is not State.REMOVED:
+            # later than now in any case: rounding must not bring it back at once
+            self._ages.put(session.job, max(next_age(session, self._settings), now + _SLICE_S))
+
+    def predict(self, session: JobSession, looks: bool | None = None) -> None:
+        """Predicts a job, likewise."""
+        self._looks = looks
+        with self._guarded(session):
+            self._predict(session)
 
     @contextlib.contextmanager
     def _guarded(self, session: JobSession) -> Iterator[None]:
@@ -299,28 +313,6 @@ class Aggregator:
         """Ends a job now: its last prediction looks at the whole run."""
         if (session := self.jobs.get(job)) is not None:
             self._move(session, JobEvent.DONE)
-
-    def _age(self, session: JobSession, now: float) -> None:
-        quiet = now - session.heard_at_s
-        alone = session.no_stream_since_s is not None and now - session.no_stream_since_s >= self._settings.linger_s
-        if session.state is State.ENDED:
-            if now - session.ended_at_s >= self._settings.retain_s:
-                self._move(session, JobEvent.FORGOTTEN)
-        elif alone or quiet >= self._settings.end_after_s:
-            self._move(session, JobEvent.DONE)
-        elif quiet >= self._settings.idle_after_s:
-            self._move(session, JobEvent.QUIET)
-
-    def _next_age(self, session: JobSession) -> float:
-        """Returns when the job may next change its state for lack of events."""
-        if session.state is State.ENDED:
-            return session.ended_at_s + self._settings.retain_s
-        times = [session.heard_at_s + self._settings.end_after_s]
-        if session.state is not State.IDLE:
-            times.append(session.heard_at_s + self._settings.idle_after_s)
-        if session.no_stream_since_s is not None:
-            times.append(session.no_stream_since_s + self._settings.linger_s)
-        return min(times)
 
     def _plan(self, session: JobSession, now: float) -> None:
         """Has a job predicted that has new data: an interval after the last time, sooner after a flush."""
@@ -338,7 +330,10 @@ class Aggregator:
         self._predicted_at[session.job] = at
         self._due.drop(session.job)
         short = session.span_s < _SHORT_S
-        looks = not (short and (self.pressure.hurries or (whole and not self._short_jobs.has_room(at))))
+        looks = self._looks
+        if looks is None:
+            looks = not (short and (self.pressure.hurries or (whole and not self._short_jobs.has_room(at))))
+        self.looked = looks
         self.counters["last_words_skipped"] += not looks
         try:
             prediction = session.predict(now, whole=whole, looks=looks)
@@ -348,12 +343,12 @@ class Aggregator:
         finally:
             self._rest(session, at, self._effort() - spent_s)
             if short and whole:
-                self._short_jobs.spend(self._steady() - at)
+                self._short_jobs.spend(self._effort() - spent_s)
         if prediction is None:
             return
         self.counters["predictions"] += 1
         if session.predictions % _LOOK_EVERY == 0:
-            self._look_at_bounds(session)
+            self.reached.look_at(session)
         if session.stale_at_s is not None and not whole:
             stale_s = at + max(session.stale_at_s - now, self._settings.prediction_interval_s)
             self._due.put(session.job, max(stale_s, self._rested_at[session.job]))
@@ -373,7 +368,7 @@ class Aggregator:
             self._ended.pop(session.job, None)
         if session.state in (State.IDLE, State.ENDED):
             session.settle()
-            self._look_at_bounds(session)
+            self.reached.look_at(session)
         if session.state is State.ENDED:
             session.ended_at_s = self._steady()
             self._ended[session.job] = None
@@ -384,7 +379,7 @@ class Aggregator:
         elif session.state is State.REMOVED:
             self._remove(session)
         else:
-            self._ages.put(session.job, self._next_age(session))
+            self._ages.put(session.job, next_age(session, self._settings))
         self._tell_job(session)
 
     def _forget_oldest(self) -> bool:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import BaseModel
+
+from ..analyzers.pipeline.registry import ANALYZERS
+
+if TYPE_CHECKING:
+    from .jobs.session import JobSession
 
 _log = logging.getLogger(__name__)
 
@@ -76,6 +81,11 @@ BOUNDS: Final[Mapping[str, Bound]] = {
         "`losses`",
     ),
     "http_limits.connections": Bound("http_refused", "iotide_http_refused_total", "further connections get 503"),
+    "journal.quota_bytes": Bound(
+        "journal_unwritten:quota",
+        'iotide_journal_unwritten_total{reason="quota"}',
+        "what comes is acknowledged and not journalled until the jobs have been written down",
+    ),
     "archive.quota_bytes": Bound("", "iotide_archives_removed_total", "the oldest finished archives are removed"),
     "archive.memory_bytes": Bound(
         "archive_sections_early",
@@ -114,6 +124,7 @@ HARMLESS: Final[Mapping[str, str]] = {
     "max_activity_series": "the graph has all",
     "history": "each was published",
     "bounds.remembered_streams": "a repetition that is so late is answered as unknown",
+    "journal.segment_bytes": "no bound",
     "bounds.credit": "batches wait with their collector",
     "detect.window_hits": "no bound",
     "detect.window_flushes": "how far a window reaches",
@@ -155,6 +166,14 @@ class Reached:
                 "%s%s = %s is reached: %s; raise it, or see %s (this is said once)",
                 of_job, option, self._value(option), beyond, BOUNDS[option].family,
             )  # fmt: skip
+
+    def look_at(self, session: JobSession) -> None:
+        """Looks which bounds a job has reached."""
+        counts = {f"names_beyond:{kind}": count for kind, count in session.names.beyond.items()}
+        for part in ANALYZERS:
+            counts |= {f"{part}:{reason}": count for reason, count in session.analyzers.losses(part).items()}
+        if counts:
+            self.look(counts, session.job)
 
     def _value(self, option: str) -> Any:
         value: Any = self._settings

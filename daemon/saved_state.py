@@ -15,7 +15,8 @@ from ..analyzers.pipeline.snapshots import SnapshotError, restore, snapshot
 from ..events import ConfigError
 from .aggregator import Aggregator
 from .ingest.ingest_core import IngestCore
-from .steady_clock import SteadyClock
+from .journal.contract import Position
+from .journal.segments import save_folder
 
 NAME: Final = "jobs.state"
 _MAGIC: Final = b"iotide state 1\n"
@@ -27,8 +28,8 @@ _log = logging.getLogger(__name__)
 class SavedState:
     """A folder that holds the state of one aggregator while none runs.
 
-    A state is removed once a daemon goes on from it: what one that is killed knew is not written, and an older state
-    would lack what was acknowledged since.
+    Without a journal, a state is removed once a daemon goes on from it: what one that is killed knew is not written,
+    and an older state would lack what was acknowledged since.
 
     Args:
         folder: made if it is not there; private to its user.
@@ -50,9 +51,21 @@ class SavedState:
             self._lock.close()
             raise ConfigError(f"state = {folder} is used by another aggregator; expected a folder of its own") from None
 
-    def save(self, aggregator: Aggregator, core: IngestCore | None) -> bool:
+    def save(self, aggregator: Aggregator, core: IngestCore | None, at: Position | None = None) -> bool:
         """Writes what is known of all jobs; says so and returns False where that fails."""
-        state = {"aggregator": aggregator.state(), "ingest": None if core is None else core.state()}
+        try:
+            if self.write(aggregator, core, at):
+                self.commit()
+                return True
+        except OSError as error:
+            _log.error("%s cannot be put in its place: %s", self._path, error.strerror)
+        return False
+
+    def write(self, aggregator: Aggregator, core: IngestCore | None, at: Position | None = None) -> bool:
+        """Writes it down beside what was written before; ``at``: up to where a journal is part of it."""
+        state: dict[str, Any] = {"aggregator": aggregator.state(), "ingest": None if core is None else core.state()}
+        if core is not None and at is not None:
+            state |= {"core": core.whole_state(), "at": tuple(at)}
         try:
             packed = zlib.compress(snapshot(state, _shared(aggregator)), _FAST)
             self._write(_MAGIC + hashlib.sha256(packed).digest() + packed)
@@ -63,37 +76,34 @@ class SavedState:
             return False
         return True
 
-    def resume(self, aggregator: Aggregator, core: IngestCore | None, steady: SteadyClock, now_s: float) -> int:
-        """Takes up what the aggregator before knew; returns of how many jobs.
+    def commit(self) -> None:
+        """Has what was written last take the place of what was before; raises OSError where that fails."""
+        self._partial.replace(self._path)
+        save_folder(self._path.parent)
+
+    def read(self, aggregator: Aggregator) -> dict[str, Any] | None:
+        """Returns what an aggregator knew; None where there is nothing, or nothing that can be read.
 
         A state that cannot be read is set aside, and said so.
-
-        Args:
-            aggregator: has no job yet.
-            core: has no stream yet.
-            steady: the clock by which the aggregator's jobs age; goes on from where the one before was.
-            now_s: the clock of ``core``.
         """
         try:
             content = self._path.read_bytes()
         except FileNotFoundError:
-            return 0
+            return None
         except OSError as error:
             _log.error("%s cannot be read: %s", self._path, error.strerror)
-            return 0
+            return None
         try:
-            state = restore(_checked(content), _shared(aggregator))
-            steady.go_on_from(state["aggregator"]["at_s"])
-            aggregator.resume(state["aggregator"])
-            if core is not None and state["ingest"] is not None:
-                core.resume(state["ingest"], now_s)
-        except (SnapshotError, KeyError, zlib.error) as error:
+            state: dict[str, Any] = restore(_checked(content), _shared(aggregator))
+            if not state.keys() >= {"aggregator", "ingest"}:
+                raise SnapshotError("this is no state of an aggregator")
+        except (SnapshotError, AttributeError, zlib.error) as error:
             aside = self._path.with_suffix(".unreadable")
             _log.error("%s: %s; it is set aside as %s, and jobs begin anew", self._path, error, aside.name)
             with contextlib.suppress(OSError):
                 self._path.replace(aside)
-            return 0
-        return len(aggregator.jobs)
+            return None
+        return state
 
     def discard(self) -> None:
         """Removes the state that was taken up."""
@@ -104,19 +114,16 @@ class SavedState:
         """Lets another aggregator use the folder."""
         self._lock.close()
 
+    @property
+    def _partial(self) -> Path:
+        return self._path.with_suffix(".partial")
+
     def _write(self, content: bytes) -> None:
-        partial = self._path.with_suffix(".partial")
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(descriptor)
-        partial.replace(self._path)
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def _checked(content: bytes) -> bytes:

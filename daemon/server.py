@@ -16,21 +16,22 @@ from ..events.descriptors import ListenerGuard
 from .aggregator import Aggregator
 from .archiving.archives import Archives
 from .bounds import Reached
-from .ingest.ingest_core import IngestStats, Sink
+from .clocks import Clocks
+from .ingest.ingest_core import IngestStats
+from .ingest.sink import Sink
 from .jobs.job_ids import clean_job
 from .lasting import lasting
 from .pressure import Pressure
 from .settings import AggregatorSettings
-from .steady_clock import SteadyClock
 
 if TYPE_CHECKING:
     import zmq.asyncio
 
     from .ingest.ingest import Ingest
+    from .keeping import Keeping
     from .publish.http.http_server import HttpServer
     from .publish.http.page_routes import Pages
     from .publish.pubsub import Publisher
-    from .saved_state import SavedState
 
 _LATE_TICKS: Final = 10
 _log = logging.getLogger(__name__)
@@ -54,8 +55,8 @@ class Server:
     """
 
     def __init__(self, settings: AggregatorSettings, pages: Pages | None = None, *, embedded: bool = False) -> None:
-        self._steady = SteadyClock()
-        self.aggregator = Aggregator(settings, time.time, self._steady)
+        self._clocks = Clocks()
+        self.aggregator = Aggregator(settings, self._clocks.clock, self._clocks.steady)
         if embedded:  # no collector is held back, so nobody is to be told
             self.aggregator.pressure = Pressure(logs=False)
             self.aggregator.reached = Reached(settings, logs=False)
@@ -72,7 +73,7 @@ class Server:
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
-        self._state: SavedState | None = None
+        self._keeping: Keeping | None = None
         self._ticked_at = -math.inf  # a machine's clock may begin when it boots
 
     async def start(self) -> None:
@@ -84,7 +85,7 @@ class Server:
         if self.archives is not None:
             self._stack.callback(self.archives.close)
         try:
-            state = None if self._settings.state is None else self._resumed(self._settings.state)
+            keeping = None if self._settings.state is None else self._taken_up(self._settings.state)
             if self._ingest is not None:
                 self.ingest_endpoint = self._ingest.bind()
                 self._guard("ingest", self.ingest_endpoint, self._ingest)
@@ -92,12 +93,11 @@ class Server:
                 self._start_publisher(self._settings.publish)
             if self._settings.http is not None:
                 await self._start_http(self._settings.http)
+            if keeping is not None:
+                self._keep(keeping)
         except BaseException:
             await self._stack.aclose()
             raise
-        if state is not None:
-            state.discard()
-            self._state = state
 
     async def run(self) -> None:
         """Takes in and predicts until cancelled.
@@ -108,6 +108,7 @@ class Server:
         work: dict[str, Callable[[], Awaitable[None]]] = {"jobs": self._tick}
         if self._ingest is not None:
             work["ingest"] = self._ingest.run
+            work["answers"] = self._ingest.answer
         if self.http is not None:
             work["http"] = self.http.run
         tasks = [asyncio.create_task(lasting(name, each, self.aggregator.counters)) for name, each in work.items()]
@@ -122,8 +123,8 @@ class Server:
 
     async def stop(self) -> None:
         """Writes what is known of the jobs, if there is a place for it, and closes everything."""
-        if self._state is not None:
-            self._state.save(self.aggregator, None if self._ingest is None else self._ingest.core)
+        if self._keeping is not None:
+            self._keeping.finish()
         await self._stack.aclose()
 
     def not_ready(self) -> str:
@@ -155,6 +156,8 @@ class Server:
             waiting = self.aggregator.tick()
             if self._ingest is not None:
                 self._ingest.hold_back(self.aggregator.pressure.share)
+                if self._ingest.durability is not None:
+                    self._ingest.durability.look_after(time.monotonic())
             if self.archives is not None:
                 waiting = self.archives.tick() or waiting
             self._ticked_at = time.monotonic()
@@ -162,15 +165,27 @@ class Server:
                 guard.check(self._ticked_at)
             await asyncio.sleep(0 if waiting else self._tick_s)  # in between, what has come in is taken in
 
-    def _resumed(self, folder: Path) -> SavedState:
-        from .saved_state import SavedState  # which `iotide run` does without
+    def _taken_up(self, folder: Path) -> Keeping:
+        from .keeping import Keeping  # which `iotide run` does without
 
-        state = SavedState(folder)
-        self._stack.callback(state.close)
         core = None if self._ingest is None else self._ingest.core
-        if jobs := state.resume(self.aggregator, core, self._steady, time.monotonic()):
-            _log.info("going on with %d jobs", jobs)
-        return state
+        given = self._settings
+        keeping = Keeping(folder, given.journal, self.aggregator, self._clocks, core, given.bounds)
+        self._stack.callback(keeping.close)
+        return keeping
+
+    def _keep(self, keeping: Keeping) -> None:
+        loop, ingest = asyncio.get_running_loop(), self._ingest
+
+        def wake() -> None:
+            if ingest is not None and not loop.is_closed():
+                with contextlib.suppress(RuntimeError):  # it was closed in between
+                    loop.call_soon_threadsafe(ingest.wake)
+
+        keeping.begin(wake)
+        if ingest is not None:
+            ingest.durability = keeping.durability
+        self._keeping = keeping
 
     def _guard(self, name: str, endpoint: str, listener: Ingest | Publisher) -> None:
         def count() -> None:

@@ -15,6 +15,7 @@ from ..events.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoin
 from ..events.files import read_text
 from .archiving.archives import ArchiveSettings
 from .ingest.ingest_core import IngestSettings
+from .journal.settings import JournalSettings
 from .publish.http.http_settings import HttpSettings
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
@@ -96,6 +97,9 @@ class AggregatorSettings(AnalyzerSettings):
     )
     bounds: IngestSettings = Field(default_factory=IngestSettings, description="Bounds of what collectors may send.")
     http_limits: HttpSettings = Field(default_factory=HttpSettings, description="Bounds of HTTP's connections.")
+    journal: JournalSettings = Field(
+        default_factory=JournalSettings, description="What a daemon that is killed leaves to the next one."
+    )
     archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
 
     @model_validator(mode="after")

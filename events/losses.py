@@ -15,6 +15,7 @@ BYTES: Final = "bytes_dropped:"
 INPUT_BYTES: Final = "input_bytes_dropped:"
 LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
+LOST_IN_JOURNAL: Final = "streams_lost_in_journal"
 UNHEARD: Final = "processes_unheard"
 UNHEARD_RANKS: Final = "ranks_unheard"
 MOST_REASONS: Final = 64
@@ -55,6 +56,7 @@ REASONS: Final[dict[str, Reason]] = {
     "events_dropped:shipper_full": Reason(
         "calls dropped as the collector's backlog was full", "raise backlog_bytes of the collector"
     ),
+    LOST_IN_JOURNAL: Reason("streams of which calls are lost, as the aggregator's journal is damaged", ""),
     "events_dropped:rejected": Reason("calls that the aggregator refused", ""),
     "events_dropped:clock_skew": Reason(
         "calls dropped as their stamps lie ahead of the aggregator's clock", "raise clock_skew_s"

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Final, ParamSpec, Protocol
 
 from ...collectors.source import Changed, Chunk, Lost, Opened, Source, SourceItem
-from ...daemon.ingest.ingest_core import IngestStats, Sink
+from ...daemon.ingest.ingest_core import IngestStats
+from ...daemon.ingest.sink import Sink
 from ...events import ProtocolError
 from ...events.losses import BYTES, EVENTS
 from .aside import Pressure

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ...events import ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
-from ..ingest.ingest_core import Sink
+from ..ingest.sink import Sink
 from .archive_io_thread import ArchiveFile, ArchiveIoThread, make_room
 from .archive_job import ArchivedJob, MissingListener, WaitingBytes
 from .archive_settings import ArchiveSettings

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import zmq
 import zmq.asyncio
@@ -16,7 +16,11 @@ from ...events import ConfigError
 from ...events.descriptors import backlog
 from ...events.endpoints import check_private, is_ipv6, private_files
 from ...events.wire import Frame
-from .ingest_core import IngestCore, IngestSettings, Reply, Sink
+from .ingest_core import IngestCore, IngestSettings, Reply
+from .sink import Sink
+
+if TYPE_CHECKING:
+    from ..journal.durability import Durability
 
 _log = logging.getLogger(__name__)
 _MOST_LOGGED: Final = 20
@@ -44,6 +48,9 @@ class Ingest:
         self._socket.setsockopt(zmq.MAXMSGSIZE, 64 << 20)
         self._socket.setsockopt(zmq.BACKLOG, backlog())
         self._unread_turns = 0
+        self.durability: Durability | None = None
+        """Journals what comes, and says when it may be answered; without it that is at once."""
+        self._may_answer, self._written = asyncio.Event(), asyncio.Event()
 
     def bind(self) -> str:
         """Binds the socket; returns the endpoint, with the port that the system chose.
@@ -76,11 +83,29 @@ class Ingest:
         next_tick = 0.0
         while True:
             read_all = not await self._socket.poll(int(_TICK_S * 1000)) or await self._receive_some()
+            if self.durability is not None:
+                self.durability.sync()
+                while self.durability.is_full:
+                    self._written.clear()
+                    await self._written.wait()
             self._unread_turns = 0 if read_all else self._unread_turns + 1
             now = time.monotonic()
             if now >= next_tick:
-                self.core.tick(now)
+                (self.durability or self.core).tick(now)
                 next_tick = now + _TICK_S
+
+    def wake(self) -> None:
+        """Takes in that more is on disk."""
+        self._may_answer.set()
+        self._written.set()
+
+    async def answer(self) -> None:
+        """Sends what was held back until a message was on disk; until cancelled."""
+        while True:
+            await self._may_answer.wait()
+            self._may_answer.clear()
+            if self.durability is not None:
+                await self._send(self.durability.released())
 
     def close(self) -> None:
         """Closes the socket."""
@@ -104,15 +129,18 @@ class Ingest:
                 return True
             identity = parts[0].bytes
             frames: list[Frame] = [part.buffer for part in parts[1:]]
-            for peer, reply in self._answers(identity, frames):
-                with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
-                    await self._socket.send_multipart([peer, *reply], zmq.NOBLOCK)
+            await self._send(self._answers(identity, frames))
         await asyncio.sleep(0)
         return False
 
+    async def _send(self, replies: list[Reply]) -> None:
+        for peer, reply in replies:
+            with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
+                await self._socket.send_multipart([peer, *reply], zmq.NOBLOCK)
+
     def _answers(self, identity: bytes, frames: list[Frame]) -> list[Reply]:
         try:
-            return self.core.receive(identity, frames, time.monotonic())
+            return (self.durability or self.core).receive(identity, frames, time.monotonic())
         except Exception:  # one message that breaks something costs itself
             self.core.stats.failed += 1
             if self.core.stats.failed <= _MOST_LOGGED:

@@ -1,7 +1,7 @@
 """The aggregator's end of the wire as a state machine: frames and time in, frames out. No sockets, no clock.
 
-Each batch reaches the sink exactly once and in order, however often and in whatever order the wire delivers it. It is
-acknowledged after the sink has returned; a journal will be a sink that appends and then forwards.
+Each batch reaches the sink exactly once and in order, however often and in whatever order the wire delivers it. Its
+acknowledgement is made after the sink has returned; where there is a journal, it is sent once the batch is on disk.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import math
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, ParamSpec, Protocol
+from typing import Any, Final, ParamSpec
 
 from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...events import Definitions, EventBatch, IotideError, ProtocolError, StreamInfo, empty_batch
-from ...events.losses import MOST_REASONS, checked
+from ...events import Definitions, ProtocolError, empty_batch
+from ...events.losses import LOST_IN_JOURNAL, MOST_REASONS, checked
 from ...events.wire import (
     PROTOCOL_VERSION,
     Ack,
@@ -32,6 +32,7 @@ from ...events.wire import (
     encode,
 )
 from .owners import Collector, Owners
+from .sink import Sink, StreamForgottenError
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +40,7 @@ _MOST_JOBS: Final = 1000
 """Of whose losses one heartbeat tells."""
 Reply = tuple[bytes, list[Frame]]
 _P = ParamSpec("_P")
+_WHOLE: Final = ("_streams", "_owners", "_ended", "_cut_off", "_heard", "_awaited", "_awaited_until_s", "_may_skip")
 
 
 class IngestSettings(BaseModel):
@@ -57,59 +59,6 @@ class IngestSettings(BaseModel):
     forget_after_s: float = Field(
         120.0, gt=0, description="Absence of a lost collector after which its streams are closed, s."
     )
-
-
-class StreamForgottenError(IotideError):
-    """The sink has let go of an open stream; its collector introduces it again and goes on."""
-
-
-class Sink(Protocol):
-    """What takes the streams in."""
-
-    def opened(self, stream: str, info: StreamInfo) -> None:
-        """Takes in a new stream."""
-        ...
-
-    def changed(self, stream: str, info: StreamInfo) -> None:
-        """Takes in what an open stream says of itself from now on; its job stays the same."""
-        ...
-
-    def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
-        """Takes in events, or (with an empty batch) definitions alone.
-
-        Raises:
-            ProtocolError: the batch contradicts what came before; it is rejected and skipped.
-            StreamForgottenError: the stream is to be introduced again, and the batch sent again.
-        """
-        ...
-
-    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in what of an open stream was lost on the way so far, by the collector's counters; cumulative."""
-        ...
-
-    def silent(self, stream: str, is_silent: bool) -> None:
-        """Takes in that an open stream's collector has fallen silent, or is heard of again."""
-        ...
-
-    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
-        """Takes in what a collector lost of a job so far and no stream tells of; cumulative."""
-        ...
-
-    def refused(self, info: StreamInfo, reason: str) -> None:
-        """Takes in that a stream was refused by a bound of ours."""
-        ...
-
-    def closed(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in that a stream has ended, and all that of it was lost on the way, by the collector's counters."""
-        ...
-
-    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
-        """Takes in a collector's cumulative counters."""
-        ...
-
-    def lost(self, collector: str) -> None:
-        """Takes in that a collector has fallen silent."""
-        ...
 
 
 class IngestStats(Struct):
@@ -157,12 +106,26 @@ class IngestCore:
         self._heard: dict[str, float] = {}
         self._awaited: dict[str, dict[str, int]] = {}  # losses of streams that another daemon had open
         self._awaited_until_s = math.inf
+        self._may_skip: set[str] = set()
 
     def state(self) -> dict[str, Any]:
         """Returns what another core needs so that each batch is taken in once."""
         taken = {name: max(stream.expected, stream.taken_before) for name, stream in self._streams.items()}
         losses = self._awaited | {name: stream.losses for name, stream in self._streams.items()}
         return {"expected": {**self._cut_off, **taken}, "open": losses, "ended": self._ended}
+
+    def whole_state(self) -> dict[str, Any]:
+        """Returns all that decides what becomes of the messages that follow."""
+        return {name: getattr(self, name) for name in _WHOLE}
+
+    def take_up(self, state: Mapping[str, Any]) -> None:
+        """Becomes what another core was, connections included: for the messages that it was given next."""
+        for name in _WHOLE:
+            setattr(self, name, state[name])
+
+    def pass_gap(self) -> None:
+        """Takes in that messages are missing here that were acknowledged: each open stream goes on with what comes."""
+        self._may_skip = set(self._streams)
 
     def resume(self, state: Mapping[str, Any], now_s: float) -> None:
         """Goes on where another core was; collectors that do not come back are given up after ``forget_after_s``."""
@@ -261,6 +224,11 @@ class IngestCore:
         if seq < stream.expected:
             self.stats.duplicates += 1
             return self._ack(identity, name, stream.expected - 1)
+        if name in self._may_skip:
+            self._may_skip.discard(name)
+            if seq > stream.expected:
+                stream.expected = seq
+                self._lose(name, stream, {LOST_IN_JOURNAL: 1})
         if seq > stream.expected:
             if stream.gap_told == stream.expected:
                 return []

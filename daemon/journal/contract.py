@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple, Protocol, TypeAlias
@@ -49,6 +50,12 @@ class Kind(IntEnum):
     """It was predicted, likewise."""
     RESTART = 5
     """Another aggregator went on from here: all connections are new."""
+
+
+@contextlib.contextmanager
+def unrecorded(*_: object) -> Iterator[None]:
+    """Surrounds a step that nobody records."""
+    yield
 
 
 class Record(NamedTuple):

@@ -44,9 +44,9 @@ class SegmentJournal:
             self._epoch, self._next = last.epoch, self._cut(last)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether nothing is there to be replayed, as of when it was opened."""
-        return not self._segments
+    def start(self) -> Position:
+        """The position before all that was there when it was opened."""
+        return Position(self._segments[0].epoch, self._segments[0].first - 1) if self._segments else Position(0, 0)
 
     def replay(self, after: Position) -> Iterator[Replayed]:
         """Returns what stood after a position when the journal was opened, in order; what cannot be read is told."""
@@ -126,6 +126,10 @@ class SegmentJournal:
         """How often the disk was made to take what came."""
         return self._writing.syncs
 
+    def flush(self) -> None:
+        """Has all that was appended written, though not put on disk."""
+        self._writing.flush()
+
     def trim(self, until: Position) -> None:
         """Removes files that hold nothing after a position."""
         self._writing.trim(until.record + 1)
@@ -141,6 +145,7 @@ class SegmentJournal:
         """
         self._writing.close()
         self._segments = self._sound_segments()
+        self._next += 1  # so that what was not written is missed when it is replayed
         return self.begin(self.last, on_synced)
 
     def close(self) -> None:

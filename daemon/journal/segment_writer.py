@@ -69,7 +69,7 @@ class SegmentWriter:
         self._pending: list[Pending] = []
         self._pending_bytes = 0
         self._wanted = first - 1
-        self._is_closing = False
+        self._is_closing = self._is_flushing = False
         self._keep_from = 0
         self._older = [(segment.path, segment.first, segment.path.stat().st_size) for segment in older]
         self._older_bytes = sum(size for _, _, size in self._older)
@@ -107,6 +107,12 @@ class SegmentWriter:
             while wait and self.synced < number and not self.problem:
                 self._changed.wait()
 
+    def flush(self) -> None:
+        """Has what came written, which a daemon that is killed does not lose; a machine that fails may."""
+        with self._changed:
+            self._is_flushing = bool(self._pending)
+            self._changed.notify_all()
+
     def trim(self, keep_from: int) -> None:
         """Removes files that hold nothing from a number on; the one that is written stays."""
         with self._changed:
@@ -131,12 +137,13 @@ class SegmentWriter:
                     break
                 records, self._pending = self._pending, []
                 self._pending_bytes = 0
+                self._is_flushing = False
                 wanted, keep_from = self._wanted, self._keep_from
             synced, problem = self.synced, ""
             try:
+                self._trim(keep_from)
                 if records and not self.problem:
                     synced = self._write(records, save=self._is_closing or wanted > synced)
-                self._trim(keep_from)
             except Exception as error:  # nobody may wait for a thread that is gone
                 problem = (error.strerror if isinstance(error, OSError) else None) or str(error) or repr(error)
             with self._changed:
@@ -150,7 +157,7 @@ class SegmentWriter:
     @property
     def _has_work(self) -> bool:
         is_wanted = bool(self._pending) and self._wanted >= self._pending[0].number
-        is_much = self._pending_bytes > _LAZY_BYTES or (bool(self._pending) and bool(self.problem))
+        is_much = self._is_flushing or self._pending_bytes > _LAZY_BYTES or (bool(self._pending) and bool(self.problem))
         return is_wanted or is_much or bool(self._removable(self._keep_from))
 
     def _removable(self, keep_from: int) -> list[tuple[Path, int, int]]:

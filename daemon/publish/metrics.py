@@ -28,6 +28,7 @@ from ..jobs.job_state import State
 from ..jobs.job_summary import not_counted_of
 from ..jobs.session import SIGNAL, JobSession
 from .group_metrics import GROUP_FAMILIES, Family, add_groups
+from .journal_metrics import JOURNAL_FAMILIES, add_journal
 
 _JOB: Final = ("job_id",)  # "job" is the label that Prometheus gives its targets
 _ACTIVITY: Final = (*_JOB, "activity")
@@ -52,6 +53,7 @@ FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
     **GROUP_FAMILIES,
+    **JOURNAL_FAMILIES,
     "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read of its data.", _JOB),
     "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote of its data.", _JOB),
     "iotide_job_uncounted_bytes_total": Family(
@@ -303,6 +305,7 @@ class AggregatorCollector(Collector):
         for name in ("http_refused", "http_timeouts", "listener_pauses"):
             add(f"iotide_{name}_total", self._aggregator.counters[name])
         self._add_archives(add)
+        add_journal(self._aggregator.counters, add)
         add("iotide_listener_errors_total", self._aggregator.counters["listener_errors"])
         for family, counted in _BY_NAME.items():
             for name, count in sorted(self._aggregator.counters.items()):

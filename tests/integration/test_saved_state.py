@@ -10,54 +10,19 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.jobs.job_summary import detail_of
-from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.saved_state import NAME
-from iotide.daemon.server import Server
 from iotide.events import ConfigError
-from iotide.results.models import JobDetail
 from support.commands import IOTIDE, Program, iotide, plain_environment
-from support.serving import Fed, feeding, serving, until
+from support.restarts import UNTIL_S, feed, has, job_at, opened, told
+from support.serving import feeding, serving, until
 from support.waiting import DEADLINE_S, wait_for
 
 SAMPLE = Path(__file__).parents[1] / "data" / "tmio-8ranks.jsonl"
-UNTIL_S = 1_700_000_000.0
 
 
-def told(session: JobSession) -> list[object]:
-    """All that does not depend on when it was asked."""
-    assert session.graph is not None
-    assert session.layers is not None
-    assert session.interactions is not None
-    detail = detail_of(session, UNTIL_S)
-    kept = {name: getattr(detail, name) for name in ("files", "calls", "losses", "streams", "ranks", "events")}
-    return [
-        kept,
-        session.bytes_written,
-        session.graph.graph(),
-        session.layers.frozen()(),
-        session.interactions.frozen()(),
-        session.signal(),
-    ]
-
-
-def feed(source: Fed, part: int, streams: int = 3) -> None:
-    for stream in range(streams):
-        source.periodic(f"s{stream}", periods=6, until_s=UNTIL_S - 1000 + 60 * part + stream)
-
-
-async def has(server: Server, events: int) -> None:
-    jobs = server.aggregator.jobs
-    await until(lambda: "job" in jobs and jobs["job"].analyzers.events >= events)
-
-
-def opened() -> Fed:
-    source = Fed()
-    for stream in range(3):
-        source.open(f"s{stream}", "job", host="n1", pid=stream + 1, rank=stream, ranks=3)
-    return source
-
-
-async def test_restart_is_seen_in_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("journal", [True, False])
+async def test_restart_is_seen_in_nothing(tmp_path: Path, journal: bool) -> None:
+    kept: dict[str, object] = {"journal": {"on": journal}}
     undisturbed, restarted = opened(), opened()
     async with serving(ingest=f"ipc://{tmp_path}/u") as server, feeding(server, undisturbed):
         for part in range(4):
@@ -65,18 +30,19 @@ async def test_restart_is_seen_in_nothing(tmp_path: Path) -> None:
             await has(server, 180 * (part + 1))
         expected = told(server.aggregator.jobs["job"])
     ingest, state = f"ipc://{tmp_path}/r", tmp_path / "state"
-    async with serving(ingest=ingest, state=state) as first:
+    async with serving(ingest=ingest, state=state, **kept) as first:
         agent = feeding(first, restarted)
         await agent.__aenter__()
         feed(restarted, 0)
         await has(first, 180)
     assert (state / NAME).stat().st_mode & 0o777 == 0o600
     feed(restarted, 1)  # while none runs
-    async with serving(ingest=ingest, state=state) as second:
-        assert not (state / NAME).exists()
+    assert not list(state.glob("journal/*"))
+    async with serving(ingest=ingest, state=state, **kept) as second:
+        assert (state / NAME).exists() == journal
         assert second.aggregator.jobs["job"].analyzers.events == 180
         await has(second, 360)
-    async with serving(ingest=ingest, state=state) as third:
+    async with serving(ingest=ingest, state=state, **kept) as third:
         assert third.aggregator.jobs["job"].analyzers.events == 360
         feed(restarted, 2)
         feed(restarted, 3)
@@ -180,8 +146,3 @@ def test_serve_that_is_ended_and_started_again_has_its_jobs(tmp_path: Path) -> N
             server.send_signal(signal.SIGTERM)
             assert server.wait(timeout=DEADLINE_S) == 0
     assert answers[0] == answers[1]
-
-
-def job_at(url: str) -> JobDetail | None:
-    answer = subprocess.run(["curl", "-sf", f"{url}/api/v1/jobs/j"], capture_output=True, check=False)
-    return JobDetail.model_validate_json(answer.stdout) if answer.returncode == 0 else None

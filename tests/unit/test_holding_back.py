@@ -19,7 +19,8 @@ from iotide.cli.run.run_feed import Feed
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import SourceItem
 from iotide.collectors.sources.preload.relay import RelayedSource
-from iotide.daemon.ingest.ingest_core import IngestStats, Sink
+from iotide.daemon.ingest.ingest_core import IngestStats
+from iotide.daemon.ingest.sink import Sink
 from support.waiting import wait_for
 
 BOUNDS = SpoolSettings(memory_bytes=8 << 20, disk_bytes=0)

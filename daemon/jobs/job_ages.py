@@ -1,0 +1,30 @@
+"""What becomes of a job of which nothing is heard, and when."""
+
+from __future__ import annotations
+
+from ..settings import AggregatorSettings
+from .job_state import JobEvent, State
+from .session import JobSession
+
+
+def due(session: JobSession, settings: AggregatorSettings, now: float) -> JobEvent | None:
+    """Returns what happens to a job for lack of events, by the steady clock; None: nothing yet."""
+    quiet = now - session.heard_at_s
+    alone = session.no_stream_since_s is not None and now - session.no_stream_since_s >= settings.linger_s
+    if session.state is State.ENDED:
+        return JobEvent.FORGOTTEN if now - session.ended_at_s >= settings.retain_s else None
+    if alone or quiet >= settings.end_after_s:
+        return JobEvent.DONE
+    return JobEvent.QUIET if quiet >= settings.idle_after_s else None
+
+
+def next_age(session: JobSession, settings: AggregatorSettings) -> float:
+    """Returns when the job may next change its state for lack of events."""
+    if session.state is State.ENDED:
+        return session.ended_at_s + settings.retain_s
+    times = [session.heard_at_s + settings.end_after_s]
+    if session.state is not State.IDLE:
+        times.append(session.heard_at_s + settings.idle_after_s)
+    if session.no_stream_since_s is not None:
+        times.append(session.no_stream_since_s + settings.linger_s)
+    return min(times)

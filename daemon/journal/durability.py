@@ -1,0 +1,242 @@
+"""What comes in is journalled before it is acknowledged, and the jobs are written down from time to time."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from ...events.wire import Frame, Heartbeat, decode_header, encode
+from ..aggregator import Aggregator
+from ..clocks import Clocks
+from ..ingest.ingest_core import IngestCore, Reply
+from ..jobs.session import JobSession
+from .contract import Kind, Moment, Position, unrecorded
+from .forked import Forked
+from .recovery import LOOKED
+from .segment_journal import SegmentJournal
+from .settings import JournalSettings
+
+_log = logging.getLogger(__name__)
+_ANSWER: Final = encode(Heartbeat())
+_MOST_PENDING: Final = 1 << 27
+"""Bytes that may wait for the disk."""
+_FULL_SEGMENTS: Final = 4
+_LEAST_REST: Final = 20
+"""Times that a snapshot took, between two of them."""
+_RETRY_S: Final = 10.0
+_FLUSH_S: Final = 1.0
+"""What nobody waits for, such as predictions, is written so often."""
+
+
+class Durability:
+    """Journals what changes the state; holds answers back until that is on disk.
+
+    What the journal costs when its disk fails, or its quota is reached, is that what comes is acknowledged although a
+    daemon that is killed would lose it: monitoring goes on. It is counted, said, and ends with the next snapshot.
+
+    Args:
+        journal: has begun an epoch.
+        aggregator, clocks, core: what is journalled.
+        write: writes all down with a position, for a copy of the process; tells whether that succeeded.
+        commit: makes what was written the last word; raises OSError where that fails.
+        wake: called from another thread when there may be answers to send.
+        now_s: the clock that is passed in.
+
+    Attributes:
+        counters: ``journal_records``, ``journal_unwritten:REASON`` (messages that were acknowledged and
+            not journalled),
+            ``journal_failures``, ``snapshots`` and ``snapshots_failed``; the aggregator's.
+    """
+
+    def __init__(
+        self,
+        journal: SegmentJournal,
+        aggregator: Aggregator,
+        clocks: Clocks,
+        core: IngestCore,
+        settings: JournalSettings,
+        write: Callable[[Position], bool],
+        commit: Callable[[], None],
+        wake: Callable[[], None],
+        now_s: float,
+    ) -> None:
+        self.counters: Counter[str] = aggregator.counters
+        self.journal = journal
+        self.child = Forked()
+        self._aggregator, self._clocks, self._core = aggregator, clocks, core
+        self._settings = settings
+        self._write, self._commit, self._wake = write, commit, wake
+        self._held: deque[tuple[int, list[Reply]]] = deque()
+        self._written_at = journal.last
+        self._now_s = now_s
+        self._next_s = now_s if aggregator.jobs else now_s + settings.snapshot_s
+        self._rest_until_s = self._flushed_s = now_s
+        self._has_news = bool(aggregator.jobs)  # which are written down at once, with what was journalled of them
+        self._is_suspended = False
+        aggregator.around = self._around
+
+    # ---- what comes ----
+
+    def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
+        """Journals a message and has it taken in; returns what can be answered at once."""
+        self._now_s = now_s
+        with self._clocks.held() as (clock_s, steady_s):
+            number = self._append(frames, identity, Moment(clock_s, steady_s, now_s), Kind.MESSAGE)
+            replies = self._core.receive(identity, frames, now_s)
+        self._has_news = True
+        if number is None:
+            self.counters[f"journal_unwritten:{self._reason}"] += 1
+            return replies
+        if not replies or (replies[0][1] == _ANSWER and not _tells_losses(frames)):
+            return replies
+        self._held.append((number, replies))
+        return []
+
+    def tick(self, now_s: float) -> None:
+        """Has collectors looked at."""
+        self._now_s = now_s
+        with self._clocks.held() as (clock_s, steady_s):
+            self._append((), b"", Moment(clock_s, steady_s, now_s), Kind.TICK)
+            self._core.tick(now_s)
+
+    def sync(self) -> None:
+        """Has what waits for an answer put on disk."""
+        if self._held and not self.journal.problem:
+            self.journal.sync()
+
+    def released(self) -> list[Reply]:
+        """Returns the answers to what is on disk by now."""
+        problem = bool(self.journal.problem)
+        synced = self.journal.synced.record
+        replies: list[Reply] = []
+        while self._held and (problem or self._held[0][0] <= synced):
+            number, held = self._held.popleft()
+            self.counters[f"journal_unwritten:{self._reason}"] += number > synced
+            replies += held
+        return replies
+
+    @property
+    def _reason(self) -> str:
+        return "quota" if self.journal.problem.startswith("journal.quota_bytes") else "disk"
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits for the disk that nothing more should be read."""
+        return self.journal.pending_bytes > _MOST_PENDING
+
+    # ---- snapshots ----
+
+    def look_after(self, now_s: float) -> None:
+        """Begins and ends snapshots; to be called every second or so."""
+        self._now_s = now_s
+        if now_s >= self._flushed_s + _FLUSH_S:
+            self._flushed_s = now_s
+            self.journal.flush()
+            self.counters["journal_bytes"] = self.journal.total_bytes
+            self.counters["journal_syncs"] = self.journal.syncs
+        if (done := self.child.poll()) is not None:
+            self._end(done, now_s)
+        if self.journal.problem and not self._is_suspended:
+            self._is_suspended = True
+            self.counters["journal_failures"] += 1
+            self._next_s = 0.0
+            _log.error(
+                "the journal takes no more: %s; what comes is acknowledged and would be lost with a daemon that is "
+                "killed, until the jobs have been written down",
+                self.journal.problem,
+            )
+        full = self.journal.total_bytes > min(
+            _FULL_SEGMENTS * self._settings.segment_bytes, self._settings.quota_bytes // 2
+        )
+        if (
+            self.child.is_busy
+            or not self._has_news
+            or (now_s < self._next_s and not full)
+            or now_s < self._rest_until_s
+        ):
+            return
+        self._begin(now_s)
+
+    def finish(self) -> bool:
+        """Writes all down for the next daemon, after the last message; tells whether that succeeded."""
+        self.child.close()
+        self.journal.close()
+        with contextlib.suppress(OSError):
+            if self._write(self.journal.last):
+                self._commit()
+                self.journal.remove()
+                return True
+        return False
+
+    def close(self) -> None:
+        """Writes what is journalled, and ends all threads and copies."""
+        self._aggregator.around = unrecorded
+        self.child.close()
+        self.journal.close()
+
+    def _begin(self, now_s: float) -> None:
+        if self._is_suspended:
+            try:
+                self.journal.restart(self._wake)
+            except OSError as error:
+                self._failed(f"a new file cannot be begun: {error.strerror}", now_s)
+                return
+        at = self.journal.last
+        self._has_news = False
+        if not self.child.begin(lambda: self._write(at)):
+            self._failed("the process cannot be copied", now_s)
+            return
+        self._written_at = at
+
+    def _end(self, done: bool, now_s: float) -> None:
+        try:
+            if done:
+                self._commit()
+        except OSError as error:
+            _log.error("a snapshot could not be put in its place: %s", error.strerror)
+            done = False
+        if not done:
+            self._failed("see above", now_s)
+            return
+        self.counters["snapshots"] += 1
+        self.counters["snapshot_ms"] = round(1000 * self.child.took_s)
+        self.counters["snapshot_pause_us"] = round(1e6 * self.child.paused_s)
+        self.journal.trim(self._written_at)
+        self._next_s = now_s if self.journal.problem else now_s + self._settings.snapshot_s
+        self._rest_until_s = now_s + _LEAST_REST * self.child.took_s
+        if self._is_suspended and not self.journal.problem:
+            self._is_suspended = False
+            _log.warning("the journal goes on")
+
+    def _failed(self, why: str, now_s: float) -> None:
+        self.counters["snapshots_failed"] += 1
+        self._has_news = True
+        self._next_s = self._rest_until_s = now_s + _RETRY_S
+        _log.error("the jobs could not be written down: %s; it is tried again", why)
+
+    # ---- inside ----
+
+    def _append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind) -> int | None:
+        if self.journal.problem:
+            return None
+        self.counters["journal_records"] += 1
+        return self.journal.append(frames, sender, moment, kind).record
+
+    @contextlib.contextmanager
+    def _around(self, aggregator: Aggregator, kind: Kind, session: JobSession) -> Iterator[None]:
+        """Records a step that time made due, unless it changed nothing."""
+        before = session.state
+        with self._clocks.held() as (clock_s, steady_s):
+            yield
+        if kind is Kind.PREDICT or session.state is not before:
+            looked = LOOKED if aggregator.looked else b"\0"
+            self._append((session.job.encode(),), looked, Moment(clock_s, steady_s, self._now_s), kind)
+
+
+def _tells_losses(frames: Sequence[Frame]) -> bool:
+    """Tells whether a heartbeat has news that are said until they are answered."""
+    beat = decode_header(frames[0])
+    return isinstance(beat, Heartbeat) and bool(beat.losses)

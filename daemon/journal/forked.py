@@ -1,0 +1,96 @@
+"""Work on a copy of the process: it sees all as it was at one moment, while the process goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import signal
+import time
+import warnings
+from collections.abc import Callable
+from typing import Final
+
+_libc: Final = ctypes.CDLL(None, use_errno=True)
+_DIE_WITH_PARENT: Final = 1
+_NICE: Final = 5
+_SLOWEST_S: Final = 600.0
+
+
+class Forked:
+    """One child at a time, which does some work and says whether it succeeded.
+
+    Attributes:
+        took_s: wall time of the last one that ended.
+        paused_s: for how long the last one held the process up.
+    """
+
+    def __init__(self) -> None:
+        self.took_s = 0.0
+        self.paused_s = 0.0
+        self._pid = 0
+        self._begun_s = 0.0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether there is a child."""
+        return self._pid != 0
+
+    def begin(self, work: Callable[[], bool]) -> bool:
+        """Has a copy of the process do some work; False where there can be no copy."""
+        parent = os.getpid()
+        self._begun_s = time.monotonic()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the child uses none of their locks
+                self._pid = os.fork()
+        except OSError:
+            return False
+        if self._pid == 0:
+            _do(work, parent)
+        self.paused_s = time.monotonic() - self._begun_s
+        return True
+
+    def poll(self, *, wait: bool = False) -> bool | None:
+        """Returns whether the work succeeded, once; None while there is none, or it goes on."""
+        if not self._pid:
+            return None
+        if time.monotonic() - self._begun_s > _SLOWEST_S:
+            self._kill()
+        try:
+            pid, status = os.waitpid(self._pid, 0 if wait else os.WNOHANG)
+        except ChildProcessError:
+            pid, status = self._pid, 1
+        if not pid:
+            return None
+        self._pid = 0
+        self.took_s = time.monotonic() - self._begun_s
+        return status == 0
+
+    def close(self) -> None:
+        """Ends the child, if there is one."""
+        if self._pid:
+            self._kill()
+            self.poll(wait=True)
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+
+
+def _do(work: Callable[[], bool], parent: int) -> None:
+    """Works in the child, which ends here: nothing of what the process would do at its end is done."""
+    status = 1
+    try:
+        gc.disable()
+        signal.set_wakeup_fd(-1)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # sockets and locks: another daemon may take them over
+        _libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() == parent:
+            os.nice(_NICE)
+            status = 0 if work() else 1
+    except BaseException:  # the exit status tells
+        status = 1
+    finally:
+        os._exit(status)

@@ -1,0 +1,81 @@
+"""What a journal holds is done again, as it was done when it came."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ..aggregator import Aggregator
+from ..clocks import Clocks
+from ..ingest.ingest_core import IngestCore
+from .contract import Gap, Kind, Record, Replayed
+
+_log = logging.getLogger(__name__)
+LOOKED = b"\1"
+
+
+class Recovered(NamedTuple):
+    """What came of it.
+
+    Attributes:
+        core: has taken in all messages.
+        records, damaged: how many were done again, and how many could not be read.
+        steady_s: the steady clock of the last one; None without any.
+    """
+
+    core: IngestCore
+    records: int
+    damaged: int
+    steady_s: float | None
+
+
+def do_again(
+    found: Iterable[Replayed],
+    aggregator: Aggregator,
+    clocks: Clocks,
+    core: IngestCore,
+    another: Callable[[], IngestCore],
+) -> Recovered:
+    """Has an aggregator do what a journal holds.
+
+    Args:
+        found: the records after those that the aggregator knows.
+        aggregator: as it was before the first of them.
+        clocks: those of the aggregator.
+        core: likewise.
+        another: makes a core that knows nothing.
+    """
+    records = damaged = 0
+    steady_s: float | None = None
+    for each in found:
+        if isinstance(each, Gap):
+            damaged += each.missing
+            _log.error("the journal is damaged: %d records from %s on cannot be read", each.missing, each.where)
+            core.pass_gap()
+            continue
+        with clocks.held(each.moment.clock_s, each.moment.steady_s):
+            if each.kind is Kind.RESTART:
+                before, core = core, another()
+                core.resume(before.state(), each.moment.now_s)
+            else:
+                _do(each, aggregator, core)
+        steady_s = each.moment.steady_s
+        records += 1
+    return Recovered(core, records, damaged, steady_s)
+
+
+def _do(record: Record, aggregator: Aggregator, core: IngestCore) -> None:
+    if record.kind is Kind.MESSAGE:
+        try:
+            core.receive(record.sender, record.frames, record.moment.now_s)
+        except Exception:  # as it was when it came
+            core.stats.failed += 1
+    elif record.kind is Kind.TICK:
+        core.tick(record.moment.now_s)
+    elif (session := aggregator.jobs.get(record.frames[0].decode())) is not None:
+        looks = record.sender == LOOKED
+        if record.kind is Kind.AGE:
+            aggregator.age(session, looks)
+        else:
+            aggregator.predict(session, looks)

@@ -1,0 +1,134 @@
+"""An aggregator's folder: what the one before knew is taken up, and what this one knows is kept there."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from ..events import ConfigError
+from .aggregator import Aggregator
+from .clocks import Clocks
+from .ingest.ingest_core import IngestCore, IngestSettings
+from .journal.contract import Kind, Moment, Position
+from .journal.durability import Durability
+from .journal.recovery import do_again
+from .journal.segment_journal import SegmentJournal
+from .journal.settings import JournalSettings
+from .saved_state import SavedState
+
+_log = logging.getLogger(__name__)
+JOURNAL: Final = "journal"
+_NOWHERE: Final = Position(0, 0)
+
+
+class Keeping:
+    """Takes up what is in a folder when it is made; ``begin`` has this aggregator's own state kept there.
+
+    Args:
+        folder: of this aggregator alone.
+        settings: whether and how to journal.
+        aggregator: has no job yet.
+        clocks: those of the aggregator; the steady one goes on from where the one before was.
+        core: has no stream yet; None where nothing listens for collectors, and nothing is journalled.
+        bounds: those of the core.
+
+    Attributes:
+        durability: what journals, once begun; None where that is switched off.
+
+    Raises:
+        ConfigError: the folder cannot be used, or another aggregator uses it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: JournalSettings,
+        aggregator: Aggregator,
+        clocks: Clocks,
+        core: IngestCore | None,
+        bounds: IngestSettings,
+    ) -> None:
+        self.durability: Durability | None = None
+        self._settings, self._aggregator, self._clocks, self._core = settings, aggregator, clocks, core
+        self._bounds = bounds
+        self._saved = SavedState(folder)
+        try:
+            self._journal = SegmentJournal(folder / JOURNAL, settings.segment_bytes, settings.quota_bytes)
+            self._at = self._take_up()
+        except OSError as error:
+            self._saved.close()
+            raise ConfigError(f"state = {folder}: the journal cannot be read: {error.strerror}") from None
+
+    def begin(self, wake: Callable[[], None]) -> None:
+        """Keeps what this aggregator knows, from now on; ``wake`` is called when there may be answers to send.
+
+        Raises:
+            ConfigError: nothing can be written.
+        """
+        if self._core is None or not self._settings.on:
+            self._journal.remove()
+            self._saved.discard()
+            return
+        aggregator, core = self._aggregator, self._core
+        try:
+            self._journal.begin(self._at, wake)
+        except OSError as error:
+            raise ConfigError(f"the journal cannot be written: {error.strerror}") from None
+        now = Moment(self._clocks.clock(), self._clocks.steady(), time.monotonic())
+        self._journal.append((), b"", now, Kind.RESTART)
+        self.durability = Durability(
+            self._journal,
+            aggregator,
+            self._clocks,
+            core,
+            self._settings,
+            lambda at: self._saved.write(aggregator, core, at),
+            self._saved.commit,
+            wake,
+            now.now_s,
+        )
+
+    def finish(self) -> None:
+        """Writes down what is known, for the next aggregator."""
+        if self.durability is None:
+            self._saved.save(self._aggregator, self._core)
+        else:
+            self.durability.finish()
+
+    def close(self) -> None:
+        """Lets another aggregator use the folder."""
+        if self.durability is not None:
+            self.durability.close()
+        else:
+            self._journal.close()
+        self._saved.close()
+
+    def _take_up(self) -> Position:
+        """Does again what is not in the state that was written last; returns up to where that goes."""
+        state = self._saved.read(self._aggregator)
+        at = self._journal.start
+        core = self._another()
+        if state is not None:
+            self._clocks.go_on_from(state["aggregator"]["at_s"])
+            self._aggregator.resume(state["aggregator"])
+            if "at" in state:
+                at = Position(*state["at"])
+                core.take_up(state["core"])
+            elif state["ingest"] is not None:
+                core.resume(state["ingest"], time.monotonic())
+        again = do_again(self._journal.replay(at), self._aggregator, self._clocks, core, self._another)
+        if again.steady_s is not None:
+            self._clocks.go_on_from(again.steady_s)
+        if self._core is not None:
+            self._core.resume(again.core.state(), time.monotonic())
+        self._aggregator.counters["journal_recovered"] = again.records
+        self._aggregator.counters["journal_damaged"] += again.damaged
+        if jobs := len(self._aggregator.jobs):
+            _log.info("going on with %d jobs; %d records of the journal were done again", jobs, again.records)
+        return at
+
+    def _another(self) -> IngestCore:
+        return IngestCore(self._aggregator, self._bounds)

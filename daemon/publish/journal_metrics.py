@@ -1,0 +1,55 @@
+"""Metrics of the journal and of the snapshots of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+from .group_metrics import Family
+
+JOURNAL_FAMILIES: Final[dict[str, Family]] = {
+    "iotide_journal_bytes": Family(GaugeMetricFamily, "Bytes that the files of the journal take."),
+    "iotide_journal_records_total": Family(
+        CounterMetricFamily, "Records written to the journal: messages, and steps that time made due."
+    ),
+    "iotide_journal_syncs_total": Family(
+        CounterMetricFamily, "Times that the disk was made to take what was journalled, since it was last begun."
+    ),
+    "iotide_journal_unwritten_total": Family(
+        CounterMetricFamily,
+        "Messages that were acknowledged and not journalled, as journal.quota_bytes was reached (quota) or the disk "
+        "took nothing (disk): a daemon that is killed loses them.",
+        ("reason",),
+    ),
+    "iotide_journal_failures_total": Family(CounterMetricFamily, "Times that the journal could not be written."),
+    "iotide_journal_recovered_records": Family(
+        GaugeMetricFamily, "Records of the journal that were done again when the aggregator started."
+    ),
+    "iotide_journal_damaged_records_total": Family(
+        CounterMetricFamily, "Records of the journal that could not be read again."
+    ),
+    "iotide_snapshots_total": Family(CounterMetricFamily, "Snapshots of all jobs, after which the journal is shorter."),
+    "iotide_snapshot_failures_total": Family(CounterMetricFamily, "Snapshots that could not be made or written."),
+    "iotide_snapshot_seconds": Family(GaugeMetricFamily, "How long the last snapshot took, beside the aggregator."),
+    "iotide_snapshot_pause_seconds": Family(
+        GaugeMetricFamily, "For how long the last snapshot held the aggregator up."
+    ),
+}
+
+
+def add_journal(counters: Mapping[str, int], add: Callable[..., None]) -> None:
+    """Adds what the counters of an aggregator say."""
+    add("iotide_journal_bytes", counters["journal_bytes"])
+    add("iotide_journal_recovered_records", counters["journal_recovered"])
+    add("iotide_journal_damaged_records_total", counters["journal_damaged"])
+    add("iotide_journal_records_total", counters["journal_records"])
+    add("iotide_journal_syncs_total", counters["journal_syncs"])
+    add("iotide_journal_failures_total", counters["journal_failures"])
+    for reason in ("disk", "quota"):
+        add("iotide_journal_unwritten_total", counters[f"journal_unwritten:{reason}"], reason)
+    add("iotide_snapshots_total", counters["snapshots"])
+    add("iotide_snapshot_failures_total", counters["snapshots_failed"])
+    add("iotide_snapshot_seconds", counters["snapshot_ms"] / 1e3)
+    add("iotide_snapshot_pause_seconds", counters["snapshot_pause_us"] / 1e6)

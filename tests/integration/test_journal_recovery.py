@@ -1,0 +1,57 @@
+"""An aggregator that is killed loses nothing that it acknowledged, and counts nothing twice."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from iotide.daemon.server import Server
+from support.restarts import feed, has, opened, told
+from support.serving import feeding, serving, until
+
+
+@contextlib.asynccontextmanager
+async def killed(folder: Path, copy: Path, **options: object) -> AsyncIterator[Server]:
+    """Runs an aggregator; what of its folder is on disk at the end is copied, as a kill would leave it."""
+    async with serving(state=folder, **options) as server:
+        yield server
+        shutil.copytree(folder, copy)
+
+
+def history(server: Server) -> list[object]:
+    return list(server.aggregator.jobs["job"].history)
+
+
+@pytest.mark.parametrize("snapshot_s", [0.05, 1000.0])
+@pytest.mark.parametrize("parts", [1, 2, 3])
+async def test_kill_is_seen_in_nothing(tmp_path: Path, parts: int, snapshot_s: float) -> None:
+    undisturbed, restarted = opened(), opened()
+    async with serving(ingest=f"ipc://{tmp_path}/u") as server, feeding(server, undisturbed):
+        for part in range(4):
+            feed(undisturbed, part)
+            await has(server, 180 * (part + 1))
+        expected = told(server.aggregator.jobs["job"])
+    options: dict[str, object] = {"ingest": f"ipc://{tmp_path}/r", "journal": {"snapshot_s": snapshot_s}}
+    async with killed(tmp_path / "first", tmp_path / "second", **options) as first:
+        agent = feeding(first, restarted)
+        shipping = await agent.__aenter__()
+        for part in range(parts):
+            feed(restarted, part)
+            await has(first, 180 * (part + 1))
+            await until(lambda: shipping._shipper.flushed)
+        if snapshot_s < 1:
+            await until(lambda: first.aggregator.counters["snapshots"])
+    async with killed(tmp_path / "second", tmp_path / "third", **options) as second:
+        assert second.aggregator.jobs["job"].analyzers.events == 180 * parts
+        for part in range(parts, 4):
+            feed(restarted, part)
+        await has(second, 720)
+        assert told(second.aggregator.jobs["job"]) == expected
+        await until(lambda: shipping._shipper.flushed)
+    async with serving(state=tmp_path / "third", **options) as third:
+        assert told(third.aggregator.jobs["job"]) == expected
+        assert third.aggregator.counters["journal_damaged"] == 0
+    await agent.__aexit__(None, None, None)
