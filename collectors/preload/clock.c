@@ -25,11 +25,11 @@ static bool counts_ticks; /* the kernel does, too: so they are steady, and the s
 
 void iotide_choose_clock(void) {
     char name[8] = "";
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, SOURCE, O_RDONLY | O_CLOEXEC);
+    int fd = (int)iotide_syscall(SYS_openat, AT_FDCWD, SOURCE, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    counts_ticks = syscall(SYS_read, fd, name, sizeof name) == 4 && memcmp(name, "tsc\n", 4) == 0;
-    syscall(SYS_close, fd);
+    counts_ticks = iotide_syscall(SYS_read, fd, name, sizeof name) == 4 && memcmp(name, "tsc\n", 4) == 0;
+    iotide_syscall(SYS_close, fd);
 }
 
 /* How long a tick is, 0: not known yet. Returns whether it is. */

@@ -2,7 +2,30 @@
 #ifndef IOTIDE_CLOCK_H
 #define IOTIDE_CLOCK_H
 
-#include "tracer.h"
+#include "state.h"
+
+#ifdef __x86_64__
+#define IOTIDE_HAS_TICKS 1
+static inline uint64_t iotide_ticks(void) {
+    return __builtin_ia32_rdtsc();
+}
+#else
+#define IOTIDE_HAS_TICKS 0
+#endif
+#define IOTIDE_TICK_BITS 30 /* lengths of ticks are in units of 2^-30 ns */
+static inline int64_t iotide_ticks_ns(const struct iotide_clock *clock, uint64_t ticks) {
+    return (int64_t)(ticks * clock->pace >> IOTIDE_TICK_BITS);
+}
+EXPORT int64_t iotide_read_clock(void);
+static inline int64_t iotide_now(void) {
+#if IOTIDE_HAS_TICKS
+    const struct iotide_clock *clock = &iotide_self.clock;
+    uint64_t ticks = iotide_ticks() - clock->ticks;
+    if (likely(ticks < clock->trusted))
+        return clock->ns + iotide_ticks_ns(clock, ticks);
+#endif
+    return iotide_read_clock();
+}
 
 void iotide_choose_clock(void); /* once, before the first call is traced */
 

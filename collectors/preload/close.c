@@ -1,5 +1,6 @@
 /* Calls that end descriptors or give one's meaning to another. What is remembered of descriptors follows them also
  * when they are switched off. */
+#include "close.h"
 #include "libc.h"
 #include "sites_posix.h"
 

@@ -4,7 +4,7 @@
 #ifndef IOTIDE_COPIES_H
 #define IOTIDE_COPIES_H
 
-#include "tracer.h"
+#include "state.h"
 
 /* What is known of who calls a function. Few bytes, and those of all functions together: programs make a hundred calls
  * that are not recorded around each that moves data, from caches and page tables that the data has emptied. */

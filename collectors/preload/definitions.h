@@ -2,7 +2,18 @@
 #ifndef IOTIDE_DEFINITIONS_H
 #define IOTIDE_DEFINITIONS_H
 
-#include "tracer.h"
+#include "state.h"
+
+/* Bounded: a text that finds no room, or is longer than PATH_MAX, is 0 or cut. */
+EXPORT uint32_t iotide_define_file(const char *path, size_t length);
+EXPORT uint32_t iotide_define_string(const char *text); /* NULL: 0 */
+EXPORT uint32_t iotide_define_call(struct iotide_site *site);
+static inline uint32_t iotide_number(struct iotide_site *site) {
+    uint64_t known = atomic_load_explicit(&site->number, memory_order_relaxed);
+    return likely(known >> 32 == atomic_load_explicit(&iotide_generation, memory_order_relaxed))
+               ? (uint32_t)known
+               : iotide_define_call(site);
+}
 
 struct iotide_handle_text {
     int descriptor;

@@ -2,7 +2,9 @@
 #include "descriptors.h"
 #include "definitions.h"
 #include "hash.h"
+#include "objects.h"
 #include "raw_syscall.h"
+#include "readable.h"
 #include "scratch.h"
 #include "sockets.h"
 
@@ -76,14 +78,14 @@ static void name_link(char *to, int fd) {
 static size_t path_of(int fd, char *to, size_t size) {
     char link[32];
     name_link(link, fd);
-    long length = syscall(SYS_readlinkat, AT_FDCWD, link, to, size);
+    long length = iotide_syscall(SYS_readlinkat, AT_FDCWD, link, to, size);
     return length > 0 ? (size_t)length : 0;
 }
 
 static size_t working_directory(char *to) {
     if (unlikely(iotide_restricted()))
         return iotide_directory_before(to);
-    long size = syscall(SYS_getcwd, to, PATH_MAX); /* with the terminating zero */
+    long size = iotide_syscall(SYS_getcwd, to, PATH_MAX); /* with the terminating zero */
     return size > 0 ? (size_t)size - 1 : 0;
 }
 
@@ -111,7 +113,7 @@ static uint64_t hash_of(int fd, int directory, const char *path, char *scratch) 
     if (relative && (directory != AT_FDCWD || !working_directory(scratch)))
         return 0;
     const unsigned int wanted = STATX_INO | STATX_BTIME | STATX_CTIME;
-    if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, wanted, &facts) != 0)
+    if (iotide_syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, wanted, &facts) != 0)
         return 0;
     /* Where the file system does not say when it was made: when it was last changed, which is not before. */
     const struct statx_timestamp *made = facts.stx_mask & STATX_BTIME ? &facts.stx_btime : &facts.stx_ctime;
@@ -180,7 +182,7 @@ static const char *origin_of(int fd) {
 
 /* A handle for something that no recorded call made. */
 static struct iotide_target discovered(int fd, uint8_t layer, uint32_t file, uint32_t parent, const char *origin) {
-    int flags = (int)syscall(SYS_fcntl, fd, F_GETFL);
+    int flags = (int)iotide_syscall(SYS_fcntl, fd, F_GETFL);
     struct iotide_target target = {iotide_new_handle(), file};
     if (file != IOTIDE_LEFT_OUT)
         iotide_define_handle(target.handle, layer,
@@ -196,7 +198,7 @@ __attribute__((noinline)) static struct iotide_target resolved(int fd) {
     struct iotide_target target = {0, 0}, stream = look(&places[fd].stream);
     if (stream.handle)
         target = discovered(fd, LAYER_POSIX, stream.file, stream.handle, "stream");
-    else if (syscall(SYS_fcntl, fd, F_GETFD) >= 0) /* else no descriptor: the number may be one later */
+    else if (iotide_syscall(SYS_fcntl, fd, F_GETFD) >= 0) /* else no descriptor: the number may be one later */
         target = discovered(fd, LAYER_POSIX, file_behind(fd, 0, NULL), 0, origin_of(fd));
     if (target.handle)
         put_descriptor(fd, target);

@@ -2,7 +2,7 @@
 #ifndef IOTIDE_ENVIRONMENT_H
 #define IOTIDE_ENVIRONMENT_H
 
-#include "tracer.h"
+#include "types.h"
 
 const char *iotide_setting(char **environment, const char *name); /* NULL: not set */
 

@@ -4,6 +4,7 @@
 #include "environment.h"
 #include "raw_syscall.h"
 #include "scratch.h"
+#include "tracer.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -66,25 +67,25 @@ static enum iotide_unseen obstacle_in(const char *head, size_t size) {
 
 static bool gains_privileges(int fd) {
     struct stat facts;
-    if (syscall(SYS_fstat, fd, &facts) != 0)
+    if (iotide_syscall(SYS_fstat, fd, &facts) != 0)
         return false;
-    long user = syscall(SYS_getuid), group = syscall(SYS_getgid);
+    long user = iotide_syscall(SYS_getuid), group = iotide_syscall(SYS_getgid);
     return (facts.st_mode & S_ISUID && (long)facts.st_uid != user) ||
            (facts.st_mode & S_ISGID && (long)facts.st_gid != group) ||
-           (user != 0 && syscall(SYS_fgetxattr, fd, "security.capability", NULL, 0) > 0);
+           (user != 0 && iotide_syscall(SYS_fgetxattr, fd, "security.capability", NULL, 0) > 0);
 }
 
 /* head: HEAD bytes. A script is as its interpreter. */
 static enum iotide_unseen obstacle_of(const char *path, char *head) {
     for (int deep = 0; deep < 5; deep++) {
-        int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        long size = fd < 0 ? -1 : syscall(SYS_pread64, fd, head, HEAD - 1, 0L);
+        int fd = (int)iotide_syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        long size = fd < 0 ? -1 : iotide_syscall(SYS_pread64, fd, head, HEAD - 1, 0L);
         enum iotide_unseen found = size > 0 ? obstacle_in(head, (size_t)size) : SEEN;
         bool script = size > 2 && head[0] == '#' && head[1] == '!';
         if (size > 0 && !script && found == SEEN && gains_privileges(fd))
             found = UNSEEN_PRIVILEGED;
         if (fd >= 0)
-            syscall(SYS_close, fd);
+            iotide_syscall(SYS_close, fd);
         if (!script)
             return found;
         head[size] = '\0';
@@ -151,20 +152,20 @@ static bool is_ours(const char *entry, size_t length) {
 static bool is_ours_to_read(char *path) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
-    long user = syscall(SYS_geteuid);
-    if (user == 0 || syscall(SYS_capget, &header, sets) != 0 ||
+    long user = iotide_syscall(SYS_geteuid);
+    if (user == 0 || iotide_syscall(SYS_capget, &header, sets) != 0 ||
         !(sets[0].effective & (1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH)))
         return true;
     gid_t groups[MOST_GROUPS];
-    long count = syscall(SYS_getgroups, MOST_GROUPS - 1, groups);
-    groups[count < 0 ? 0 : count] = (gid_t)syscall(SYS_getegid);
+    long count = iotide_syscall(SYS_getgroups, MOST_GROUPS - 1, groups);
+    groups[count < 0 ? 0 : count] = (gid_t)iotide_syscall(SYS_getegid);
     for (char *end = path + 1;; end++) {
         if (*end && *end != '/')
             continue;
         struct stat facts;
         char kept = *end;
         *end = '\0';
-        long failed = syscall(SYS_newfstatat, AT_FDCWD, path, &facts, 0);
+        long failed = iotide_syscall(SYS_newfstatat, AT_FDCWD, path, &facts, 0);
         *end = kept;
         unsigned int shift = (long)facts.st_uid == user ? 6 : 0;
         for (long i = 0; !shift && i <= (count < 0 ? 0 : count); i++)
@@ -186,10 +187,10 @@ static bool is_barred(const struct words *known) {
             continue;
         memcpy(path, at, length);
         path[length] = '\0';
-        int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        int fd = (int)iotide_syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         int error = fd < 0 ? errno : 0;
         if (fd >= 0)
-            syscall(SYS_close, fd);
+            iotide_syscall(SYS_close, fd);
         if (!error && !is_ours_to_read(path))
             error = EACCES;
         iotide_give_back(path);
@@ -244,7 +245,7 @@ static struct look look_at(const char *path, char *const *environment) {
             found = UNSEEN_ENVIRONMENT;
         if (found == SEEN && look.barred)
             found = UNSEEN_BARRED;
-        if (found != SEEN && syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 &&
+        if (found != SEEN && iotide_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 &&
             iotide_active()) { /* which a forked child that has done nothing yet is not before */
             iotide_define_unseen(found, path);
             look.found = found;
@@ -273,7 +274,7 @@ static struct look look_for(const char *name, char *const *environment) {
             memcpy(path, list, folder);
             path[folder] = '/';
             memcpy(path + folder + !!folder, name, length + 1);
-            there = syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0;
+            there = iotide_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0;
         }
         list += folder + 1;
     }

@@ -2,7 +2,7 @@
 #ifndef IOTIDE_HASH_H
 #define IOTIDE_HASH_H
 
-#include "tracer.h"
+#include "types.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef IOTIDE_KEPT_H
 #define IOTIDE_KEPT_H
 
-#include "tracer.h"
+#include "types.h"
 
 uint32_t iotide_keep_file(uint32_t file);
 uint32_t iotide_kept_file(uint32_t mark); /* its number in the region of now */

@@ -1,19 +1,19 @@
 /* What programs ask of the kernel by syscall(2), past libc's functions for it: where it is about files it is recorded as
  * those functions are, and so the descriptors that are made and closed this way are known, too. */
+#include "close.h"
 #include "definitions.h"
+#include "hooks/posix.h"
+#include "libc.h"
+#include "linux_aio.h"
 #include "raw_syscall.h"
 #include "seccomp.h"
 #include "state.h"
-#include "libc.h"
-#include "hooks/posix.h"
-#include "linux_aio.h"
+#include "transfer.h"
 #include "sites_posix.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
-
-#undef syscall /* the program's, not ours */
 
 #define ARGUMENTS 6
 #define RESULT 7

@@ -3,8 +3,9 @@
 #ifndef IOTIDE_LAYER_H
 #define IOTIDE_LAYER_H
 
-#ifndef IOTIDE_TRACER_H
+#ifndef IOTIDE_TYPES_H
 #define EXPORT __attribute__((visibility("default"), weak))
+#include "tracer.h"
 #include "copies.h"
 #undef EXPORT
 #define EXPORT __attribute__((visibility("default")))

@@ -31,17 +31,4 @@ static inline int iotide_stream_number(FILE *stream) {
     return fd;
 }
 
-/* close.c: what a duplicating call has done; of words, the last is the result. Returns to. */
-int iotide_duplicate(struct iotide_span span, struct iotide_site *site, int from, int to, uint64_t *words,
-                     unsigned int count);
-
-/* transfer.c: what was moved from one descriptor to another. Returns got. */
-struct iotide_side {
-    int fd;
-    const off64_t *at; /* where the call has left off; NULL: at the descriptor's own position */
-};
-ssize_t iotide_transferred(struct iotide_span span, struct iotide_site *site, struct iotide_side from,
-                           struct iotide_side to, size_t wanted, ssize_t got, const uint64_t *words,
-                           unsigned int count);
-
 #endif

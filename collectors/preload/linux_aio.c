@@ -11,8 +11,6 @@
 
 #include <linux/aio_abi.h>
 
-#undef syscall /* the program's, not ours */
-
 /* By a block's address: {an operation's number or 0, its kind + 1}; {a result that came before, 1}; of contexts. */
 #define SPACE_NUMBER 66
 #define SPACE_EARLY 67
@@ -281,7 +279,7 @@ EXPORT int io_submit(aio_context_t context, long count, struct iocb **blocks) {
     struct iotide_span span = iotide_enter(&SITE(io_submit));
     submit_call *real = (submit_call *)real_of(&SITE(io_submit));
     within = true;
-    int result = real ? real(context, count, blocks) : asked(REAL(syscall)(SYS_io_submit, context, count, blocks));
+    int result = real ? real(context, count, blocks) : asked(iotide_program_syscall()(SYS_io_submit, context, count, blocks));
     within = false;
     iotide_aio_submitted(span, context, look, blocks, result);
     return result;
@@ -292,7 +290,7 @@ EXPORT int io_getevents(aio_context_t context, long least, long most, struct io_
     getevents_call *real = (getevents_call *)real_of(&SITE(io_getevents));
     within = true;
     int result = real ? real(context, least, most, events, timeout)
-                      : asked(REAL(syscall)(SYS_io_getevents, context, least, most, events, timeout));
+                      : asked(iotide_program_syscall()(SYS_io_getevents, context, least, most, events, timeout));
     within = false;
     iotide_aio_reaped(span, least, events, result);
     return result;
@@ -308,7 +306,7 @@ EXPORT int io_pgetevents(aio_context_t context, long least, long most, struct io
     } masked = {mask, 8};
     within = true;
     int result = real ? real(context, least, most, events, timeout, mask)
-                      : asked(REAL(syscall)(SYS_io_pgetevents, context, least, most, events, timeout,
+                      : asked(iotide_program_syscall()(SYS_io_pgetevents, context, least, most, events, timeout,
                                             mask ? &masked : NULL));
     within = false;
     reaped(span, &SITE(io_pgetevents), least, events, result);
@@ -320,7 +318,7 @@ EXPORT int io_destroy(aio_context_t context) {
     iotide_aio_destroying(span, context);
     destroy_call *real = (destroy_call *)real_of(&SITE(io_destroy));
     within = true;
-    int result = real ? real(context) : asked(REAL(syscall)(SYS_io_destroy, context));
+    int result = real ? real(context) : asked(iotide_program_syscall()(SYS_io_destroy, context));
     within = false;
     return result;
 }

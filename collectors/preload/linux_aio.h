@@ -2,7 +2,7 @@
 #ifndef IOTIDE_LINUX_AIO_H
 #define IOTIDE_LINUX_AIO_H
 
-#include "tracer.h"
+#include "types.h"
 
 #include <linux/aio_abi.h>
 

@@ -1,7 +1,6 @@
 /* Finding libc's functions behind our wrappers, in the objects' own hash tables: without locks or allocation, as
  * wrappers run inside malloc, in signal handlers and before main. */
 #include "lookup.h"
-#include "tracer.h"
 
 #include <elf.h>
 #include <link.h>

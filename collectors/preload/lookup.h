@@ -2,7 +2,15 @@
 #ifndef IOTIDE_LOOKUP_H
 #define IOTIDE_LOOKUP_H
 
-#include "tracer.h"
+#include "types.h"
+
+/* The next definition of a libc function after ours; found without locks or allocation. */
+EXPORT void *iotide_next(struct iotide_site *site);
+static inline void *iotide_real(struct iotide_site *site) {
+    void *real = atomic_load_explicit(&site->real[0], memory_order_relaxed);
+    return likely(real != NULL) ? real : iotide_next(site);
+}
+#define REAL(symbol) ((__typeof__(&symbol))iotide_real(&SITE(symbol)))
 
 struct link_map;
 void iotide_find_objects(void); /* which objects come after ours in the program's search order */

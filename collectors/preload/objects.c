@@ -2,7 +2,7 @@
  * for some tens of instructions, and who does not get it soon does without. */
 #include "objects.h"
 #include "kept.h"
-#include "tracer.h"
+#include "state.h"
 
 #include <string.h>
 

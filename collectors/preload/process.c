@@ -16,7 +16,7 @@ __attribute__((constructor(101))) static void load(int count, char **arguments, 
     if (iotide_read_environment(count, arguments, environment)) {
         iotide_read_switches(environment);
         iotide_choose_clock();
-        void *page = (void *)syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *page = (void *)iotide_syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (page != MAP_FAILED && madvise(page, 4096, MADV_WIPEONFORK) == 0) {
             iotide_watch_threads();
             iotide_alive = page;

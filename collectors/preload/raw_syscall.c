@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#undef syscall
-
 static _Atomic bool restricted;
 static struct iotide_site own = {SITE_TEXT("syscall", "")};
 
@@ -18,8 +16,12 @@ bool iotide_restricted(void) {
     return atomic_load_explicit(&restricted, memory_order_relaxed);
 }
 
+iotide_kernel_call *iotide_program_syscall(void) {
+    return (iotide_kernel_call *)iotide_real(&own);
+}
+
 iotide_kernel_call *iotide_kernel(void) {
-    return unlikely(iotide_restricted()) ? refused : (iotide_kernel_call *)iotide_real(&own);
+    return unlikely(iotide_restricted()) ? refused : iotide_program_syscall();
 }
 
 /* The working directory, which relative paths begin with. */

@@ -1,15 +1,17 @@
-/* Our own calls of the kernel, past the wrapper of syscall(2); refused with ENOSYS in a restricted program. */
+/* Calls of the kernel past the wrapper of syscall(2): our own, refused with ENOSYS in a restricted program. */
 #ifndef IOTIDE_RAW_SYSCALL_H
 #define IOTIDE_RAW_SYSCALL_H
+
+#include "lookup.h"
 
 #include <limits.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "tracer.h"
 
 typedef long iotide_kernel_call(long number, ...);
 iotide_kernel_call *iotide_kernel(void);
-#define syscall(...) iotide_kernel()(__VA_ARGS__)
+#define iotide_syscall(...) iotide_kernel()(__VA_ARGS__)
+iotide_kernel_call *iotide_program_syscall(void); /* libc's, for what the program asks: never refused by us */
 bool iotide_restricted(void);
 void iotide_refuse_kernel(bool on); /* from then on; false: a program that is refused nothing after all */
 void iotide_note_directory(void); /* while the kernel may still be asked for it */

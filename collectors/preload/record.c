@@ -1,5 +1,6 @@
 /* The records of the traced calls: each goes into its thread's ring. */
 #include "record.h"
+#include "clock.h"
 #include "raw_syscall.h"
 #include "region.h"
 #include "room.h"
@@ -44,7 +45,7 @@ void iotide_unwind(const void *frame) {
 /* Returns the slot's number, or -1 when none is free. */
 static int claim_in(struct iotide_header *region) {
     struct iotide_slot *slots = (struct iotide_slot *)((char *)region + region->slots_offset);
-    long asked = syscall(SYS_gettid);
+    long asked = iotide_syscall(SYS_gettid);
     int32_t tid = asked < 0 ? 0 : (int32_t)asked;
     for (uint32_t i = 0; i < IOTIDE_SLOTS; i++) {
         struct iotide_slot *slot = &slots[i];

@@ -89,7 +89,7 @@ void iotide_set_rank(int32_t new_rank, int32_t new_ranks) {
 
 static uint64_t mount_namespace(void) {
     struct stat identity;
-    return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/mnt", &identity, 0) == 0 ? identity.st_ino : 0;
+    return iotide_syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/mnt", &identity, 0) == 0 ? identity.st_ino : 0;
 }
 
 /* The mount of the root folder, whose number no other mount has or will have; 0: not known. */
@@ -97,7 +97,7 @@ static uint64_t root_mount(void) {
 #ifdef STATX_MNT_ID
     struct statx root;
     const unsigned int unique = 0x4000; /* STATX_MNT_ID_UNIQUE, of Linux 6.8 */
-    if (syscall(SYS_statx, AT_FDCWD, "/", AT_STATX_DONT_SYNC, unique, &root) == 0 && root.stx_mask & unique)
+    if (iotide_syscall(SYS_statx, AT_FDCWD, "/", AT_STATX_DONT_SYNC, unique, &root) == 0 && root.stx_mask & unique)
         return root.stx_mnt_id;
 #endif
     return 0;
@@ -156,15 +156,15 @@ struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *f
     /* Growing a file past this limit would raise SIGXFSZ in the program. */
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
         return NULL;
-    *fd = (int)syscall(SYS_memfd_create, "iotide", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    *fd = (int)iotide_syscall(SYS_memfd_create, "iotide", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0)
         return NULL;
     void *memory = MAP_FAILED;
-    if (syscall(SYS_ftruncate, *fd, (off_t)bytes) == 0 &&
-        syscall(SYS_fcntl, *fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        memory = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
+    if (iotide_syscall(SYS_ftruncate, *fd, (off_t)bytes) == 0 &&
+        iotide_syscall(SYS_fcntl, *fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        memory = (void *)iotide_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
     if (memory == MAP_FAILED) {
-        syscall(SYS_close, *fd);
+        iotide_syscall(SYS_close, *fd);
         return NULL;
     }
     struct iotide_header *region = memory;
@@ -178,21 +178,21 @@ void iotide_wake(struct iotide_header *region) {
         !atomic_compare_exchange_strong(&region->wakes, &asleep, COLLECTOR_AWAKE))
         return;
     int error = errno;
-    int gate = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int gate = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     /* Who cannot reach it from here, in another root folder, says so: it then does not sleep for long. */
-    if (gate >= 0 && syscall(SYS_connect, gate, &collector, sizeof collector) != 0 && errno != EAGAIN)
+    if (gate >= 0 && iotide_syscall(SYS_connect, gate, &collector, sizeof collector) != 0 && errno != EAGAIN)
         atomic_store(&region->wakes, WAKES_NOT);
     if (gate >= 0)
-        syscall(SYS_close, gate);
+        iotide_syscall(SYS_close, gate);
     errno = error;
 }
 
 int iotide_hand_over(const struct iotide_header *region, int fd) {
-    int gate = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int gate = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (gate < 0)
         return errno;
     int failure = 0;
-    if (syscall(SYS_connect, gate, &collector, sizeof collector) != 0) {
+    if (iotide_syscall(SYS_connect, gate, &collector, sizeof collector) != 0) {
         failure = errno;
     } else {
         struct iotide_hello hello = {IOTIDE_MAGIC, IOTIDE_LAYOUT, region->extent, region->region_bytes, region->token};
@@ -211,10 +211,10 @@ int iotide_hand_over(const struct iotide_header *region, int fd) {
         rights->cmsg_type = SCM_RIGHTS;
         rights->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-        if (syscall(SYS_sendmsg, gate, &message, MSG_NOSIGNAL | MSG_DONTWAIT) != (long)sizeof hello)
+        if (iotide_syscall(SYS_sendmsg, gate, &message, MSG_NOSIGNAL | MSG_DONTWAIT) != (long)sizeof hello)
             failure = errno;
     }
-    syscall(SYS_close, gate);
+    iotide_syscall(SYS_close, gate);
     return failure;
 }
 
@@ -226,11 +226,11 @@ bool iotide_leave_word(int failure) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strnlen(collector.sun_path, sizeof address.sun_path - 1);
     memcpy(address.sun_path + 1, collector.sun_path, length);
-    int ear = (int)syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int ear = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (ear < 0)
         return false;
     size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + length;
-    long sent = syscall(SYS_sendto, ear, &word, sizeof word, MSG_NOSIGNAL | MSG_DONTWAIT, &address, size);
-    syscall(SYS_close, ear);
+    long sent = iotide_syscall(SYS_sendto, ear, &word, sizeof word, MSG_NOSIGNAL | MSG_DONTWAIT, &address, size);
+    iotide_syscall(SYS_close, ear);
     return sent == (long)sizeof word;
 }

@@ -2,7 +2,9 @@
 #ifndef IOTIDE_REGION_H
 #define IOTIDE_REGION_H
 
-#include "tracer.h"
+#include "types.h"
+
+EXPORT void iotide_set_rank(int32_t rank, int32_t ranks);
 
 #define IOTIDE_SLOTS 64
 #define IOTIDE_LOG_BYTES (1u << 22)

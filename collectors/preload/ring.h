@@ -1,4 +1,4 @@
-/* The memory that a traced process shares with the collector. collectors/sources/_region.py mirrors it.
+/* The memory that a traced process shares with the collector. collectors/sources/preload/records/ring_layout.py mirrors it.
  *
  * One region (a sealed memfd) holds: this header, the slots' control blocks, the definitions log, and one ring of
  * lines a slot. Further threads than slots bring further regions ("extents") with the same layout.

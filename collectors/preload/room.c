@@ -23,7 +23,7 @@ void *iotide_thread_room(struct iotide_room *room) {
         return NULL;
     if (unlikely(!own)) {
         int error = errno;
-        void *made = (void *)syscall(SYS_mmap, NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *made = (void *)iotide_syscall(SYS_mmap, NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         errno = error;
         if (made == MAP_FAILED)
             return NULL;
@@ -36,5 +36,5 @@ void iotide_leave_room(void) {
     char *left = own;
     own = NULL;
     if (left)
-        syscall(SYS_munmap, left, BYTES);
+        iotide_syscall(SYS_munmap, left, BYTES);
 }

@@ -3,7 +3,7 @@
 #ifndef IOTIDE_ROOM_H
 #define IOTIDE_ROOM_H
 
-#include "tracer.h"
+#include "types.h"
 
 struct iotide_room {
     uint32_t size; /* bytes */

@@ -2,7 +2,7 @@
 #ifndef IOTIDE_SCRATCH_H
 #define IOTIDE_SCRATCH_H
 
-#include "tracer.h"
+#include "types.h"
 
 #include <limits.h>
 

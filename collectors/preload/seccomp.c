@@ -1,6 +1,7 @@
 /* Programs that restrict themselves: one call of ours of the kernel that they have not allowed may be their end. So from
  * then on we make none: what is only known by asking (names of descriptors, ids of threads) stays unknown. */
 #include "seccomp.h"
+#include "descriptors.h"
 #include "raw_syscall.h"
 #include "record.h"
 

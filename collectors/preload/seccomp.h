@@ -2,7 +2,7 @@
 #ifndef IOTIDE_SECCOMP_H
 #define IOTIDE_SECCOMP_H
 
-#include "tracer.h"
+#include "types.h"
 
 void iotide_restrict(bool on);
 

@@ -1,6 +1,7 @@
 /* The regions of a process: made and handed over at its start, after a fork, when threads need more, and when the collector
  * is gone. */
 #include "session.h"
+#include "clock.h"
 #include "definitions.h"
 #include "descriptors.h"
 #include "objects.h"
@@ -42,8 +43,8 @@ static bool keep_pending(int fd) {
     int high = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 256 && limit.rlim_cur < 1u << 20
                    ? (int)limit.rlim_cur - 128
                    : 1024;
-    int kept = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, high);
-    if (kept < 0 || syscall(SYS_fstat, kept, &pending_identity) != 0)
+    int kept = (int)iotide_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, high);
+    if (kept < 0 || iotide_syscall(SYS_fstat, kept, &pending_identity) != 0)
         return false;
     atomic_store(&pending_since, iotide_now());
     atomic_store(&iotide_pending_fd, kept);
@@ -53,7 +54,7 @@ static bool keep_pending(int fd) {
 /* The program may have closed it, or even have given the number to a file of its own. */
 static bool is_pending(int fd) {
     struct stat identity;
-    return syscall(SYS_fstat, fd, &identity) == 0 && identity.st_ino == pending_identity.st_ino &&
+    return iotide_syscall(SYS_fstat, fd, &identity) == 0 && identity.st_ino == pending_identity.st_ino &&
            identity.st_dev == pending_identity.st_dev;
 }
 
@@ -66,7 +67,7 @@ void iotide_retry_hand_over(int64_t now) {
         if (is_pending(fd)) {
             failure = iotide_hand_over(atomic_load(&regions[0]), fd);
             if (failure != EAGAIN)
-                syscall(SYS_close, fd);
+                iotide_syscall(SYS_close, fd);
         }
         if (failure != EAGAIN)
             atomic_store(&iotide_pending_fd, -1);
@@ -122,9 +123,9 @@ static struct iotide_header *handed_over(bool follows, int *failure) {
         follow(region);
     *failure = iotide_hand_over(region, fd);
     bool kept = *failure == 0 || (!follows && *failure == EAGAIN && keep_pending(fd));
-    syscall(SYS_close, fd);
+    iotide_syscall(SYS_close, fd);
     if (!kept) {
-        syscall(SYS_munmap, region, region->region_bytes);
+        iotide_syscall(SYS_munmap, region, region->region_bytes);
         return NULL;
     }
     return region;
@@ -153,7 +154,7 @@ static struct iotide_header *left_by_parent(void) {
         if (i == 0)
             first = old;
         else
-            syscall(SYS_munmap, old, old->region_bytes);
+            iotide_syscall(SYS_munmap, old, old->region_bytes);
     }
     return first;
 }
@@ -163,7 +164,7 @@ static bool begin(void) {
     uint64_t parents_bytes = parents ? parents->region_bytes : 0;
     int left = atomic_exchange(&iotide_pending_fd, -1);
     if (left >= 0 && is_pending(left))
-        syscall(SYS_close, left);
+        iotide_syscall(SYS_close, left);
     /* The threads that were at these stayed in the parent. */
     atomic_store(&handing_over, false);
     atomic_store(&extending, false);
@@ -179,7 +180,7 @@ static bool begin(void) {
     struct iotide_header *region = handed_over(false, &failure);
     /* Where there is no room for both: all of the parent's goes, but for the page with its counters. */
     if (!region && !failure && parents_bytes > IOTIDE_HEADER_BYTES &&
-        syscall(SYS_munmap, (char *)parents + IOTIDE_HEADER_BYTES, parents_bytes - IOTIDE_HEADER_BYTES) == 0) {
+        iotide_syscall(SYS_munmap, (char *)parents + IOTIDE_HEADER_BYTES, parents_bytes - IOTIDE_HEADER_BYTES) == 0) {
         parents_bytes = IOTIDE_HEADER_BYTES;
         region = handed_over(false, &failure);
     }
@@ -188,7 +189,7 @@ static bool begin(void) {
     else if (!iotide_leave_word(failure) && parents)
         atomic_fetch_add(&parents->children_unheard, 1);
     if (parents)
-        syscall(SYS_munmap, parents, parents_bytes);
+        iotide_syscall(SYS_munmap, parents, parents_bytes);
     return region != NULL;
 }
 
@@ -233,12 +234,12 @@ bool iotide_extend(uint32_t count, int64_t now) {
         struct iotide_header *region = iotide_make_region(count, atomic_load(&regions[0])->token, &fd);
         if (region) {
             made = iotide_hand_over(region, fd) == 0;
-            syscall(SYS_close, fd);
+            iotide_syscall(SYS_close, fd);
             if (made) {
                 atomic_store(&regions[count], region);
                 atomic_store(&region_count, count + 1);
             } else {
-                syscall(SYS_munmap, region, region->region_bytes);
+                iotide_syscall(SYS_munmap, region, region->region_bytes);
             }
         }
     }

@@ -3,7 +3,15 @@
 #define IOTIDE_SESSION_H
 
 #include "region.h"
-#include "tracer.h"
+#include "state.h"
+
+EXPORT bool iotide_start(void);
+static inline bool iotide_active(void) {
+    volatile uint32_t *alive = iotide_alive;
+    if (unlikely(alive == NULL))
+        return false;
+    return likely(*alive != 0) || iotide_start();
+}
 
 /* At least 0: a region whose hand-over found the collector's queue full. */
 extern __attribute__((visibility("hidden"))) _Atomic int iotide_pending_fd;

@@ -85,7 +85,7 @@ static void put_end(struct text *to, const union address *end) {
 static bool put_network(struct text *to, int fd, const union address *own, const union address *peer) {
     int type = 0;
     socklen_t size = sizeof type;
-    if (syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || (type != SOCK_STREAM && type != SOCK_DGRAM))
+    if (iotide_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || (type != SOCK_STREAM && type != SOCK_DGRAM))
         return false;
     put(to, type == SOCK_STREAM ? "TCP" : "UDP", 3);
     put(to, is_v4(own) ? ":[" : "v6:[", is_v4(own) ? 2 : 4);
@@ -109,11 +109,11 @@ static bool put_local(struct text *to, int fd, const union address *own, socklen
                       socklen_t peer_size) {
     size_t served = path_size(peer, peer_size);
     const union address *server = served ? peer : own;
-    struct ucred client = {.pid = (pid_t)syscall(SYS_getpid)};
+    struct ucred client = {.pid = (pid_t)iotide_syscall(SYS_getpid)};
     if (!served) {
         served = path_size(own, own_size);
         socklen_t size = sizeof client;
-        if (!served || syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &client, &size) != 0)
+        if (!served || iotide_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &client, &size) != 0)
             return false;
     }
     put(to, "UNIX:[", 6);
@@ -130,7 +130,7 @@ size_t iotide_connection(int fd, char *name, size_t length) {
     union address own = {.any.sa_family = AF_UNSPEC}, peer = own; /* what has no name leaves them as they are */
     socklen_t own_size = sizeof own, peer_size = sizeof peer;
     if (length < sizeof unnamed || memcmp(name, unnamed, sizeof unnamed - 1) != 0 ||
-        syscall(SYS_getpeername, fd, &peer, &peer_size) != 0 || syscall(SYS_getsockname, fd, &own, &own_size) != 0)
+        iotide_syscall(SYS_getpeername, fd, &peer, &peer_size) != 0 || iotide_syscall(SYS_getsockname, fd, &own, &own_size) != 0)
         return length;
     struct text to = {name};
     bool known = false;

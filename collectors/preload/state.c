@@ -21,7 +21,7 @@ void iotide_give_up(void) {
 bool iotide_on_signal_stack(void) {
     int error = errno;
     stack_t stack;
-    bool on = syscall(SYS_sigaltstack, NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
+    bool on = iotide_syscall(SYS_sigaltstack, NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
     errno = error;
     return on;
 }

@@ -2,7 +2,18 @@
 #ifndef IOTIDE_STATE_H
 #define IOTIDE_STATE_H
 
-#include "tracer.h"
+#include "types.h"
+
+extern EXPORT _Atomic uint32_t iotide_generation; /* counts the regions that this memory image has begun */
+extern EXPORT volatile uint32_t *iotide_alive; /* a page that reads 0 in a forked child; NULL while untraced */
+/* A fork in a signal handler can end a call in the child that began in the parent: that must not be recorded. */
+static inline bool iotide_begun(void) {
+    volatile uint32_t *alive = iotide_alive;
+    return likely(alive != NULL && *alive != 0);
+}
+/* A vfork child shares our memory but not our descriptors: what it does to its descriptors is not recorded. */
+EXPORT bool iotide_same_process(void);
+extern EXPORT __thread struct iotide_thread iotide_self __attribute__((tls_model("initial-exec")));
 
 extern __attribute__((visibility("hidden"))) struct iotide_header *_Atomic iotide_region; /* the first, with the log; NULL while untraced */
 extern __attribute__((visibility("hidden"))) pid_t iotide_own_pid; /* of the process that the region is of */

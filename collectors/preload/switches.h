@@ -2,7 +2,9 @@
 #ifndef IOTIDE_SWITCHES_H
 #define IOTIDE_SWITCHES_H
 
-#include "tracer.h"
+#include "types.h"
+
+EXPORT bool iotide_switch(struct iotide_site *site); /* decides SITE_NEW; false: off */
 
 extern uint32_t iotide_sample; /* of the calls that move data or seek, one in so many is recorded; 1: all */
 void iotide_read_switches(char **environment);

@@ -1,4 +1,5 @@
 /* Calls that move data from one descriptor to another are recorded twice: as a read here and as a write there. */
+#include "transfer.h"
 #include "libc.h"
 #include "sites_posix.h"
 

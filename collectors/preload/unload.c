@@ -1,5 +1,6 @@
 /* Objects that go: another may come to lie where their code was, of which then nothing is known. */
 #include "copies.h"
+#include "lookup.h"
 
 static struct iotide_site SITE(dlclose) = {SITE_TEXT("dlclose", "")};
 

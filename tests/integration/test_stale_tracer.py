@@ -55,7 +55,7 @@ def touch(checkout: Path, name: str) -> None:
 @pytest.mark.slow
 def test_stale_library_is_built_again_and_this_is_said_once(checkout: Path) -> None:
     touch(checkout, "session.c")
-    touch(checkout, "hooks/mpiio.c")
+    touch(checkout, "hooks/mpiio_library.c")
     done = traced(checkout)
     assert done.returncode == 0, done.stderr
     for name in ("preload", "mpiio"):

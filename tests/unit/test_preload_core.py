@@ -11,17 +11,21 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "collectors/preload"
 
 LAYERS = (
-    ("ring", "tracer"),
-    ("hash", "number_pool", "raw_syscall", "environment", "words"),
-    ("state", "region", "lookup", "sockets"),
-    ("scratch", "switches", "clock", "readable", "room", "copies"),
-    ("layer",),
+    ("ring",),
+    ("types",),
+    ("hash", "number_pool", "environment", "lookup"),
+    ("raw_syscall",),
+    ("state", "readable", "sockets"),
+    ("region", "room", "copies", "clock", "scratch"),
+    ("switches",),
     ("definitions",),
-    ("kept", "objects"),
+    ("kept",),
+    ("objects",),
     ("descriptors",),
     ("session",),
     ("record",),
-    ("process", "seccomp"),
+    ("process", "seccomp", "tracer"),
+    ("words",),
 )
 """From the lowest on; a file may include those of its own layer (but not in a circle) and of layers below."""
 WRAPPERS = {
@@ -30,6 +34,7 @@ WRAPPERS = {
 }
 """Above all layers: they export libc's names."""
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names} | dict.fromkeys(WRAPPERS, len(LAYERS))
+RANK["layer"] = len(LAYERS) + 1  # of the libraries above: it calls what the core wraps
 LONGEST = 400
 """Lines of a file."""
 
@@ -55,10 +60,41 @@ def upward(files: dict[str, str]) -> list[str]:
     for name, code in files.items():
         graph.setdefault(Path(name).stem, set()).update(included(code) - {Path(name).stem})
     found = [f"{name} -> {other}" for name in graph for other in graph[name] if RANK[other] > RANK[name]]
+    return sorted(found) + circle(graph)
+
+
+def definers(files: dict[str, str]) -> dict[str, str]:
+    """Functions by name, each with the file (without its suffix) that defines it."""
+    found: dict[str, set[str]] = {}
+    for name, code in files.items():
+        for function in re.findall(r"^(?!typedef|#)[\w][^\n;={}]*?\b(\w+)\([^;{}]*\)\s*\{", code, re.M):
+            found.setdefault(function, set()).add(Path(name).stem)
+    return {function: next(iter(stems)) for function, stems in found.items() if len(stems) == 1}
+
+
+def users(files: dict[str, str]) -> dict[str, set[str]]:
+    """Files by whose functions they call, inline functions of headers too, whatever they include."""
+    known, graph = definers(files), dict[str, set[str]]()
+    for name, code in files.items():
+        stem = Path(name).stem
+        called = {known[word] for word in re.findall(r"\b(\w+)\(", code) if word in known}
+        graph.setdefault(stem, set()).update(called - {stem})
+    return graph
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """What lies in a circle or above one."""
     done: set[str] = set()
     while ready := {name for name in graph if name not in done and graph[name] <= done}:
         done |= ready
-    return sorted(found + [f"circle with {name}" for name in graph if name not in done])
+    return sorted(graph.keys() - done)
+
+
+def called_upward(files: dict[str, str]) -> list[str]:
+    """Calls of a layer above, and files that call each other in a circle."""
+    graph = users(files)
+    calls = [f"{name} calls {other}" for name in graph for other in graph[name] if RANK[other] > RANK[name]]
+    return sorted(calls) + circle(graph)
 
 
 def externals(files: dict[str, str]) -> list[str]:
@@ -66,7 +102,8 @@ def externals(files: dict[str, str]) -> list[str]:
 
 
 def declared(code: str) -> set[str]:
-    return set(re.findall(r"^[^\n#]*?\b(iotide_\w+)(?:\([^{}]*?\))?;", code, re.M))
+    """What a header declares for the core alone: of what it exports, layers' libraries and users' use some."""
+    return set(re.findall(r"^(?!(?:extern )?EXPORT)[^\n#]*?\b(iotide_\w+)(?:\([^{}]*?\))?;", code, re.M))
 
 
 def unused(files: dict[str, str]) -> list[str]:
@@ -74,7 +111,7 @@ def unused(files: dict[str, str]) -> list[str]:
     found = []
     for name, code in files.items():
         stem = Path(name).stem
-        if name.endswith(".h") and f"{stem}.c" in files and "EXPORT" not in code:
+        if name.endswith(".h") and f"{stem}.c" in files:
             others = "\n".join(text for other, text in files.items() if Path(other).stem != stem)
             words = {word for word in declared(code) if len(re.findall(rf"\b{word}\b", code)) == 1}  # no macro has it
             found += [f"{name}: {word}" for word in words if not re.search(rf"\b{word}\b", others)]
@@ -87,6 +124,19 @@ def test_each_file_has_a_layer() -> None:
 
 def test_includes_go_down() -> None:
     assert upward(sources()) == []
+
+
+def test_calls_go_down() -> None:
+    assert called_upward(sources()) == []
+
+
+@pytest.mark.parametrize("name", ["hdf5", "mpiio", "netcdf", "pnetcdf"])
+def test_hooks_of_a_library_call_each_other_in_no_circle(name: str) -> None:
+    files = {path.name: code_of(path.read_text()) for path in (FOLDER / "hooks").glob(f"{name}*.[ch]")}
+    assert files
+    assert circle(users(files)) == []
+    include = {Path(file).stem: {Path(name).stem for name in files} & included(code) for file, code in files.items()}
+    assert circle({stem: others - {stem} for stem, others in include.items()}) == []
 
 
 def test_no_file_is_long() -> None:
@@ -113,6 +163,8 @@ def test_a_file_includes_its_own_header() -> None:
     [
         ("clock.c", '#include "session.h"', upward),
         ("room.c", '#include "libc.h"', upward),
+        ("clock.c", "int ask(void) { return syscall(1); }", called_upward),
+        ("types.h", "static inline int now(void) { return iotide_read_clock(); }", called_upward),
         ("room.h", '#include "copies.h"\n', None),
         ("clock.c", "extern int iotide_anything;", externals),
         ("record.h", "void iotide_nobody_calls(void);", unused),

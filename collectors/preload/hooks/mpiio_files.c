@@ -1,5 +1,6 @@
 /* Open files: the number that names one on all its ranks, its view, its file pointers. */
-#include "mpiio.h"
+#include "mpiio_files.h"
+#include "mpiio_names.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Names of datatypes, communicators, hints and modes. */
-#include "mpiio.h"
+#include "mpiio_names.h"
 #include "room.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Operations that have begun and not yet completed. A number is used again as soon as it is free, the lowest first, so
  * that a program that repeats itself repeats its signatures. */
-#include "mpiio_wait.h"
+#include "mpiio_pending.h"
 
 #include <sched.h>
 

@@ -8,20 +8,7 @@
 #ifndef IOTIDE_HOOKS_MPIIO_WAIT_H
 #define IOTIDE_HOOKS_MPIIO_WAIT_H
 
-#include "mpiio.h"
-
-struct mpiio_begun {
-    uint64_t key;
-    struct mpiio_operation operation;
-    uint16_t number;
-    uint16_t next; /* number of the next with the same hash */
-    /* Of the thread that waits for it: two threads must not wait for one request. */
-    int index;
-    uint64_t request;         /* as it stands in the program's array until it completes */
-    struct mpiio_begun *also; /* the next that the same call waits for */
-};
-struct mpiio_begun *mpiio_find_begun(uint64_t key); /* NULL: none */
-void mpiio_completed(struct mpiio_begun *begun); /* its number is free again */
+#include "mpiio_pending.h"
 
 #define MPIIO_FEW 16
 #define MPIIO_MOST_STATUS 32

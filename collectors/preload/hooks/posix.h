@@ -4,6 +4,7 @@
 
 #include "raw_syscall.h"
 #include "scratch.h"
+#include "tracer.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static inline uint32_t iotide_changed_to(bool failed, const char *path) {
         return iotide_is_path(path, errno) ? iotide_file_at(AT_FDCWD, path) : 0;
     iotide_leave_directory();
     char *scratch = iotide_borrow();
-    long size = scratch ? syscall(SYS_getcwd, scratch, PATH_MAX) : 0; /* with the terminating zero */
+    long size = scratch ? iotide_syscall(SYS_getcwd, scratch, PATH_MAX) : 0; /* with the terminating zero */
     uint32_t file = size > 1 && *scratch == '/' ? iotide_define_file(scratch, (size_t)size - 1) : 0;
     iotide_give_back(scratch);
     return file;
@@ -68,13 +69,5 @@ static inline uint32_t iotide_link_at(bool failed, int directory, const char *pa
     bool is_no_link = failed && errno == EINVAL && (int)size > 0;
     return !failed || is_no_link || iotide_is_path(path, errno) ? iotide_file_at(directory, path) : 0;
 }
-
-#include "raw_syscall.h"
-#include "scratch.h"
-
-#include <fcntl.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 
 #endif

@@ -1,5 +1,5 @@
 /* Which MPI a process runs with, and what it is asked. */
-#include "mpiio.h"
+#include "mpiio_library.h"
 
 #include "sites_mpiio.h"
 
