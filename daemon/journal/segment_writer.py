@@ -68,7 +68,7 @@ class SegmentWriter:
         self._changed = threading.Condition()
         self._pending: list[Pending] = []
         self._pending_bytes = 0
-        self._wanted = first - 1
+        self._wanted = self._written = first - 1
         self._is_closing = self._is_flushing = False
         self._keep_from = 0
         self._older = [(segment.path, segment.first, segment.path.stat().st_size) for segment in older]
@@ -142,8 +142,12 @@ class SegmentWriter:
             synced, problem = self.synced, ""
             try:
                 self._trim(keep_from)
-                if records and not self.problem:
-                    synced = self._write(records, save=self._is_closing or wanted > synced)
+                if not self.problem:
+                    self._write(records)
+                    if self._written > synced and (self._is_closing or wanted > synced):
+                        os.fdatasync(self._descriptor)
+                        self.syncs += 1
+                        synced = self._written
             except Exception as error:  # nobody may wait for a thread that is gone
                 problem = (error.strerror if isinstance(error, OSError) else None) or str(error) or repr(error)
             with self._changed:
@@ -156,7 +160,7 @@ class SegmentWriter:
 
     @property
     def _has_work(self) -> bool:
-        is_wanted = bool(self._pending) and self._wanted >= self._pending[0].number
+        is_wanted = self._wanted > self.synced and not self.problem
         is_much = self._is_flushing or self._pending_bytes > _LAZY_BYTES or (bool(self._pending) and bool(self.problem))
         return is_wanted or is_much or bool(self._removable(self._keep_from))
 
@@ -172,8 +176,7 @@ class SegmentWriter:
             self._older_bytes -= size
         self._older = self._older[len(gone) :]
 
-    def _write(self, records: Sequence[Pending], *, save: bool) -> int:
-        """Writes records; returns the number of the last one that is on disk."""
+    def _write(self, records: Sequence[Pending]) -> None:
         pieces: list[Frame] = []
         for record in records:
             if self._size >= self._segment_bytes:
@@ -189,11 +192,8 @@ class SegmentWriter:
                 self._flush(pieces)
                 pieces = []
         self._flush(pieces)
-        if not save:
-            return self.synced
-        os.fdatasync(self._descriptor)
-        self.syncs += 1
-        return records[-1].number
+        if records:
+            self._written = records[-1].number
 
     def _flush(self, pieces: Sequence[Frame]) -> None:
         for at in range(0, len(pieces), _MOST_PIECES):

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Position, Record
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.segments import HEADER_BYTES
+from support.waiting import wait_for
 
 NEVER = Position(0, 0)
 MOMENT = Moment(1.5, 2.5, 3.5)
@@ -209,6 +210,15 @@ def test_nothing_is_appended_before_an_epoch_has_begun(tmp_path: Path) -> None:
         SegmentJournal(tmp_path, 1 << 20, 1 << 30).append([], b"", MOMENT)
 
 
+def test_what_was_written_and_nobody_waited_for_is_synced_when_somebody_does(tmp_path: Path) -> None:
+    journal = opened(tmp_path)
+    journal.append([b"x"], b"", MOMENT)
+    journal.flush()
+    wait_for(lambda: not journal.pending_bytes, what="its being written")
+    assert journal.sync(wait=True) == Position(1, 1)
+    journal.close()
+
+
 class Journalling(RuleBasedStateMachine):
     """Any order of appending, syncing, removing, being killed, torn and changed; a model says what has to be there."""
 
@@ -245,6 +255,10 @@ class Journalling(RuleBasedStateMachine):
         for _ in range(count):
             position = self.journal.append(frames, b"p", MOMENT)
             self.model[position.record] = frames
+
+    @rule()
+    def flush(self) -> None:
+        self.journal.flush()
 
     @rule()
     def sync(self) -> None:

@@ -1,0 +1,202 @@
+"""An aggregator without sockets that is killed by a schedule, and the collector that feeds it; a seed decides all."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.source import Chunk, Closed, Opened
+from iotide.collectors.transport.shipper import Shipper
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.clocks import Clocks
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, Reply
+from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.journal.contract import Gap
+from iotide.daemon.journal.durability import Durability
+from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
+from iotide.daemon.journal.settings import JournalSettings
+from iotide.daemon.keeping import JOURNAL, Keeping
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Interner, StreamInfo
+from iotide.events.wire import Frame
+from iotide.results.dfg import Graph
+
+from .restarts import UNTIL_S, told
+from .serving import periodic_batch
+
+STREAMS = 3
+PARTS = 4
+_NEVER_S = 1e6
+_MOST_STEPS = 5000
+_STEP_S = 0.05
+
+
+class Daemon:
+    """One life of an aggregator on a folder."""
+
+    def __init__(self, folder: Path, segment_bytes: int = 2**16, quota_bytes: int = 2**30) -> None:
+        bounds = IngestSettings(lost_after_s=_NEVER_S, forget_after_s=_NEVER_S)
+        settings = AggregatorSettings(prediction_interval_s=0.02, linger_s=0.0, retain_s=_NEVER_S, bounds=bounds)
+        journal = JournalSettings(snapshot_s=_NEVER_S, segment_bytes=segment_bytes, quota_bytes=quota_bytes)
+        self.folder = folder
+        self.clocks = Clocks()
+        self.aggregator = Aggregator(settings, self.clocks.clock, self.clocks.steady)
+        self.core = IngestCore(self.aggregator, bounds)
+        self.keeping = Keeping(folder, journal, self.aggregator, self.clocks, self.core, bounds)
+        self.keeping.begin(lambda: None)
+        assert self.keeping.durability is not None
+        self.durability: Durability = self.keeping.durability
+
+    def answers(self) -> list[Reply]:
+        """Puts all on disk; returns what was held back until then."""
+        self.durability.journal.sync(wait=True)
+        return self.durability.released()
+
+    def written_down(self, *, whole: bool) -> None:
+        """Has all jobs written down; or only begun to, by a copy that is still at it."""
+        if self.durability.child.is_busy:
+            self.durability.child.poll(wait=True)
+        self.durability._begin(time.monotonic())
+        if whole:
+            self.durability._end(bool(self.durability.child.poll(wait=True)), time.monotonic())
+
+    def be_killed(self, copy: Path, share: float) -> None:
+        """Leaves what a kill and a failing machine leave: what is on disk, and some bytes of what was not yet."""
+        synced = self.durability.journal.synced.record
+        self.durability.journal.flush()
+        shutil.copytree(self.folder, copy, ignore=_gone)
+        self.keeping.close()
+        last = max((copy / JOURNAL).glob("*.journal"))
+        if last.stat().st_size >= HEADER_BYTES:
+            sure, size = _bytes_until(last, synced), last.stat().st_size
+            os.truncate(last, sure + int((size - sure) * share))
+
+
+def _gone(folder: str, names: list[str]) -> set[str]:
+    """Files that may go while a folder is copied, without which the folder is as it was a moment later."""
+    return {name for name in names if name == "lock"}
+
+
+def _bytes_until(path: Path, number: int) -> int:
+    """Returns how many bytes of a file the records up to a number take."""
+    segment = read_header(path)
+    end = HEADER_BYTES
+    content = path.read_bytes()
+    for each in records(segment, segment.first):
+        if isinstance(each, Gap) or each.position.record > number:
+            break
+        end = content.index(b"\xf1\x9eJr", end + 1) if b"\xf1\x9eJr" in content[end + 1 :] else len(content)
+    return end
+
+
+class Schedule:
+    """Feeds, carries, syncs, snapshots and kills in an order that a seed decides; then goes on until all is taken in.
+
+    Args:
+        folder: for the lives' folders.
+        seed: of everything that happens.
+        kills: how often the aggregator is killed.
+        trouble: how often a message is lost or repeated.
+    """
+
+    def __init__(self, folder: Path, seed: int, *, kills: int, trouble: float = 0.0) -> None:
+        self.random = random.Random(seed)
+        self._folder, self._kills, self._trouble = folder, kills, trouble
+        self._lives = 0
+        self.daemon = Daemon(folder / "0")
+        self.shipper = Shipper("node:1:secret", CollectorSettings(batch_events=64, linger_s=0.0))
+        self.now = time.monotonic()
+        self._identity = b"0"
+        self._interners = [Interner() for _ in range(STREAMS)]
+        self._fed = [0] * STREAMS
+        infos = [
+            StreamInfo(job="job", source="test", host="n1", pid=number + 1, rank=number, ranks=STREAMS)
+            for number in range(STREAMS)
+        ]
+        self.shipper.take([Opened(f"s{number}", info) for number, info in enumerate(infos)], self.now)
+
+    def run(self) -> list[object]:
+        """Returns what is told of the job in the end."""
+        actions: list[tuple[int, Callable[[], None]]] = [
+            (4, self.feed),
+            (8, self.carry),
+            (3, self.answer),
+            (1, lambda: self.daemon.written_down(whole=self.random.random() < 0.7)),
+            (2, self.tick),
+            (1, self.kill),
+        ]
+        while sum(self._fed) < STREAMS * PARTS or self._kills:
+            self.random.choices([act for _, act in actions], [weight for weight, _ in actions])[0]()
+        self.shipper.take([Closed(f"s{number}") for number in range(STREAMS)], self.now)
+        self.shipper.flush(self.now)
+        self._trouble = 0.0
+        for _ in range(_MOST_STEPS):
+            if self.shipper.flushed and not self.shipper._windows:
+                break
+            self.carry()
+            self.answer()
+        else:
+            raise AssertionError("not all was acknowledged")
+        self.daemon.aggregator.tick()
+        session = self.daemon.aggregator.jobs["job"]
+        last = detail_of(session, UNTIL_S).last_word
+        assert last is not None
+        assert not [reason for reason in self.shipper.counters if reason.startswith("events_dropped")]
+        assert session.losses.known(ended=True) == {}
+        totals, written, graph, *others = told(session)
+        assert isinstance(graph, Graph)
+        # How many calls were at once is a sum that depends on which stream came first.
+        activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]
+        same = graph.model_copy(update={"activities": activities})
+        return [totals, written, same, *others, last.model_copy(update={"made_at_s": 0.0})]
+
+    def feed(self) -> None:
+        number = self.random.randrange(STREAMS)
+        if (part := self._fed[number]) == PARTS:
+            return
+        self._fed[number] += 1
+        interner = self._interners[number]
+        # as many for no two streams: rows with equal sums stand in the order in which they came
+        batch = periodic_batch(interner, periods=6 + number, until_s=UNTIL_S - 1000 + 60 * part + number)
+        self.shipper.take([Chunk(f"s{number}", batch, interner.take_fresh())], self.now)
+
+    def carry(self) -> None:
+        self.now += _STEP_S * self.random.choice((1, 1, 1, 30))
+        for message in self.shipper.outgoing(self.now):
+            for frames in self._fate(message):
+                self._back(self.daemon.durability.receive(self._identity, frames, self.now))
+
+    def answer(self) -> None:
+        self._back(self.daemon.answers())
+
+    def tick(self) -> None:
+        self.daemon.aggregator.tick()
+        self.daemon.durability.tick(self.now)
+
+    def kill(self) -> None:
+        if not self._kills:
+            return
+        self._kills -= 1
+        self._lives += 1
+        copy = self._folder / str(self._lives)
+        self.daemon.be_killed(copy, self.random.random())
+        self.daemon = Daemon(copy)
+        self._identity = str(self._lives).encode()  # the connection is another one
+
+    def close(self) -> None:
+        self.daemon.keeping.close()
+
+    def _back(self, replies: list[Reply]) -> None:
+        for identity, frames in replies:
+            if identity == self._identity:
+                for each in self._fate(frames):
+                    self.shipper.receive(each, self.now)
+
+    def _fate(self, frames: list[Frame]) -> list[list[Frame]]:
+        fate = self.random.random()
+        return [] if fate < self._trouble else [frames, frames] if fate < 2 * self._trouble else [frames]
