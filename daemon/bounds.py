@@ -80,6 +80,9 @@ BOUNDS: Final[Mapping[str, Bound]] = {
         "streams of further collectors are refused likewise",
         "`losses`",
     ),
+    "contention.max_jobs": Bound(
+        "", "iotide_contention_jobs_left_out", "further jobs are not looked at for contention; the latest active are"
+    ),
     "http_limits.connections": Bound("http_refused", "iotide_http_refused_total", "further connections get 503"),
     "journal.quota_bytes": Bound(
         "journal_unwritten:quota",
@@ -126,6 +129,7 @@ HARMLESS: Final[Mapping[str, str]] = {
     "bounds.remembered_streams": "a repetition that is so late is answered as unknown",
     "journal.segment_bytes": "no bound",
     "bounds.credit": "batches wait with their collector",
+    "contention.phases_ahead": "how far a forecast reaches",
     "detect.window_hits": "no bound",
     "detect.window_flushes": "how far a window reaches",
     "detect.ring_bins": "how far a signal reaches; what comes later than that is iotide_signal_dropped_bytes_total",

@@ -17,6 +17,7 @@ from .aggregator import Aggregator
 from .archiving.archives import Archives
 from .bounds import Reached
 from .clocks import Clocks
+from .contention import ContentionWatch
 from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
 from .jobs.job_ids import clean_job
@@ -70,6 +71,8 @@ class Server:
         self.archives = self._archives(settings)
         self.sink: Sink = self.archives or self.aggregator
         self._ingest = None if embedded else self._make_ingest(settings)
+        several = settings.contention.enabled and not embedded  # who embeds it has one job
+        self._contention = ContentionWatch(self.aggregator, settings.contention) if several else None
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
@@ -111,6 +114,8 @@ class Server:
             work["answers"] = self._ingest.answer
         if self.http is not None:
             work["http"] = self.http.run
+        if self._contention is not None:
+            work["contention"] = self._contention.run
         tasks = [asyncio.create_task(lasting(name, each, self.aggregator.counters)) for name, each in work.items()]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -229,8 +234,13 @@ class Server:
         from .publish.metrics import AggregatorCollector, make_registry
 
         stats = self.stats
-        collector = AggregatorCollector(self.aggregator, lambda: stats, self._settings.max_job_series, time.time)
-        app = make_application(self.aggregator, make_registry(collector), self.not_ready, time.time, self._pages)
+        collector = AggregatorCollector(
+            self.aggregator, lambda: stats, self._settings.max_job_series, time.time, self._contention
+        )
+        registry = make_registry(collector)
+        app = make_application(
+            self.aggregator, registry, self.not_ready, time.time, self._pages, contention=self._contention
+        )
         server = HttpServer(
             app,
             address,

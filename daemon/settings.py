@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
+from ..analyzers.contention.settings import ContentionSettings
 from ..analyzers.dfg.settings import DfgSettings
 from ..analyzers.pipeline.settings import AnalyzerSettings
 from ..events import ConfigError
@@ -99,6 +100,9 @@ class AggregatorSettings(AnalyzerSettings):
     http_limits: HttpSettings = Field(default_factory=HttpSettings, description="Bounds of HTTP's connections.")
     journal: JournalSettings = Field(
         default_factory=JournalSettings, description="What a daemon that is killed leaves to the next one."
+    )
+    contention: ContentionSettings = Field(
+        default_factory=ContentionSettings, description="How contention between jobs is looked for."
     )
     archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
 

@@ -21,7 +21,7 @@ class Latency(Model):
 
 
 class IoPhase(Model):
-    """A time in which a job did I/O on one file system without a long pause."""
+    """A time in which a job moved data on one file system without a long pause."""
 
     start_s: float
     end_s: float
@@ -31,11 +31,6 @@ class IoPhase(Model):
     """That moved or flushed data."""
     seconds: float
     """Time in these calls, summed over threads and processes."""
-    metadata_calls: int = 0
-    """That opened, closed, made, named, removed or looked at files."""
-    metadata_seconds: float = 0.0
-    metadata_latency: Latency | None = None
-    """Of the metadata calls; None without any."""
     continues: bool = False
     """It goes on from the phase before: phases are told in pieces of a minute at most."""
 
@@ -43,6 +38,18 @@ class IoPhase(Model):
     def moved(self) -> int:
         """Bytes in both directions."""
         return self.bytes_read + self.bytes_written
+
+
+class MetadataPhase(Model):
+    """A time in which a job opened, closed, made, named, removed or looked at files without a long pause."""
+
+    start_s: float
+    end_s: float
+    calls: int
+    seconds: float
+    """Time in these calls, likewise."""
+    latency: Latency
+    continues: bool = False
 
 
 class FileSystemUse(Model):
@@ -69,6 +76,8 @@ class FileSystemUse(Model):
     metadata_seconds: float
     phases: list[IoPhase]
     """The latest ones, in the order of their starts."""
+    metadata_phases: list[MetadataPhase] = Field(default_factory=list)
+    """Those of metadata calls, likewise: who asks for the state of files all the time still has phases of data."""
 
 
 class JobFileSystems(Model):

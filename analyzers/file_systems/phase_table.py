@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 Rows = npt.NDArray[np.int64]
-PLACE, START, END, LONGEST, READ, WRITTEN, CALLS, BUSY, METADATA, METADATA_BUSY = range(10)
-"""Columns; times are ns. LONGEST: of the metadata calls. From BUCKETS on how many of these took how long."""
+LANE, START, END, LONGEST, READ, WRITTEN, CALLS, BUSY, METADATA, METADATA_BUSY = range(10)
+"""Columns; times are ns. LANE: twice the place, and one more for metadata calls. LONGEST: of these.
+
+From BUCKETS on how many of these took how long.
+"""
 BUCKETS: Final = 10
 BUCKET_COUNT: Final = 28
 WIDTH: Final = BUCKETS + BUCKET_COUNT
@@ -33,7 +36,7 @@ class PhaseTable:
         bound: phases held.
 
     Attributes:
-        rows: the phases, int64[n, columns], by place and start.
+        rows: the phases, int64[n, columns], by lane and start.
         dropped: phases that made room for later ones.
     """
 
@@ -51,7 +54,7 @@ class PhaseTable:
             return
         joined = self._joined(np.concatenate([self.rows[near], fresh]))
         rows = np.concatenate([self.rows[~near], joined])
-        self.rows = rows[np.lexsort((rows[:, START], rows[:, PLACE]))]
+        self.rows = rows[np.lexsort((rows[:, START], rows[:, LANE]))]
         if len(self.rows) > self._bound:
             self._drop()
 
@@ -60,7 +63,7 @@ class PhaseTable:
         if len(near) != 1:
             return False
         before = self.rows[near[0]]
-        if before[PLACE] != row[PLACE] or before[START] // PIECE_NS != row[START] // PIECE_NS:
+        if before[LANE] != row[LANE] or before[START] // PIECE_NS != row[START] // PIECE_NS:
             return False
         if int(before[READ:].max()) >= _LARGE or int(row[READ:].max()) >= _LARGE:
             return False
@@ -75,9 +78,9 @@ class PhaseTable:
 
     def _joined(self, rows: Rows) -> Rows:
         piece = rows[:, START] // PIECE_NS
-        order = np.lexsort((rows[:, START], piece, rows[:, PLACE]))
+        order = np.lexsort((rows[:, START], piece, rows[:, LANE]))
         rows, piece = rows[order], piece[order]
-        apart = (rows[1:, PLACE] != rows[:-1, PLACE]) | (piece[1:] != piece[:-1])
+        apart = (rows[1:, LANE] != rows[:-1, LANE]) | (piece[1:] != piece[:-1])
         until = rows[:, END].copy()
         borders = [0, *(np.flatnonzero(apart) + 1).tolist(), len(rows)]
         for begin, stop in pairwise(borders):
@@ -88,21 +91,21 @@ class PhaseTable:
             made = np.add.reduceat(rows, starts)
         else:
             made = np.minimum(np.add.reduceat(rows.astype(np.float64), starts), _MOST).astype(np.int64)
-        made[:, PLACE], made[:, START] = rows[starts, PLACE], rows[starts, START]
+        made[:, LANE], made[:, START] = rows[starts, LANE], rows[starts, START]
         made[:, END] = np.maximum.reduceat(rows[:, END], starts)
         made[:, LONGEST] = np.maximum.reduceat(rows[:, LONGEST], starts)
         return made
 
     def _drop(self) -> None:
-        """Drops the oldest phases of the places that have the most."""
-        place = self.rows[:, PLACE]
-        counts = np.bincount(place)
+        """Drops the oldest phases of the lanes that have the most."""
+        lane = self.rows[:, LANE]
+        counts = np.bincount(lane)
         keep = 1
         while int(np.minimum(counts, keep + 1).sum()) <= self._bound:  # which never is all of them
             keep += max(1, (self._bound - int(np.minimum(counts, keep + 1).sum())) // len(counts))
-        from_end = np.cumsum(counts)[place] - np.arange(len(place))  # 1 for a place's last
+        from_end = np.cumsum(counts)[lane] - np.arange(len(lane))  # 1 for a lane's last
         kept = from_end <= keep
-        self.dropped += len(place) - int(kept.sum())
+        self.dropped += len(lane) - int(kept.sum())
         self.rows = self.rows[kept]
 
 
@@ -118,7 +121,7 @@ def rows_of(place: Rows, way: npt.NDArray[np.int64], sums: Rows, start: Rows, en
         longest: of the calls, ns.
     """
     made = np.zeros((len(place), WIDTH), np.int64)
-    made[:, PLACE], made[:, START], made[:, END] = place, start, end
+    made[:, LANE], made[:, START], made[:, END] = 2 * place + (way >= METADATA_WAY), start, end
     moved, calls, busy = sums.T
     is_metadata = way >= METADATA_WAY
     made[:, READ] = np.where(way == 0, moved, 0)

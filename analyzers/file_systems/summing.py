@@ -75,7 +75,7 @@ def summed(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[
             ],
             np.int64,
         )
-        scratch, rows = np.empty((count, WIDTH + 1), np.int64), np.empty((_ROOM + 2 * count, WIDTH), np.int64)
+        scratch, rows = np.empty((2 * count, WIDTH + 1), np.int64), np.empty((_ROOM + 4 * count, WIDTH), np.int64)
         at = library.phases_sum(
             work.ctypes.data, at, length, scratch.ctypes.data, rows.ctypes.data, len(rows), ctypes.byref(written)
         )
@@ -119,5 +119,5 @@ def _counting(batch: EventBatch, counts: npt.NDArray[np.uint8]) -> npt.NDArray[n
 def totals_of(rows: Rows, places: int, columns: tuple[int, ...]) -> Rows:
     """Returns sums of columns by place, int64[places, columns]."""
     made = np.zeros((places, len(columns)), np.int64)
-    np.add.at(made, rows[:, table.PLACE], rows[:, columns])
+    np.add.at(made, rows[:, table.LANE] // 2, rows[:, columns])
     return made

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...results.file_systems import FileSystemUse, IoPhase, JobFileSystems, Latency
+from ...results.file_systems import FileSystemUse, IoPhase, JobFileSystems, Latency, MetadataPhase
 from ..file_groups import DATA, READS, WRITES
 from ..pipeline.analysis_queue import Taken
 from ..pipeline.contract import AnalyzerKind, JobContext
@@ -74,7 +74,7 @@ class FileSystemsAnalyzer:
 
         def result() -> JobFileSystems:
             made = [
-                _use(place, points[number], hosts, sums[number].tolist(), rows[rows[:, table.PLACE] == number], gap_s)
+                _use(place, points[number], hosts, sums[number].tolist(), rows, number, gap_s)
                 for number, (place, hosts) in enumerate(places)
                 if number < len(sums) and sums[number].any()
             ]
@@ -95,13 +95,10 @@ class FileSystemsAnalyzer:
 
 
 def _use(
-    place: Placed, points: list[str], hosts: list[str], sums: list[int], rows: table.Rows, gap_s: float
+    place: Placed, points: list[str], hosts: list[str], sums: list[int], rows: table.Rows, number: int, gap_s: float
 ) -> FileSystemUse:
     read, written, calls, busy, metadata, metadata_busy = sums
-    phases: list[IoPhase] = []
-    for row in rows:
-        phase = _phase(row, phases[-1].end_s if phases else None, gap_s)
-        phases.append(phase)
+    data, looks = (rows[rows[:, table.LANE] == 2 * number + lane] for lane in (0, 1))
     return FileSystemUse(
         file_system=place.name,
         place=place.spot.place if place.name != UNKNOWN else "unknown",
@@ -116,29 +113,41 @@ def _use(
         seconds=busy / 1e9,
         metadata_calls=metadata,
         metadata_seconds=metadata_busy / 1e9,
-        phases=phases,
+        phases=[_phase(row, goes_on) for row, goes_on in zip(data.tolist(), _continuing(data, gap_s), strict=True)],
+        metadata_phases=[
+            _metadata_phase(row, goes_on) for row, goes_on in zip(looks, _continuing(looks, gap_s), strict=True)
+        ],
     )
 
 
-def _phase(row: table.Rows, before_s: float | None, gap_s: float) -> IoPhase:
-    told = row.tolist()
-    latency = None
-    if told[table.METADATA]:
-        counts, longest = row[table.BUCKETS :], told[table.LONGEST]
-        median, high, highest = (quantile_s(counts, share, longest) for share in (0.5, 0.9, 0.99))
-        latency = Latency(median_s=median, p90_s=high, p99_s=highest, longest_s=longest / 1e9)
-    start_s = told[table.START] / 1e9
+def _continuing(rows: table.Rows, gap_s: float) -> list[bool]:
+    """Tells of each phase whether it goes on from the one before."""
+    pauses = rows[1:, table.START] - rows[:-1, table.END]
+    return [False, *(pauses <= int(gap_s * 1e9)).tolist()][: len(rows)]
+
+
+def _phase(row: list[int], goes_on: bool) -> IoPhase:
     return IoPhase(
-        start_s=start_s,
-        end_s=told[table.END] / 1e9,
-        bytes_read=told[table.READ],
-        bytes_written=told[table.WRITTEN],
-        calls=told[table.CALLS],
-        seconds=told[table.BUSY] / 1e9,
-        metadata_calls=told[table.METADATA],
-        metadata_seconds=told[table.METADATA_BUSY] / 1e9,
-        metadata_latency=latency,
-        continues=before_s is not None and start_s - before_s <= gap_s,
+        start_s=row[table.START] / 1e9,
+        end_s=row[table.END] / 1e9,
+        bytes_read=row[table.READ],
+        bytes_written=row[table.WRITTEN],
+        calls=row[table.CALLS],
+        seconds=row[table.BUSY] / 1e9,
+        continues=goes_on,
+    )
+
+
+def _metadata_phase(row: table.Rows, goes_on: bool) -> MetadataPhase:
+    counts, longest = row[table.BUCKETS :], int(row[table.LONGEST])
+    median, high, highest = (quantile_s(counts, share, longest) for share in (0.5, 0.9, 0.99))
+    return MetadataPhase(
+        start_s=int(row[table.START]) / 1e9,
+        end_s=int(row[table.END]) / 1e9,
+        calls=int(row[table.METADATA]),
+        seconds=int(row[table.METADATA_BUSY]) / 1e9,
+        latency=Latency(median_s=median, p90_s=high, p99_s=highest, longest_s=longest / 1e9),
+        continues=goes_on,
     )
 
 

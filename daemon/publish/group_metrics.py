@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily
 
 from ...results.models import Prediction
+from .families import Family
 
 _LONGEST: Final = 128
 _LABELS: Final = ("job_id", "kind", "group")
-
-
-class Family(NamedTuple):
-    """One metric: its kind, its meaning, its labels."""
-
-    kind: type[GaugeMetricFamily] | type[CounterMetricFamily]
-    help: str
-    labels: tuple[str, ...] = ()
-
 
 GROUP_FAMILIES: Final[dict[str, Family]] = {
     "iotide_job_group_period_seconds": Family(

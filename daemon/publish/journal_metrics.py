@@ -7,7 +7,7 @@ from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from .group_metrics import Family
+from .families import Family
 
 JOURNAL_FAMILIES: Final[dict[str, Family]] = {
     "iotide_journal_bytes": Family(GaugeMetricFamily, "Bytes that the files of the journal take."),

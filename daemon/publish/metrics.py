@@ -21,13 +21,16 @@ from ...analyzers.pipeline.registry import ANALYZERS
 from ...events.losses import BYTES, EVENTS
 from .. import lasting, listeners
 from ..aggregator import Aggregator
+from ..contention import ContentionWatch
 from ..ingest.ingest_core import IngestStats
 from ..jobs import failures
 from ..jobs.failures import AnalysisFailedError
 from ..jobs.job_state import State
 from ..jobs.job_summary import not_counted_of
 from ..jobs.session import SIGNAL, JobSession
-from .group_metrics import GROUP_FAMILIES, Family, add_groups
+from .contention_metrics import CONTENTION_FAMILIES, add_contention
+from .families import Family
+from .group_metrics import GROUP_FAMILIES, add_groups
 from .journal_metrics import JOURNAL_FAMILIES, add_journal
 
 _JOB: Final = ("job_id",)  # "job" is the label that Prometheus gives its targets
@@ -54,6 +57,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
     **GROUP_FAMILIES,
     **JOURNAL_FAMILIES,
+    **CONTENTION_FAMILIES,
     "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read of its data.", _JOB),
     "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote of its data.", _JOB),
     "iotide_job_uncounted_bytes_total": Family(
@@ -235,12 +239,18 @@ class AggregatorCollector(Collector):
     """Makes all metric families from an aggregator's state."""
 
     def __init__(
-        self, aggregator: Aggregator, stats: Callable[[], IngestStats], max_job_series: int, clock: Callable[[], float]
+        self,
+        aggregator: Aggregator,
+        stats: Callable[[], IngestStats],
+        max_job_series: int,
+        clock: Callable[[], float],
+        contention: ContentionWatch | None = None,
     ) -> None:
         self._aggregator = aggregator
         self._stats = stats
         self._max_job_series = max_job_series
         self._clock = clock
+        self._contention = contention
 
     def collect(self) -> Iterator[Metric]:
         """Yields every family that has a sample."""
@@ -256,6 +266,7 @@ class AggregatorCollector(Collector):
         self._add_jobs(add)
         self._add_ingest(add)
         self._add_losses(add)
+        add_contention(self._contention, self._aggregator.counters, add)
         yield from made.values()
 
     def _add_jobs(self, add: Callable[..., None]) -> None:

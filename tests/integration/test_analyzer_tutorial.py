@@ -124,7 +124,7 @@ async def test_it_is_switched_off_by_its_own_table() -> None:
     [
         ({"hours": {"enabled": "perhaps"}}, "analyzers.hours.enabled"),
         ({"hours": {"enable": True}}, "analyzers.hours.enable"),
-        ({"days": {}}, "analyzers.days: no analyzer has settings of this name; known: hours"),
+        ({"days": {}}, "analyzers.days: no analyzer has settings of this name; known: filesystems, hours"),
     ],
 )
 def test_wrong_settings_are_refused_by_name(tables: dict[str, object], named: str) -> None:

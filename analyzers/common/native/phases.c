@@ -7,7 +7,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define LARGEST ((int64_t)1 << 44) /* of one event, so that sums stay within 64 bits */
 
-enum { PLACE, START, END, LONGEST, READ, WRITTEN, CALLS, BUSY, METADATA, METADATA_BUSY, BUCKETS };
+enum { LANE, START, END, LONGEST, READ, WRITTEN, CALLS, BUSY, METADATA, METADATA_BUSY, BUCKETS };
 enum { WAY_READ, WAY_WRITE, WAY_FLUSH, WAY_METADATA };
 enum { COLUMN_START, COLUMN_DURATION, COLUMN_BYTES, COLUMN_KIND, COLUMN_FILE, COLUMN_DEPTH, COLUMN_HOST, COLUMN_COUNT };
 
@@ -36,10 +36,10 @@ static inline int64_t least(int64_t one, int64_t other) {
 }
 
 /* The last value of an open row is where its piece of time begins. */
-static inline void begin(int64_t *row, const struct work *work, int64_t place, int64_t start, int64_t end) {
+static inline void begin(int64_t *row, const struct work *work, int64_t lane, int64_t start, int64_t end) {
     memset(row, 0, (uint64_t)work->width * sizeof *row);
     row[work->width] = start - (start % work->piece + work->piece) % work->piece;
-    row[PLACE] = place;
+    row[LANE] = lane;
     row[START] = start;
     row[END] = end;
 }
@@ -61,17 +61,17 @@ static inline void add(int64_t *row, const struct work *work, uint8_t way, int64
     row[BUCKETS + (bits < 0 ? 0 : least(bits, work->buckets - 1))]++;
 }
 
-/* Sums events from the first on into rows, each of events of one place that are at most a gap apart and begin in one
- * piece of time. Stops before an event whose place is not known yet, and when there might be no room: room must be
- * twice the places at least. open has a row for each place, one value wider than a row. Returns where it stopped. */
+/* Sums events from the first on into rows, each of events of one lane (data, or metadata, of one place) that are at most
+ * a gap apart and begin in one piece of time. Stops before an event whose place is not known yet, and when there might be no room: room must be
+ * four times the places at least. open has a row for each lane, one value wider than a row. Returns where it stopped. */
 EXPORT uint64_t phases_sum(const struct work *given, uint64_t first, uint64_t count, int64_t *open, int64_t *rows,
                            uint64_t room, uint64_t *made) {
     const struct work copy = *given, *const work = &copy; /* which no store can change: it stays in registers */
-    uint64_t at = first, written = 0, most = room - (uint64_t)work->places;
-    int64_t used = -1;
+    uint64_t at = first, written = 0, most = room - 2 * (uint64_t)work->places;
+    int64_t used = -1, lanes = 2 * work->places;
     int64_t width = work->width, wider = width + 1;
-    for (int64_t place = 0; place < work->places; place++)
-        open[place * wider + PLACE] = -1;
+    for (int64_t lane = 0; lane < lanes; lane++)
+        open[lane * wider + LANE] = -1;
     for (; at < count && written < most; at++) {
         uint8_t kind = narrow(work, COLUMN_KIND, at), needs = work->needs[kind];
         uint32_t file;
@@ -89,13 +89,14 @@ EXPORT uint64_t phases_sum(const struct work *given, uint64_t first, uint64_t co
         if (host * work->places + place != used)
             work->used[used = host * work->places + place] = 1;
         int64_t start = wide(work, COLUMN_START, at), duration = wide(work, COLUMN_DURATION, at);
-        int64_t end = start + duration, *row = open + place * wider;
-        bool is_open = row[PLACE] >= 0;
+        int64_t end = start + duration, *row, lane = 2 * place + (way >= WAY_METADATA);
+        row = open + lane * wider;
+        bool is_open = row[LANE] >= 0;
         if (!is_open || start > row[END] + work->gap || end < row[START] - work->gap || start < row[width] ||
             start - row[width] >= work->piece) {
             if (is_open)
                 memcpy(rows + written++ * (uint64_t)width, row, (uint64_t)width * sizeof *row);
-            begin(row, work, place, start, end);
+            begin(row, work, lane, start, end);
         } else {
             row[START] = least(row[START], start);
             if (end > row[END])
@@ -103,9 +104,9 @@ EXPORT uint64_t phases_sum(const struct work *given, uint64_t first, uint64_t co
         }
         add(row, work, way, bytes, duration);
     }
-    for (int64_t place = 0; place < work->places; place++)
-        if (open[place * wider + PLACE] >= 0)
-            memcpy(rows + written++ * (uint64_t)width, open + place * wider, (uint64_t)width * sizeof *open);
+    for (int64_t lane = 0; lane < lanes; lane++)
+        if (open[lane * wider + LANE] >= 0)
+            memcpy(rows + written++ * (uint64_t)width, open + lane * wider, (uint64_t)width * sizeof *open);
     *made = written;
     return at;
 }

@@ -12,8 +12,10 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from .... import __version__
 from ...aggregator import Aggregator
+from ...contention import ContentionWatch
 from ...jobs.failures import AnalysisFailedError
 from .analysis_routes import analysis_routes
+from .contention_routes import contention_routes
 from .job_access import JobAccess
 from .job_routes import detail_route, job_routes
 from .page_routes import Pages, page_routes
@@ -25,6 +27,7 @@ def make_application(
     not_ready: Callable[[], str],
     clock: Callable[[], float],
     pages: Pages | None = None,
+    contention: ContentionWatch | None = None,
 ) -> FastAPI:
     """Makes the application.
 
@@ -34,6 +37,7 @@ def make_application(
         not_ready: says why the aggregator cannot work now, or "".
         clock: Unix time.
         pages: draws the pages of graphs; without it there are none.
+        contention: looks for contention between jobs; None where that is switched off.
     """
     app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
     app.router.redirect_slashes = False
@@ -72,6 +76,7 @@ def make_application(
     # A job's id may contain slashes, so that the longer path must come first.
     app.include_router(job_routes(access))
     app.include_router(analysis_routes(access))
+    app.include_router(contention_routes(contention))
     if pages is not None:
         app.include_router(page_routes(access, pages))
     app.include_router(detail_route(access))

@@ -1,0 +1,1 @@
+"""How jobs get into one another's way on file systems: a function of their public results."""

@@ -1,0 +1,80 @@
+"""What a file system can move: configured, or learnt from jobs that slowed one another down."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...results.contention import Capacity
+from ...results.models import Estimate
+from .loads import Load
+
+_FEWEST: Final = 5
+_SHARED: Final = 0.3  # of a stretch in which jobs overlap
+Floats = npt.NDArray[np.float64]
+_NONE: Final = np.zeros((0, 2))
+
+
+def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collection[str]) -> Capacity:
+    """Returns what is known of a file system's capacity.
+
+    Args:
+        configured: bytes/s, where the settings say.
+        loads: what all jobs do on it.
+        slowed: jobs that others slow down.
+    """
+    if configured is not None:
+        return Capacity(known="configured", bytes_per_s=Estimate(value=configured, low=configured, high=configured))
+    spans = _busy_spans(loads)
+    if not len(spans):
+        return Capacity(known="unknown")
+    start, end = spans.T
+    lasting = end - start
+    moved = sum((load.within(start, end, load.moved) for load in loads), np.zeros(len(spans)))
+    busy = np.array([load.within(start, end) for load in loads])
+    shared = np.maximum(busy.sum(axis=0) - lasting, 0.0)
+    victims = np.array([load.job in slowed for load in loads], np.bool_)
+    full = (shared > _SHARED * lasting) & (busy[victims] > 0).any(axis=0)
+    if int(full.sum()) >= _FEWEST:
+        low, value, high = (_weighted((moved / lasting)[full], shared[full], share) for share in (0.5, 0.8, 0.95))
+        return Capacity(known="learnt", bytes_per_s=Estimate(value=value, low=low, high=high))
+    most = _weighted(moved / lasting, lasting, 0.95)
+    return Capacity(known="at_least", bytes_per_s=Estimate(value=most, low=most, high=most))
+
+
+def alone_rates(load: Load, others: Sequence[Load]) -> float:
+    """Returns what a job moves in a second of its phases that nobody overlaps; of all phases where there are none."""
+    lasting = (load.end > load.start) & (load.moved > 0)
+    if not lasting.any():
+        return 0.0
+    start, end = load.start[lasting], load.end[lasting]
+    rates = load.moved[lasting] / (end - start)
+    overlapped = sum((other.within(start, end) for other in others if other is not load), np.zeros(len(start)))
+    alone = overlapped <= 0.02 * (end - start)
+    # small pieces beside the phases proper say nothing of them
+    weight = load.moved[lasting]
+    if alone.any():
+        return _weighted(rates[alone], weight[alone], 0.5)
+    return _weighted(rates, weight, 0.9)
+
+
+def _busy_spans(loads: Sequence[Load]) -> Floats:
+    """Returns the stretches in which some job moves data, float[n, 2]; a job's phases are whole in one."""
+    phases = np.concatenate([np.stack([load.start, load.end], axis=1)[load.moved > 0] for load in loads] or [_NONE])
+    phases = phases[np.argsort(phases[:, 0])]
+    if not len(phases):
+        return phases
+    until = np.maximum.accumulate(phases[:, 1])
+    first = np.flatnonzero(np.r_[True, phases[1:, 0] > until[:-1]])
+    spans = np.stack([phases[first, 0], until[np.r_[first[1:] - 1, len(phases) - 1]]], axis=1)
+    lasting: Floats = spans[spans[:, 1] > spans[:, 0]]
+    return lasting
+
+
+def _weighted(values: Floats, weights: Floats, share: float) -> float:
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    return float(values[order][min(int(np.searchsorted(total, share * total[-1])), len(values) - 1)])

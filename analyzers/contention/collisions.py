@@ -1,0 +1,129 @@
+"""Collisions that are to be expected: phases of several jobs at a time that want more than there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...results.contention import Collision, Delayed
+from ...results.models import Estimate
+from .scenarios import Expected, Scenarios
+
+Flags = npt.NDArray[np.bool_]
+_OVERLAP: Final = 0.05  # of the shorter phase
+_MOST: Final = 100
+Place = tuple[int, int]
+"""A job and one of its phases."""
+
+
+@dataclass(slots=True)
+class _Meeting:
+    """Phases that overlap in some scenarios."""
+
+    phases: dict[int, int]
+    happens: Flags
+    begins: npt.NDArray[np.float64] = field(repr=False)
+
+    def holds(self, place: Place) -> bool:
+        return self.phases.get(place[0]) == place[1]
+
+    def takes(self, one: Place, other: Place) -> bool:
+        return all(self.phases.get(job, phase) == phase for job, phase in (one, other))
+
+
+def collisions_of(
+    jobs: Sequence[Expected],
+    played: Scenarios,
+    capacity: float | None,
+    *,
+    limit: float | None,
+    least: float,
+    now_s: float,
+    file_system: str,
+) -> list[Collision]:
+    """Returns the collisions of one file system in the order of their starts, the likeliest hundred.
+
+    Args:
+        jobs: what was expected of each.
+        played: what became of it in each scenario.
+        capacity: bytes/s, where it is known.
+        limit: jobs that together want less than this do not collide; None: all do.
+        least: probability from which on a collision is told.
+        now_s: Unix time of now.
+        file_system: its identity.
+    """
+    meetings: list[_Meeting] = []
+    for one, other, happens, begins in sorted(_pairs(jobs, played, limit, least), key=lambda pair: -pair[2].mean()):
+        known = next((m for m in meetings if (m.holds(one) or m.holds(other)) and m.takes(one, other)), None)
+        if known is None:
+            meetings.append(_Meeting(dict([one, other]), happens, np.where(happens, begins, np.inf)))
+        else:
+            known.phases.update([one, other])
+            known.happens = known.happens | happens
+            known.begins = np.minimum(known.begins, np.where(happens, begins, np.inf))
+    meetings.sort(key=lambda meeting: -meeting.happens.mean())
+    told = [_told(meeting, jobs, played, capacity, now_s, file_system) for meeting in meetings[:_MOST]]
+    return sorted(told, key=lambda collision: collision.start_s.value)
+
+
+def _pairs(
+    jobs: Sequence[Expected], played: Scenarios, limit: float | None, least: float
+) -> list[tuple[Place, Place, Flags, npt.NDArray[np.float64]]]:
+    found = []
+    with np.errstate(invalid="ignore"):
+        lasting = played.end - played.start - played.delay
+        for one in range(len(jobs)):
+            for other in range(one + 1, len(jobs)):
+                if limit is not None and jobs[one].rate + jobs[other].rate <= limit:
+                    continue
+                begins = np.maximum(played.start[:, one, :, None], played.start[:, other, None, :])
+                ends = np.minimum(played.end[:, one, :, None], played.end[:, other, None, :])
+                shorter = np.minimum(lasting[:, one, :, None], lasting[:, other, None, :])
+                happens = ends - begins > _OVERLAP * shorter
+                likely = np.argwhere(happens.mean(axis=0) >= least)
+                found += [
+                    ((one, at), (other, beside), happens[:, at, beside], begins[:, at, beside])
+                    for at, beside in likely.tolist()
+                ]
+    return found
+
+
+def _told(
+    meeting: _Meeting,
+    jobs: Sequence[Expected],
+    played: Scenarios,
+    capacity: float | None,
+    now_s: float,
+    file_system: str,
+) -> Collision:
+    demand = sum(jobs[job].rate for job in meeting.phases)
+    rows = meeting.happens
+    return Collision(
+        file_system=file_system,
+        start_s=_estimate(meeting.begins[rows] + now_s),
+        probability=float(rows.mean()),
+        demand=demand,
+        excess=demand / capacity if capacity else 1.0,
+        jobs=[
+            Delayed(
+                job=jobs[job].job,
+                phase=phase,
+                start_s=_estimate(played.start[:, job, phase] + now_s),
+                volume_bytes=jobs[job].under_way if phase == 0 else jobs[job].volume,
+                delay_s=None if capacity is None else _estimate(np.maximum(played.delay[rows, job, phase], 0.0)),
+            )
+            for job, phase in sorted(meeting.phases.items())
+        ],
+    )
+
+
+def _estimate(values: npt.NDArray[np.float64]) -> Estimate:
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return Estimate(value=0.0, low=0.0, high=0.0)
+    low, middle, high = np.quantile(known, (0.05, 0.5, 0.95)).tolist()
+    return Estimate(value=middle, low=low, high=high)

@@ -1,0 +1,95 @@
+"""Whether phases that others overlap take longer than those alone: a test that neither drift nor outliers mislead."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...results.models import Estimate
+
+Floats = npt.NDArray[np.float64]
+_EXACT: Final = 40
+_FEWEST: Final = 3
+_INTERVAL: Final = 1.645
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What differences between shared phases and those alone around them say.
+
+    Attributes:
+        blocks: runs of shared phases that have phases alone beside them.
+        slowdown: the ratio, with its 90 % interval; None with fewer than three blocks.
+        p_value: probability of so large ranks if sharing made no difference (Wilcoxon's signed ranks, one-sided).
+    """
+
+    blocks: int
+    slowdown: Estimate | None
+    p_value: float
+
+
+def evidence_of(measure: Floats, shared: npt.NDArray[np.bool_], alone: npt.NDArray[np.bool_]) -> Evidence:
+    """Compares each run of shared phases with the runs alone right before and after it.
+
+    What changes slowly, such as a load that nobody knows of, is in both. A run counts once however long it is, as its
+    phases may have one cause.
+
+    Args:
+        measure: of each phase in the order of time, above 0.
+        shared: whether others overlapped it.
+        alone: whether nobody did; what is neither is left out.
+    """
+    rows = np.flatnonzero(shared | alone)
+    if not len(rows):
+        return Evidence(0, None, 1.0)
+    logs, is_shared = np.log(measure[rows]), shared[rows]
+    starts = np.flatnonzero(np.r_[True, is_shared[1:] != is_shared[:-1]])
+    means = np.add.reduceat(logs, starts) / np.diff(np.r_[starts, len(rows)])
+    blocks = np.flatnonzero(is_shared[starts])
+    differences = [
+        means[block] - np.mean([means[at] for at in (block - 1, block + 1) if 0 <= at < len(means)])
+        for block in blocks.tolist()
+        if len(means) > 1
+    ]
+    found = np.array(differences, np.float64)
+    if len(found) < _FEWEST:
+        return Evidence(len(found), None, 1.0)
+    middle = float(np.median(found))
+    spread = 1.4826 * float(np.median(np.abs(found - middle)))
+    wide = min(_INTERVAL * 1.2533 * spread / math.sqrt(len(found)), 50.0)
+    interval = Estimate(value=math.exp(middle), low=math.exp(middle - wide), high=math.exp(middle + wide))
+    return Evidence(len(found), interval, signed_rank(found))
+
+
+def signed_rank(differences: Floats) -> float:
+    """Returns the one-sided p-value of Wilcoxon's signed ranks: of positive differences as large as these.
+
+    >>> signed_rank(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    0.03125
+    """
+    values = differences[differences != 0]
+    count = len(values)
+    if not count:
+        return 1.0
+    ranks = _ranks(np.abs(values))
+    positive = float(ranks[values > 0].sum())
+    if count > _EXACT:
+        mean, deviation = count * (count + 1) / 4, math.sqrt(float((ranks**2).sum()) / 4)
+        return 0.5 * math.erfc((positive - mean - 0.5) / deviation / math.sqrt(2))
+    doubled = np.rint(2 * ranks).astype(np.int64)  # ties have halves
+    ways = np.zeros(int(doubled.sum()) + 1)
+    ways[0] = 1.0
+    for rank in doubled.tolist():
+        ways[rank:] = ways[rank:] + ways[: len(ways) - rank]
+    return float(ways[int(np.rint(2 * positive)) :].sum() / 2.0**count)
+
+
+def _ranks(values: Floats) -> Floats:
+    """Returns ranks from 1; equal values share the mean of theirs."""
+    _, number, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[number]

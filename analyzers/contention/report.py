@@ -1,0 +1,159 @@
+"""How jobs get into one another's way: their public results in, one result out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+import numpy as np
+
+from ...results.contention import Abstention, Capacity, Collision, Contention, FileSystemState, Slowdown
+from ...results.file_systems import FileSystemUse
+from .capacity import alone_rates, capacity_of
+from .collisions import collisions_of
+from .expected import expected_of
+from .loads import JobView, Load, busy_share
+from .scenarios import Expected, played
+from .settings import ContentionSettings
+from .slowdowns import MEASURES, Victim, slowdown_of
+
+_HOUR_S: Final = 3600.0
+_MINUTE_S: Final = 60.0
+_MOST_ON_ONE: Final = 64
+_SCENARIOS: Final = 200
+_SEED: Final = 1
+_UNKNOWN: Final = "unknown"
+
+
+def contention_of(views: Sequence[JobView], settings: ContentionSettings, now_s: float) -> Contention:
+    """Returns what jobs do to one another.
+
+    It knows nothing but the results of each job, and changes nothing, so that it may run anywhere.
+
+    Args:
+        views: the jobs, the latest active first.
+        settings: bounds, capacities, and what it takes to claim something.
+        now_s: Unix time.
+    """
+    looked_at = [view for view in views[: settings.max_jobs] if not view.use.own_clock]
+    states, slowdowns, collisions = [], [], []
+    uses = _by_file_system(looked_at, now_s)
+    all_victims = {name: _victims(users, now_s) for name, users in uses.items()}
+    tests = sum(victim.tested() for victims in all_victims.values() for victim in victims)
+    for name, users in uses.items():
+        loads = [Load.of(view, use, now_s - _HOUR_S) for view, use in users]
+        found = _slowdowns(name, all_victims[name], tests, settings)
+        slowed = {each.job for each in found if each.verdict == "slowed" and each.measure == "data"}
+        capacity = capacity_of(settings.capacity.get(name), loads, slowed)
+        states.append(_state(name, users, loads, capacity, now_s))
+        slowdowns += found
+        collisions += _collisions(name, users, loads, capacity, settings, now_s)
+    return Contention(
+        made_at_s=now_s,
+        horizon_s=settings.horizon_s,
+        completeness=min((view.completeness for view in looked_at), default=1.0),
+        jobs=len(looked_at),
+        jobs_left_out=len(views) - len(views[: settings.max_jobs]),
+        file_systems=states,
+        slowdowns=slowdowns,
+        collisions=sorted(collisions, key=lambda each: each.start_s.value),
+        abstained=_abstained(views[: settings.max_jobs], settings),
+    )
+
+
+Users = list[tuple[JobView, FileSystemUse]]
+
+
+def _by_file_system(views: Sequence[JobView], now_s: float) -> dict[str, Users]:
+    """Returns who used which file system in the last hour, the one with the most bytes first."""
+    users: dict[str, Users] = {}
+    for view in views:
+        for use in view.use.file_systems:
+            ends = [*(each.end_s for each in use.phases[-1:]), *(each.end_s for each in use.metadata_phases[-1:])]
+            latest = max(ends, default=0.0)
+            if use.file_system != _UNKNOWN and latest > now_s - _HOUR_S:
+                users.setdefault(use.file_system, []).append((view, use))
+    for name, found in users.items():
+        found.sort(key=lambda each: (-each[1].bytes_read - each[1].bytes_written, each[0].summary.job))
+        users[name] = found[:_MOST_ON_ONE]
+    return dict(sorted(users.items()))
+
+
+def _victims(users: Users, now_s: float) -> list[Victim]:
+    victims = []
+    for measure in MEASURES if len(users) > 1 else ():
+        loads = [Load.of(view, use, now_s - _HOUR_S, measure) for view, use in users]
+        victims += [Victim.of(load, loads, measure) for load in loads]
+    return victims
+
+
+def _slowdowns(name: str, victims: Sequence[Victim], tests: int, settings: ContentionSettings) -> list[Slowdown]:
+    found = [slowdown_of(victim, tests, settings) for victim in victims]
+    return [each.model_copy(update={"file_system": name}) for each in found if each is not None]
+
+
+def _state(name: str, users: Users, loads: Sequence[Load], capacity: Capacity, now_s: float) -> FileSystemState:
+    since = now_s - _MINUTE_S
+    span = np.array([since]), np.array([now_s])
+    return FileSystemState(
+        file_system=name,
+        place=users[0][1].place,
+        type=users[0][1].type,
+        capacity=capacity,
+        jobs=[view.summary.job for view, _ in users],
+        bandwidth=float(sum(load.within(*span, load.moved)[0] for load in loads)) / _MINUTE_S,
+        busy=busy_share(loads, since, now_s),
+    )
+
+
+def _collisions(
+    name: str, users: Users, loads: Sequence[Load], capacity: Capacity, settings: ContentionSettings, now_s: float
+) -> list[Collision]:
+    expected: list[Expected] = []
+    for (view, use), load in zip(users, loads, strict=True):
+        if view.completeness < settings.min_completeness or view.prediction is None or not view.prediction.periodic:
+            continue
+        found = expected_of(
+            view,
+            use,
+            alone_rates(load, loads),
+            now_s,
+            horizon_s=settings.horizon_s,
+            phases_ahead=settings.phases_ahead,
+        )
+        if found is not None:
+            expected.append(found)
+    if len(expected) < 2:
+        return []
+    known = capacity.bytes_per_s.value if capacity.bytes_per_s is not None else None
+    firm = known if capacity.known in ("configured", "learnt") else None
+    if firm is not None:  # what a job was seen to move alone is no more than there is
+        expected = [replace(each, rate=min(each.rate, firm)) for each in expected]
+    scenarios = played(expected, firm, settings.horizon_s, _SCENARIOS, _SEED)
+    return collisions_of(
+        expected,
+        scenarios,
+        firm,
+        limit=known,
+        least=settings.min_probability,
+        now_s=now_s,
+        file_system=name,
+    )
+
+
+def _abstained(views: Sequence[JobView], settings: ContentionSettings) -> list[Abstention]:
+    told = []
+    for view in views:
+        job, share = view.summary.job, view.completeness
+        reasons: list[tuple[Literal["forecast", "both"], str]] = []
+        if view.use.own_clock:
+            reasons.append(("both", "its trace has a clock of its own"))
+        elif share < settings.min_completeness:
+            reasons.append(("both", f"{1 - share:.1%} of its calls, or more, were lost"))
+        elif view.prediction is None or not view.prediction.periodic or view.prediction.next_phase is None:
+            reasons.append(("forecast", "no rhythm is known of it, or no next phase"))
+        if not view.use.own_clock and view.use.file_systems and view.use.file_systems[0].file_system == _UNKNOWN:
+            reasons.append(("both", "the file system of most of its bytes is not known"))
+        told += [Abstention(job=job, what=what, reason=why, completeness=share) for what, why in reasons]
+    return told

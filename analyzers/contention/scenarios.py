@@ -1,0 +1,157 @@
+"""What may come: phases of jobs drawn from their predictions, and what becomes of them on one bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+_DONE: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a job is expected to do on one file system. Times are seconds from now.
+
+    Attributes:
+        job: whose.
+        rate: bytes/s that it moves alone.
+        start: when the next phase starts.
+        start_deviation: standard deviation of that, and of each further compute time.
+        on_time: probability that the prediction holds; else the next phase comes anywhere in a period.
+        period: mean time between starts of phases.
+        period_deviation: standard deviation of the mean.
+        growth: by which share of the mean each period is longer than the one before.
+        volume, volume_deviation: bytes of a phase.
+        under_way: bytes that the phase which goes on still has to move; 0 where none does.
+        phases: how many phases are looked at.
+    """
+
+    job: str
+    rate: float
+    start: float
+    start_deviation: float
+    on_time: float
+    period: float
+    period_deviation: float
+    growth: float
+    volume: float
+    volume_deviation: float
+    under_way: float
+    phases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scenarios:
+    """What became of the phases, each array of shape [scenarios, jobs, phases]; phase 0 is the one that goes on.
+
+    Attributes:
+        start, end: seconds from now; NaN for a phase that there is not.
+        delay: by how much longer it took than alone.
+    """
+
+    start: Floats
+    end: Floats
+    delay: Floats
+
+
+def played(jobs: Sequence[Expected], capacity: float | None, horizon: float, count: int, seed: int) -> Scenarios:
+    """Draws scenarios and plays them.
+
+    A job keeps to its compute time between phases and to their volumes; how long a phase takes is a matter of all jobs,
+    which share the capacity max-min fairly.
+
+    Args:
+        jobs: what is expected of each.
+        capacity: bytes/s; None where it is not known: then nobody delays anybody.
+        horizon: phases that would start later are left out.
+        count: scenarios.
+        seed: the same gives the same.
+    """
+    chance = np.random.default_rng(seed)
+    most = max((job.phases for job in jobs), default=0)
+    gaps, volumes = np.full((count, len(jobs), most), np.inf), np.zeros((count, len(jobs), most + 1))
+    for number, job in enumerate(jobs):
+        gaps[:, number, : job.phases], volumes[:, number, 1 : job.phases + 1] = _drawn(job, count, chance)
+        volumes[:, number, 0] = job.under_way
+    return _shared(gaps, volumes, np.array([job.rate for job in jobs]), capacity, horizon)
+
+
+def _drawn(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floats, Floats]:
+    """Returns compute times before each phase (the first from now on) and volumes, float[count, phases]."""
+    phases = np.arange(job.phases)
+    volume = np.maximum(
+        job.volume + job.volume_deviation * chance.standard_normal((count, job.phases)), 0.01 * job.volume
+    )
+    alone = job.volume / job.rate
+    lasting = job.period + job.period_deviation * chance.standard_normal((count, 1))
+    lasting = lasting * (1 + job.growth * phases)
+    gaps = np.maximum(lasting - alone, 0.0) + job.start_deviation * chance.standard_normal((count, job.phases))
+    first = job.start + job.start_deviation * chance.standard_normal(count)
+    # it has not come yet: what lies behind us is drawn again from what lies ahead
+    behind = first < 0
+    first[behind] = np.abs(first[behind]) * chance.random(int(behind.sum()))
+    wrong = chance.random(count) >= job.on_time
+    first[wrong] = chance.random(int(wrong.sum())) * job.period
+    gaps[:, 0] = first
+    return np.maximum(gaps, 0.0), volume
+
+
+def _shared(gaps: Floats, volumes: Floats, limits: Floats, capacity: float | None, horizon: float) -> Scenarios:
+    count, jobs, most = gaps.shape
+    shape = (count, jobs, most + 1)
+    starts, ends = np.full(shape, np.nan), np.full(shape, np.nan)
+    now = np.zeros((count, 1))
+    left = volumes[:, :, 0].copy()
+    active = left > 0
+    starts[:, :, 0][active] = 0.0
+    phase = np.zeros((count, jobs), np.int64)
+    # where a phase goes on, the next one was predicted from now on, and does not come before its end
+    due = gaps[:, :, 0].copy() if most else np.full((count, jobs), np.inf)
+    for _ in range(2 * jobs * (most + 1)):
+        rates = shares(active, limits, capacity)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ending = np.where(active, now + left / rates, np.inf)
+        begins = np.where(active, np.inf, due)
+        step = np.minimum(ending.min(axis=1, initial=np.inf), begins.min(axis=1, initial=np.inf))[:, None]
+        going = np.isfinite(step) & (step <= horizon)
+        if not going.any():
+            break
+        step = np.where(going, step, now)
+        left = np.where(active, np.maximum(left - rates * (step - now), 0.0), left)
+        now = step
+        ended = going & active & (ending <= now + _DONE)
+        begun = going & ~active & (begins <= now + _DONE)
+        for rows, times in ((ended, ends), (begun, starts)):
+            scenario, job = np.nonzero(rows)
+            if rows is begun:
+                phase[rows] += 1
+                left[rows] = volumes[scenario, job, phase[rows]]
+            times[scenario, job, phase[rows]] = now[scenario, 0]
+        following = np.take_along_axis(
+            np.concatenate([gaps, np.full((count, jobs, 1), np.inf)], axis=2), phase[:, :, None], axis=2
+        )[:, :, 0]
+        due = np.where(ended, np.where(phase == 0, np.maximum(due, now), now + following), due)
+        active = (active & ~ended) | begun
+    with np.errstate(invalid="ignore"):
+        delay = ends - starts - volumes / limits[None, :, None]
+    return Scenarios(starts, ends, delay)
+
+
+def shares(active: npt.NDArray[np.bool_], limits: Floats, capacity: float | None) -> Floats:
+    """Returns what each job gets, float[scenarios, jobs], max-min fair: equal shares, but nobody above its limit."""
+    wanted = np.where(active, limits, 0.0)
+    if capacity is None:
+        return wanted
+    order = np.argsort(limits)
+    rates, free, waiting = np.zeros(active.shape), np.full(len(active), capacity), active.sum(axis=1)
+    for job in order.tolist():
+        here = active[:, job]
+        rates[here, job] = np.minimum(limits[job], free[here] / np.maximum(waiting[here], 1))
+        free = free - rates[:, job]
+        waiting = waiting - here
+    return rates

@@ -1,0 +1,168 @@
+"""What other jobs cost a job: its phases that others overlapped against those that nobody did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...results.contention import Culprit, Measure, Slowdown, Verdict
+from .evidence import Evidence, Floats, evidence_of
+from .loads import Load
+from .settings import ContentionSettings
+
+_ALONE: Final = 0.02  # share of a phase's time that others may overlap
+_SHARED: Final = 0.3
+_LEAST_SHARE: Final = 0.1  # of what all others did; who did less is not named
+_EXPLAINED: Final = 0.5  # of what a job lost, as a share of what the others got
+_FEWEST_BLOCKS: Final = 5
+MEASURES: Final[tuple[Measure, ...]] = ("data", "metadata")
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A job's phases on a file system with what others did meanwhile.
+
+    Attributes:
+        load: the job's.
+        rows: phases that have the measure.
+        measure: time a byte, or of a metadata call.
+        overlap: share of each phase's time that each other job overlapped, float[others, phases].
+        others: these jobs.
+    """
+
+    load: Load
+    kind: Measure
+    rows: npt.NDArray[np.intp]
+    measure: Floats
+    overlap: Floats
+    others: list[Load]
+
+    @classmethod
+    def of(cls, load: Load, others: Sequence[Load], kind: Measure) -> Victim:
+        """Looks at what others did during a job's phases."""
+        rows = np.flatnonzero((load.moved > 0) & (load.seconds > 0) & (load.end > load.start))
+        start, end = load.start[rows], load.end[rows]
+        meeting = [other for other in others if other is not load and len(other.start)]
+        overlap = np.array([other.within(start, end) / (end - start) for other in meeting]).reshape(
+            len(meeting), len(rows)
+        )
+        here = overlap.max(axis=1, initial=0.0) > _ALONE
+        return cls(
+            load,
+            kind,
+            rows,
+            load.seconds[rows] / load.moved[rows],
+            overlap[here],
+            [o for o, h in zip(meeting, here, strict=True) if h],
+        )
+
+    @property
+    def alone(self) -> npt.NDArray[np.bool_]:
+        """Whether nobody overlapped each phase."""
+        found: npt.NDArray[np.bool_] = self.overlap.sum(axis=0) <= _ALONE
+        return found
+
+    @property
+    def shared(self) -> npt.NDArray[np.bool_]:
+        """Whether others did."""
+        found: npt.NDArray[np.bool_] = self.overlap.max(axis=0, initial=0.0) >= _SHARED
+        return found
+
+    def tested(self) -> int:
+        """Returns how many tests there will be."""
+        return 1 + len(self.others) if self.alone.any() and self.shared.any() else 0
+
+
+def slowdown_of(victim: Victim, tests: int, settings: ContentionSettings) -> Slowdown | None:
+    """Returns what is known of a job on a file system; None where it never did I/O beside others.
+
+    Args:
+        victim: the job.
+        tests: how many tests there are in all: the more, the surer each one has to be.
+        settings: what it takes to claim something.
+    """
+    alone, shared = victim.alone, victim.shared
+    if not shared.any():
+        return None
+    found = evidence_of(victim.measure, shared, alone)
+    p_value = min(1.0, found.p_value * max(tests, 1))
+    completeness = min([victim.load.completeness, *(other.completeness for other in victim.others)])
+    verdict = _verdict(found, p_value, settings)
+    culprits: list[Culprit] = []
+    why = ""
+    if victim.load.completeness < settings.min_completeness:
+        verdict, why = "unsure", "too much of the job's calls was lost"
+    elif found.blocks < _FEWEST_BLOCKS:
+        why = "there are too few phases that nobody overlapped to compare with"
+    elif verdict == "slowed":
+        culprits, why = _culprits(victim, found, tests, settings)
+    return Slowdown(
+        job=victim.load.job,
+        file_system="",
+        measure=victim.kind,
+        verdict=verdict,
+        slowdown=found.slowdown,
+        p_value=p_value,
+        alone_phases=int(alone.sum()),
+        shared_phases=int(shared.sum()),
+        blocks=found.blocks,
+        completeness=completeness,
+        culprits=culprits,
+        no_culprit=why,
+    )
+
+
+def _verdict(found: Evidence, p_value: float, settings: ContentionSettings) -> Verdict:
+    if found.slowdown is None or found.blocks < _FEWEST_BLOCKS:
+        return "unsure"
+    if p_value <= settings.p_value and found.slowdown.value >= settings.min_slowdown and found.slowdown.low > 1:
+        return "slowed"
+    return "not_slowed" if found.slowdown.high < settings.min_slowdown else "unsure"
+
+
+def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionSettings) -> tuple[list[Culprit], str]:
+    """Returns who did it, or why nobody can be named."""
+    incomplete = [other.job for other in victim.others if other.completeness < settings.min_completeness]
+    if incomplete:
+        return [], f"calls were lost of {', '.join(incomplete[:3])}, which did I/O at the same time"
+    shared = victim.shared
+    rows = victim.rows[shared]
+    start, end = victim.load.start[rows], victim.load.end[rows]
+    moved = np.array([float(other.within(start, end, other.moved).sum()) for other in victim.others])
+    together = np.array([float(other.within(start, end).sum()) for other in victim.others])
+    if not _explains(victim, found, float(moved.sum())):
+        return [], "what the others did then is too little: there is a load that is not known"
+    told = []
+    for at, other in enumerate(victim.others):
+        share = min(float(moved[at] / max(moved.sum(), 1e-9)), 1.0)
+        if share < _LEAST_SHARE:
+            continue
+        own = evidence_of(victim.measure, victim.overlap[at] >= _SHARED, victim.alone)
+        p_value = min(1.0, own.p_value * max(tests, 1))
+        if own.slowdown is None or _verdict(own, p_value, settings) != "slowed":
+            continue
+        told.append(
+            Culprit(
+                job=other.job,
+                user=other.user,
+                done=int(moved[at]),
+                share=share,
+                overlap_s=float(together[at]),
+                slowdown=own.slowdown,
+                p_value=p_value,
+            )
+        )
+    told.sort(key=lambda one: -one.share)
+    return told, "" if told else "no single job explains it"
+
+
+def _explains(victim: Victim, found: Evidence, done: float) -> bool:
+    """Tells whether what others did is of the size of what the job lost: what it would have done in the same time."""
+    if found.slowdown is None:
+        return False
+    own = float(victim.load.moved[victim.rows[victim.shared]].sum())
+    return done >= _EXPLAINED * own * (found.slowdown.value - 1)

@@ -1,0 +1,132 @@
+"""Looks for contention between the aggregator's jobs now and then, in a bounded share of a core."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from ..analyzers.contention.settings import ContentionSettings
+from .jobs.failures import AnalysisFailedError
+from .jobs.job_summary import summary_of
+
+if TYPE_CHECKING:
+    from ..analyzers.contention.loads import JobView
+    from ..results.contention import Contention
+    from ..results.file_systems import JobFileSystems
+    from ..results.models import JobSummary, Prediction
+    from .aggregator import Aggregator
+    from .jobs.session import JobSession
+
+LOOKS: Final = "contention_looks"
+FAILURES: Final = "contention_failures"
+_SHORTEST_S: Final = 5.0  # a job whose phases are asked for
+_SLICE_S: Final = 0.005
+_log = logging.getLogger(__name__)
+
+
+class ContentionWatch:
+    """Makes a ``Contention`` of all jobs every interval, in a thread; results of jobs are copied in slices before.
+
+    Args:
+        aggregator: whose jobs.
+        settings: how often, and what is claimed.
+
+    Attributes:
+        latest: what was found last; None before the first look.
+        seconds: CPU time of all looks.
+    """
+
+    def __init__(self, aggregator: Aggregator, settings: ContentionSettings) -> None:
+        self.latest: Contention | None = None
+        self.seconds = 0.0
+        self._aggregator = aggregator
+        self._settings = settings
+        self._looking = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Looks until cancelled."""
+        while True:
+            before = self.seconds
+            await asyncio.sleep(self._settings.interval_s)
+            if self._worth_a_look():
+                try:
+                    await self.look()
+                except Exception:
+                    self._aggregator.counters[FAILURES] += 1
+                    _log.exception("contention between jobs cannot be told")
+            await asyncio.sleep((self.seconds - before) * (1 / self._settings.share - 1))
+
+    async def current(self) -> Contention:
+        """Returns what was found last, after a look if there was none."""
+        return self.latest or await self.look()
+
+    async def look(self) -> Contention:
+        """Looks now."""
+        async with self._looking:
+            from ..analyzers.contention.report import contention_of  # which few commands need
+
+            begun = time.thread_time()
+            now_s = self._aggregator.clock()
+            copied = await self._copied(now_s)
+            self.seconds += time.thread_time() - begun
+
+            def work() -> Contention:
+                start = time.thread_time()
+                try:
+                    return contention_of([_view(each) for each in copied], self._settings, now_s)
+                finally:
+                    self.seconds += time.thread_time() - start
+
+            found = await asyncio.to_thread(work)
+            self.latest = found
+            self._aggregator.counters[LOOKS] += 1
+            return found
+
+    def _worth_a_look(self) -> bool:
+        return self.latest is not None or any(map(_has_phases, self._aggregator.jobs.values()))
+
+    async def _copied(self, now_s: float) -> list[_Copied]:
+        sessions = sorted(self._aggregator.jobs.values(), key=lambda session: -session.heard_at_s)
+        copied: list[_Copied] = []
+        paused_s = time.monotonic()
+        for session in sessions:
+            if len(copied) > self._settings.max_jobs:
+                break
+            if (one := _copy(session, now_s)) is not None:
+                copied.append(one)
+            if time.monotonic() - paused_s > _SLICE_S:
+                await asyncio.sleep(0)
+                paused_s = time.monotonic()
+        return copied
+
+
+_Copied = tuple["JobSummary", Callable[[], "JobFileSystems"], "Prediction | None"]
+
+
+def _has_phases(session: JobSession) -> bool:
+    return session.span_s >= _SHORTEST_S and not session.own_clock
+
+
+def _copy(session: JobSession, now_s: float) -> _Copied | None:
+    """Copies the results of a job; None where it has none that count."""
+    if not _has_phases(session):
+        return None
+    try:
+        analyzer = session.analyzers.reporting("filesystems")
+        if analyzer is None:
+            return None
+        with session.failures.asking("filesystems"):
+            use = analyzer.frozen()
+    except AnalysisFailedError:
+        return None
+    return summary_of(session, now_s), use, session.prediction  # type: ignore[return-value]
+
+
+def _view(copied: _Copied) -> JobView:
+    from ..analyzers.contention.loads import JobView
+
+    summary, use, prediction = copied
+    return JobView(summary, use(), prediction)

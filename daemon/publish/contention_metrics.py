@@ -1,0 +1,92 @@
+"""Metrics of contention between jobs, from the last look."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+from ...results.contention import Collision, Contention
+from ..contention import FAILURES, LOOKS, ContentionWatch
+from .families import Family
+
+_MOST: Final = 100  # file systems, and jobs slowed down, with series of their own
+_PLACE: Final = ("file_system",)
+CONTENTION_FAMILIES: Final[dict[str, Family]] = {
+    "iotide_filesystem_capacity_bytes_per_second": Family(
+        GaugeMetricFamily,
+        "What a file system can move, by how that is known: configured, learnt, or at_least.",
+        (*_PLACE, "known"),
+    ),
+    "iotide_filesystem_bandwidth_bytes_per_second": Family(
+        GaugeMetricFamily, "What jobs moved on a file system, mean over the minute before the last look.", _PLACE
+    ),
+    "iotide_filesystem_busy_ratio": Family(
+        GaugeMetricFamily, "Share of that minute in which a job did I/O on it, 0 to 1.", _PLACE
+    ),
+    "iotide_filesystem_collision_start_timestamp_seconds": Family(
+        GaugeMetricFamily, "When the next collision of jobs on a file system is expected, Unix time.", _PLACE
+    ),
+    "iotide_filesystem_collision_probability_ratio": Family(
+        GaugeMetricFamily, "Probability of this collision, 0 to 1.", _PLACE
+    ),
+    "iotide_filesystem_collision_jobs": Family(GaugeMetricFamily, "Jobs in this collision.", _PLACE),
+    "iotide_filesystem_collision_delay_seconds": Family(
+        GaugeMetricFamily, "Longest delay of a job in it; absent where the capacity is not known.", _PLACE
+    ),
+    "iotide_job_slowdown_ratio": Family(
+        GaugeMetricFamily,
+        "How much longer calls of a job take in phases that other jobs overlap; of jobs slowed down for sure.",
+        ("job_id", "file_system", "measure"),
+    ),
+    "iotide_contention_jobs_abstained": Family(
+        GaugeMetricFamily, "Jobs of which too little arrived, or is known, to claim something."
+    ),
+    "iotide_contention_jobs_left_out": Family(GaugeMetricFamily, "Jobs beyond contention.max_jobs."),
+    "iotide_contention_looks_total": Family(CounterMetricFamily, "Looks for contention between jobs."),
+    "iotide_contention_failures_total": Family(CounterMetricFamily, "Looks that failed."),
+    "iotide_contention_seconds_total": Family(CounterMetricFamily, "CPU time of these looks."),
+}
+
+
+def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: Callable[..., None]) -> None:
+    """Adds the samples of the last look, if there was one."""
+    if watch is None:
+        return
+    add("iotide_contention_looks_total", counters[LOOKS])
+    add("iotide_contention_failures_total", counters[FAILURES])
+    add("iotide_contention_seconds_total", watch.seconds)
+    if watch.latest is not None:
+        _add_found(watch.latest, add)
+
+
+def _add_found(found: Contention, add: Callable[..., None]) -> None:
+    add("iotide_contention_jobs_abstained", len({each.job for each in found.abstained if each.what == "both"}))
+    add("iotide_contention_jobs_left_out", found.jobs_left_out)
+    following: dict[str, Collision] = {}
+    for one in found.collisions:
+        following.setdefault(one.file_system, one)
+    for state in sorted(found.file_systems, key=lambda each: -each.bandwidth)[:_MOST]:
+        name, capacity = state.file_system, state.capacity
+        if capacity.bytes_per_s is not None:
+            add("iotide_filesystem_capacity_bytes_per_second", capacity.bytes_per_s.value, name, capacity.known)
+        add("iotide_filesystem_bandwidth_bytes_per_second", state.bandwidth, name)
+        add("iotide_filesystem_busy_ratio", state.busy, name)
+        if (collision := following.get(name)) is not None:
+            _add_collision(collision, add)
+    slowed = [each for each in found.slowdowns if each.verdict == "slowed" and each.slowdown is not None]
+    for each in slowed[:_MOST]:
+        if each.slowdown is not None:
+            add("iotide_job_slowdown_ratio", each.slowdown.value, each.job, each.file_system, each.measure)
+
+
+def _add_collision(collision: Collision, add: Callable[..., None]) -> None:
+    name = collision.file_system
+    add("iotide_filesystem_collision_start_timestamp_seconds", collision.start_s.value, name)
+    add("iotide_filesystem_collision_probability_ratio", collision.probability, name)
+    add("iotide_filesystem_collision_jobs", len(collision.jobs), name)
+    delays = [each.delay_s.value for each in collision.jobs if each.delay_s is not None]
+    if delays:
+        add("iotide_filesystem_collision_delay_seconds", max(delays), name)

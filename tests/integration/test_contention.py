@@ -1,0 +1,68 @@
+"""Contention between jobs of a running aggregator: the API, its metrics and the command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import httpx
+from iotide.results.contention import Contention, FileSystemList
+from iotide.results.file_systems import JobFileSystems
+from support.commands import iotide
+from support.serving import Fed, feeding, serving, until
+
+NAMED = {"filesystems": {"names": {"/scratch": "scratch"}}}
+
+
+async def test_jobs_on_one_file_system_are_in_the_api_the_metrics_and_the_command(tmp_path: Path) -> None:
+    source = Fed()
+    options = {"analyzers": NAMED, "contention": {"interval_s": 0.1, "capacity": {"scratch": 1e7}}}
+    async with (
+        serving(**options) as server,
+        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        feeding(server, source),
+    ):
+        for job in ("one", "two"):
+            source.open(job, job, host="n1", user="ada")
+            source.periodic(job)
+        await until(lambda: all(job in server.aggregator.jobs for job in ("one", "two")))
+        await until(lambda: all(session.prediction is not None for session in server.aggregator.jobs.values()))
+        use = JobFileSystems.model_validate_json((await client.get("/api/v1/jobs/one/filesystems")).content)
+        (scratch,) = use.file_systems
+        assert (scratch.file_system, sum(not phase.continues for phase in scratch.phases)) == ("scratch", 12)
+        looked = server.aggregator.counters["contention_looks"]
+        await until(lambda: server.aggregator.counters["contention_looks"] > looked + 1)
+        found = Contention.model_validate_json((await client.get("/api/v1/contention")).content)
+        assert [(state.file_system, state.capacity.known) for state in found.file_systems] == [
+            ("scratch", "configured")
+        ]
+        assert found.file_systems[0].jobs == ["one", "two"]
+        assert found.collisions
+        assert {each.job for each in found.collisions[0].jobs} == {"one", "two"}
+        listed = FileSystemList.model_validate_json((await client.get("/api/v1/filesystems")).content)
+        assert [state.file_system for state in listed.file_systems] == ["scratch"]
+        metrics = (await client.get("/metrics")).text
+        assert 'iotide_filesystem_capacity_bytes_per_second{file_system="scratch",known="configured"} 1e+07' in metrics
+        assert 'iotide_filesystem_collision_jobs{file_system="scratch"} 2.0' in metrics
+        url = server.http_url or ""
+        shown = await printed("contention", url, cwd=tmp_path)
+        assert "scratch" in shown
+        assert "likely" in shown
+        assert json.loads(await printed("contention", "--json", url, cwd=tmp_path))["collisions"]
+
+
+async def test_contention_that_is_switched_off_says_so() -> None:
+    async with (
+        serving(contention={"enabled": False}) as server,
+        httpx.AsyncClient(base_url=server.http_url or "") as client,
+    ):
+        answer = await client.get("/api/v1/contention")
+        assert answer.status_code == 404
+        assert "contention.enabled" in answer.json()["expected"]
+
+
+async def printed(*arguments: str, cwd: Path) -> str:
+    done = await asyncio.to_thread(iotide, *arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

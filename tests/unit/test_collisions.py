@@ -1,0 +1,159 @@
+"""Collisions to come: shares of one bandwidth, scenarios, probabilities and delays."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.analyzers.contention.collisions import collisions_of
+from iotide.analyzers.contention.report import contention_of
+from iotide.analyzers.contention.scenarios import Expected, played, shares
+from iotide.analyzers.contention.settings import ContentionSettings
+from iotide.results.contention import Collision
+from iotide.results.models import Estimate, NextPhase, Prediction, Window
+from support.job_mixes import T0, Done, MixedJob, simulate, view_of
+
+SURE = Expected("one", 100.0, 5.0, 0.0, 1.0, 20.0, 0.0, 0.0, 300.0, 0.0, 0.0, 4)
+OTHER = replace(SURE, job="two", start=6.0, period=50.0)
+
+
+def collisions(jobs: list[Expected], capacity: float | None = 100.0, **more: float) -> list[Collision]:
+    scenarios = played(jobs, capacity, more.get("horizon", 1000.0), 200, 1)
+    least = more.get("least", 0.1)
+    return collisions_of(jobs, scenarios, capacity, limit=capacity, least=least, now_s=T0, file_system="a")
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(1, 100)), min_size=1, max_size=8),
+    st.one_of(st.none(), st.integers(1, 300)),
+)
+def test_bandwidth_is_shared_max_min_fairly(jobs: list[tuple[bool, int]], capacity: int | None) -> None:
+    active = np.array([[on for on, _ in jobs]])
+    limits = np.array([float(limit) for _, limit in jobs])
+    (got,) = shares(active, limits, None if capacity is None else float(capacity))
+    wanted = np.where(active[0], limits, 0)
+    assert (got <= wanted + 1e-9).all()
+    if capacity is None:
+        assert (got == wanted).all()
+        return
+    assert got.sum() == pytest.approx(min(wanted.sum(), capacity))
+    below = active[0] & (got < limits - 1e-9)
+    if below.any():  # nobody has more than those that would take more
+        assert got.max() <= got[below].min() + 1e-9
+
+
+def test_two_phases_that_are_sure_collide_surely_and_delay_each_other() -> None:
+    first, *_ = collisions([SURE, OTHER])
+    assert (first.probability, first.excess, first.demand) == (1.0, 2.0, 200.0)
+    assert first.start_s.value == pytest.approx(T0 + 6)
+    delays = {each.job: each.delay_s for each in first.jobs}
+    assert {name: round(delay.value, 6) for name, delay in delays.items() if delay} == {"one": 2.0, "two": 2.0}
+    assert [(each.phase, each.volume_bytes) for each in first.jobs] == [(1, 300.0), (1, 300.0)]
+
+
+def test_job_alone_is_never_delayed_and_keeps_to_its_period() -> None:
+    scenarios = played([SURE], 100.0, 1000.0, 10, 1)
+    assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([5, 25, 45, 65])
+    assert np.nanmax(np.abs(scenarios.delay)) == pytest.approx(0, abs=1e-9)
+
+
+def test_who_is_delayed_keeps_to_its_compute_time() -> None:
+    scenarios = played([SURE, OTHER], 100.0, 1000.0, 2, 1)
+    assert scenarios.start[0, 0, 2] == pytest.approx(5 + 20 + 2)
+
+
+def test_phase_that_goes_on_counts() -> None:
+    first, *_ = collisions([replace(SURE, under_way=800.0, start=15.0), OTHER])
+    assert {each.job: each.phase for each in first.jobs} == {"one": 0, "two": 1}
+    assert first.start_s.value == pytest.approx(T0 + 6)
+
+
+def test_jobs_within_capacity_do_not_collide_and_without_a_capacity_no_delay_is_told() -> None:
+    assert collisions([SURE, OTHER], 250.0) == []
+    (first, *_) = collisions([SURE, OTHER], None)
+    assert all(each.delay_s is None for each in first.jobs)
+
+
+def test_unlikely_and_late_ones_are_not_told() -> None:
+    vague = replace(OTHER, start=40.0, start_deviation=30.0)
+    assert all(each.probability >= 0.3 for each in collisions([SURE, vague], least=0.3))
+    assert collisions([SURE, OTHER], horizon=4.0) == []
+
+
+def test_three_jobs_at_once_are_one_collision() -> None:
+    three = [SURE, OTHER, replace(OTHER, job="three", start=6.5, period=70.0)]
+    first = collisions(three)[0]
+    assert [each.job for each in first.jobs] == ["one", "two", "three"]
+    assert first.excess == 3.0
+
+
+@pytest.mark.parametrize("deviation", [1.0, 3.0])
+def test_probability_is_how_often_it_happens(deviation: float) -> None:
+    """Two phases of 3 s whose starts are normal numbers: known in closed form."""
+    one = replace(SURE, start=50.0, start_deviation=deviation, phases=1)
+    other = replace(one, job="two", start=54.0)
+    (found,) = collisions([one, other], 10_000.0 / 60)
+    spread = deviation * math.sqrt(2)
+    within = 3 * 0.95
+    expected = 0.5 * (math.erf((within + 4) / spread / math.sqrt(2)) + math.erf((within - 4) / spread / math.sqrt(2)))
+    assert found.probability == pytest.approx(expected, abs=0.1)
+
+
+def foreseen(done: Done, now: float, deviation: float) -> Prediction:
+    """Returns what a predictor that knows the job would say at some time."""
+    job = done.job
+    alone = job.volume / job.limit
+    before = [end for _, end, _ in done.phases if end <= now]
+    start = T0 + (before[-1] if before else 0.0) + job.gap_s
+    period = job.gap_s + alone
+    spread = 1.645 * max(deviation, 1e-3)
+    return Prediction(
+        job=job.name, made_at_s=T0 + now, mode="both", method="tide",
+        window=Window(start_s=T0, end_s=T0 + now, samples=100), sampling_frequency_hz=10.0,
+        period_s=Estimate(value=period, low=period * 0.9, high=period * 1.1), confidence=0.99, dominant=[],
+        next_phase=NextPhase(
+            confidence=0.9,
+            start_s=Estimate(value=start, low=start - spread, high=start + spread),
+            duration_s=Estimate(value=alone, low=alone, high=alone),
+            volume_bytes=Estimate(value=job.volume, low=job.volume, high=job.volume),
+        ),
+    )  # fmt: skip
+
+
+def test_told_probabilities_are_those_of_what_comes() -> None:
+    """Of the collisions told at about p, a share of about p happens, in mixes of which the predictions are true."""
+    told: list[tuple[float, bool]] = []
+    chance = random.Random(3)
+    for seed in range(120):
+        jitter = chance.choice([0.05, 0.1])
+        jobs = [
+            MixedJob(f"job{at}", "a", chance.uniform(20, 60), chance.uniform(4e9, 9e9), 1e9, jitter=jitter)
+            for at in range(3)
+        ]
+        done = simulate(jobs, {"a": 1e9}, 900, seed)
+        now = 600.0
+        past = [Done(each.job, [row for row in each.phases if row[1] <= now]) for each in done]
+        views = [view_of(each, seed, prediction=foreseen(each, now, jitter * each.job.gap_s)) for each in past]
+        if any(start <= now < end for each in done for start, end, _ in each.phases):
+            continue  # what goes on is not in the past phases of this test
+        settings = ContentionSettings(capacity={"a": 1e9}, phases_ahead=1)
+        for collision in contention_of(views, settings, T0 + now).collisions:
+            upcoming = {each.job.name: next((row for row in each.phases if row[0] >= now), None) for each in done}
+            rows = [upcoming[each.job] for each in collision.jobs]
+            happened = any(
+                one and other and min(one[1], other[1]) > max(one[0], other[0])
+                for at, one in enumerate(rows)
+                for other in rows[at + 1 :]
+            )
+            told.append((collision.probability, happened))
+    sure = [happened for p, happened in told if p > 0.7]
+    doubtful = [happened for p, happened in told if p < 0.4]
+    assert min(len(sure), len(doubtful)) >= 8
+    assert np.mean(sure) > 0.65
+    assert np.mean(doubtful) < 0.5
+    assert np.mean([p for p, _ in told]) == pytest.approx(np.mean([h for _, h in told]), abs=0.15)
