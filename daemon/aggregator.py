@@ -29,6 +29,7 @@ from .pressure import Allowance, Pressure
 from .settings import AggregatorSettings
 
 _SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted at once
+_FEW_S: Final = 5.0  # predictions of a job that together have their share in so long may follow one another
 _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
@@ -82,7 +83,7 @@ class Aggregator:
         self._job_of: dict[str, str] = {}
         self._forgotten: set[str] = set()
         self._predicted_at: dict[str, float] = {}
-        self._rested_at: dict[str, float] = {}  # from when on a job may be predicted again, by what it took
+        self._spread_until: dict[str, float] = {}  # until when what predictions of a job took is its share
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
         self._dropped = Dropped()
@@ -319,7 +320,9 @@ class Aggregator:
         if session.flushed or session.predictor.changed:
             interval = self._settings.prediction_interval_s / (4 if session.flushed else 1)
             if (before := self._predicted_at.get(session.job)) is not None:
-                self._due.put(session.job, max(now, before + interval, self._rested_at.get(session.job, now)))
+                self._due.put(
+                    session.job, max(now, before + interval, self._spread_until.get(session.job, now) - _FEW_S)
+                )
             elif session.span_s > _SHORT * interval:
                 self._due.put(session.job, now)
             else:  # most jobs that are over by then had no rhythm, and they are the most
@@ -351,14 +354,14 @@ class Aggregator:
             self.reached.look_at(session)
         if session.stale_at_s is not None and not whole:
             stale_s = at + max(session.stale_at_s - now, self._settings.prediction_interval_s)
-            self._due.put(session.job, max(stale_s, self._rested_at[session.job]))
+            self._due.put(session.job, max(stale_s, self._spread_until[session.job] - _FEW_S))
         self.on_predictions.tell(session.job, lambda: prediction)
 
     def _rest(self, session: JobSession, at: float, took_s: float) -> None:
-        """Has a job whose prediction took long wait for its next one."""
-        rest_s = took_s / self._settings.prediction_share
-        self._rested_at[session.job] = at + rest_s
-        self.counters["predictions_put_off"] += rest_s > self._settings.prediction_interval_s
+        """Has a job whose predictions take long wait for its next one; a few may follow one another."""
+        until = max(self._spread_until.get(session.job, at), at) + took_s / self._settings.prediction_share
+        self._spread_until[session.job] = until
+        self.counters["predictions_put_off"] += until - _FEW_S > at + self._settings.prediction_interval_s
 
     def _move(self, session: JobSession, happening: JobEvent) -> None:
         before, session.state = session.state, after(session.state, happening)
@@ -394,7 +397,7 @@ class Aggregator:
         del self.jobs[session.job]
         self._dropped.keep(session)
         self._predicted_at.pop(session.job, None)
-        self._rested_at.pop(session.job, None)
+        self._spread_until.pop(session.job, None)
         self._due.drop(session.job)
         self._ages.drop(session.job)
         for stream in session.streams:

@@ -289,14 +289,14 @@ def test_job_whose_predictions_take_long_is_predicted_less_often(monkeypatch: py
     monkeypatch.setattr(JobSession, "predict", slow)
     for job in takes_s:
         feed(aggregator, job, job)
-    for _ in range(30):
+    for _ in range(60):
         aggregator.tick()
         clock.now += 1
         for job in takes_s:
             columns = {"start": int(clock.now * 1e9), "kind": int(Kind.WRITE), "bytes": 1}
             aggregator.batch(job, make_batch(1, columns), Definitions())
-    assert counts == {"hard": 6, "easy": 30}
-    assert aggregator.counters["predictions_put_off"] == 6
+    assert counts == {"hard": 13, "easy": 60}
+    assert aggregator.counters["predictions_put_off"] == 12
 
 
 def test_jobs_that_fall_silent_at_once_let_others_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
