@@ -2,6 +2,7 @@
 #include "definitions.h"
 #include "hash.h"
 #include "region.h"
+#include "scratch.h"
 #include "state.h"
 #include "switches.h"
 
@@ -19,7 +20,7 @@ static struct {
     uint32_t length;
     char text[IOTIDE_KEPT_TEXT];
 } texts[KNOWN_TEXTS];
-TOGETHER static _Atomic bool texts_locked;
+TOGETHER static _Atomic uint64_t texts_holder; /* a borrower of scratch.h; 0: nobody */
 TOGETHER static _Atomic uint32_t next_file;
 TOGETHER static _Atomic uint32_t next_string;
 TOGETHER static _Atomic uint32_t next_call;
@@ -30,6 +31,40 @@ static uint64_t hash_of(const char *text, size_t length) {
     return iotide_hash(generation, text, length);
 }
 
+/* What the thread has reserved in the log and not committed yet. A handler's siglongjmp may leave it for good, and nobody
+ * could read on after it. */
+static __thread struct {
+    uintptr_t frame; /* where on the stack; 0: nothing */
+    char *log;
+    uint64_t head;
+    uint32_t generation;
+    uint32_t skip; /* up to the log's end */
+    uint32_t need;
+} reserved __attribute__((tls_model("initial-exec")));
+
+static void commit(struct iotide_entry *entry, uint64_t size) {
+    atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_release);
+}
+
+static void commit_pad(char *log, uint64_t at, uint64_t size) {
+    struct iotide_entry *pad = (struct iotide_entry *)(log + at % IOTIDE_LOG_BYTES);
+    pad->type = ENTRY_PAD;
+    commit(pad, size);
+}
+
+void iotide_mend_definitions(uintptr_t frame) {
+    /* As of records: who is in a handler meanwhile stands below by more than a kilobyte. */
+    if (likely(!reserved.frame) || frame + 1024 <= reserved.frame || iotide_on_signal_stack())
+        return;
+    if (reserved.generation == atomic_load_explicit(&iotide_generation, memory_order_relaxed)) {
+        if (reserved.skip)
+            commit_pad(reserved.log, reserved.head, reserved.skip);
+        commit_pad(reserved.log, reserved.head + reserved.skip, reserved.need);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    reserved.frame = 0;
+}
+
 /* Returns the number that the entry was given (counted up in next, or number when next is NULL); 0: no room. */
 static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type type, _Atomic uint32_t *next,
                           uint32_t number, uint32_t aux, const char *text, size_t length) {
@@ -37,6 +72,7 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     uint64_t need = (sizeof(struct iotide_entry) + length + 15) & ~UINT64_C(15);
     uint64_t head = atomic_load_explicit(&region->log_head, memory_order_relaxed);
     uint64_t skip, waiting;
+    bool nested = reserved.frame != 0; /* in a handler that has interrupted this */
     do {
         uint64_t to_end = IOTIDE_LOG_BYTES - head % IOTIDE_LOG_BYTES;
         skip = to_end < need ? to_end : 0;
@@ -45,13 +81,21 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
             atomic_fetch_add_explicit(&region->definitions_dropped, 1, memory_order_relaxed);
             return 0;
         }
+        if (!nested) {
+            reserved.log = log;
+            reserved.head = head;
+            reserved.generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+            reserved.skip = (uint32_t)skip;
+            reserved.need = (uint32_t)need;
+        }
+        atomic_signal_fence(memory_order_seq_cst);
     } while (!atomic_compare_exchange_weak_explicit(&region->log_head, &head, head + skip + need, memory_order_relaxed,
                                                     memory_order_relaxed));
-    if (skip) {
-        struct iotide_entry *pad = (struct iotide_entry *)(log + head % IOTIDE_LOG_BYTES);
-        pad->type = ENTRY_PAD;
-        atomic_store_explicit(&pad->size, (uint32_t)skip, memory_order_release);
-    }
+    if (!nested)
+        reserved.frame = (uintptr_t)__builtin_frame_address(0);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (skip)
+        commit_pad(log, head, skip);
     struct iotide_entry *entry = (struct iotide_entry *)(log + (head + skip) % IOTIDE_LOG_BYTES);
     if (next)
         number = atomic_fetch_add(next, 1) + 1;
@@ -60,7 +104,10 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     entry->number = number;
     entry->aux = aux;
     memcpy(entry + 1, text, length);
-    atomic_store_explicit(&entry->size, (uint32_t)need, memory_order_release);
+    commit(entry, need);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!nested)
+        reserved.frame = 0;
     if (waiting > IOTIDE_LOG_BYTES / IOTIDE_WAKE_AT)
         iotide_wake(region);
     return number;
@@ -71,6 +118,7 @@ static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
     if (!region || !iotide_begun()) /* in a child that has not begun, the log is its parent's */
         return 0;
+    iotide_mend_definitions((uintptr_t)__builtin_frame_address(0));
     return append_to(region, type, next, number, aux, text, length);
 }
 
@@ -94,10 +142,10 @@ static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _At
                           ? IOTIDE_LEFT_OUT
                           : append(type, next, 0, 0, text, length);
     if (number && table == known_files && length <= IOTIDE_KEPT_TEXT &&
-        !atomic_exchange_explicit(&texts_locked, true, memory_order_acquire)) {
+        iotide_borrowed(&texts_holder, __builtin_frame_address(0))) {
         texts[hash % KNOWN_TEXTS].length = (uint32_t)length;
         memcpy(texts[hash % KNOWN_TEXTS].text, text, length);
-        atomic_store_explicit(&texts_locked, false, memory_order_release);
+        atomic_store_explicit(&texts_holder, 0, memory_order_release);
     }
     if (number)
         atomic_store_explicit(known, (hash & ~UINT64_C(0xffffffff)) | number, memory_order_relaxed);
@@ -105,7 +153,7 @@ static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _At
 }
 
 uint32_t iotide_text_of_file(uint32_t number, char *to) {
-    if (atomic_exchange_explicit(&texts_locked, true, memory_order_acquire))
+    if (!iotide_borrowed(&texts_holder, __builtin_frame_address(0)))
         return 0;
     uint32_t found = 0;
     for (uint32_t i = 0; i < KNOWN_TEXTS && !found; i++) {
@@ -116,7 +164,7 @@ uint32_t iotide_text_of_file(uint32_t number, char *to) {
         if (found)
             memcpy(to, texts[i].text, found);
     }
-    atomic_store_explicit(&texts_locked, false, memory_order_release);
+    atomic_store_explicit(&texts_holder, 0, memory_order_release);
     return found;
 }
 
@@ -169,7 +217,7 @@ void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_t
 }
 
 void iotide_reset_definitions(void) {
-    atomic_store(&texts_locked, false); /* who held it stayed in the parent */
+    atomic_store(&texts_holder, 0); /* who held it stayed in the parent */
     atomic_store(&next_file, 0);
     atomic_store(&next_string, 0);
     atomic_store(&next_call, 0);

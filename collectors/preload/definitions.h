@@ -27,5 +27,7 @@ void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_t
 uint32_t iotide_text_of_file(uint32_t number, char *to); /* of one defined lately, at most IOTIDE_KEPT_TEXT; length, 0: not */
 void iotide_define_unseen(enum iotide_unseen why, const char *program); /* NULL: this one */
 void iotide_reset_definitions(void);
+/* Gives up an entry that a handler's siglongjmp has left; frame: where on the stack the thread is now. */
+void iotide_mend_definitions(uintptr_t frame);
 
 #endif

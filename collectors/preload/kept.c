@@ -2,6 +2,7 @@
  * of them: so each is defined again where its number would be of another region. */
 #include "kept.h"
 #include "definitions.h"
+#include "scratch.h"
 
 #include <string.h>
 
@@ -15,19 +16,18 @@ static struct kept {
     uint32_t length;
     char text[IOTIDE_KEPT_TEXT];
 } all[KEPT];
-TOGETHER static _Atomic bool locked;
+TOGETHER static _Atomic uint64_t holder; /* a borrower of scratch.h; 0: nobody */
 
 /* Who does not get it soon does without. */
 static bool lock(void) {
     for (int i = 0; i < SPINS; i++)
-        if (!atomic_load_explicit(&locked, memory_order_relaxed) &&
-            !atomic_exchange_explicit(&locked, true, memory_order_acquire))
+        if (iotide_borrowed(&holder, __builtin_frame_address(0)))
             return true;
     return false;
 }
 
 static void unlock(void) {
-    atomic_store_explicit(&locked, false, memory_order_release);
+    atomic_store_explicit(&holder, 0, memory_order_release);
 }
 
 uint32_t iotide_keep_file(uint32_t file) {

@@ -1,6 +1,7 @@
 /* Our own calls of the kernel, none once the program has restricted itself. */
 #include "raw_syscall.h"
 
+#include <signal.h>
 #include <string.h>
 
 static _Atomic bool restricted;
@@ -41,6 +42,23 @@ void iotide_leave_directory(void) {
 void iotide_note_directory(void) {
     long size = iotide_kernel()(SYS_getcwd, directory, sizeof directory); /* with the terminating zero */
     atomic_store(&directory_size, size > 1 && *directory == '/' ? (size_t)size - 1 : 0);
+}
+
+#define NOTHING_HELD UINT64_MAX /* no mask: nobody blocks SIGKILL */
+#define BIT(number) (UINT64_C(1) << ((number)-1))
+/* What the thread itself causes comes at once, or the kernel ends the process. */
+#define OWN_FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
+
+uint64_t iotide_hold_signals(void) {
+    uint64_t all = ~OWN_FAULTS, before;
+    if (iotide_restricted() || iotide_kernel()(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof before) != 0)
+        return NOTHING_HELD;
+    return before;
+}
+
+void iotide_let_signals_go(uint64_t held) {
+    if (held != NOTHING_HELD) /* even where another thread has restricted the program meanwhile */
+        ((iotide_kernel_call *)iotide_real(&own))(SYS_rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
 }
 
 void iotide_refuse_kernel(bool on) {

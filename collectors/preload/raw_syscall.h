@@ -17,5 +17,8 @@ void iotide_refuse_kernel(bool on); /* from then on; false: a program that is re
 void iotide_note_directory(void); /* while the kernel may still be asked for it */
 size_t iotide_directory_before(char *to); /* the working directory then, unless it has changed; 0: not known */
 void iotide_leave_directory(void);
+/* Holds back the thread's signals while something is half done that a handler's siglongjmp must not leave so. */
+uint64_t iotide_hold_signals(void); /* returns what lets them go again */
+void iotide_let_signals_go(uint64_t held);
 
 #endif

@@ -1,6 +1,7 @@
 /* The records of the traced calls: each goes into its thread's ring. */
 #include "record.h"
 #include "clock.h"
+#include "definitions.h"
 #include "raw_syscall.h"
 #include "region.h"
 #include "room.h"
@@ -186,6 +187,7 @@ static void drop_without_slot(struct iotide_header *region, const struct iotide_
 __attribute__((noinline)) static void put_with_care(struct iotide_thread *thread, const struct iotide_record *record,
                                                     const uint64_t *words, uintptr_t frame) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
+    iotide_mend_definitions(frame);
     if (record->file == IOTIDE_LEFT_OUT) {
         count_drop(&region->left_out);
         return;

@@ -19,13 +19,15 @@ static bool was_left(uint64_t borrower, uint64_t other) {
     return borrower >> FRAME_BITS == other >> FRAME_BITS && other >= borrower && !iotide_on_signal_stack();
 }
 
+bool iotide_borrowed(_Atomic uint64_t *holder, const void *frame) {
+    uint64_t self = borrower_at(frame), borrower = atomic_load_explicit(holder, memory_order_relaxed);
+    return (!borrower || was_left(borrower, self)) && atomic_compare_exchange_strong(holder, &borrower, self);
+}
+
 char *iotide_borrow(void) {
-    uint64_t self = borrower_at(__builtin_frame_address(0));
-    for (int i = 0; i < COUNT; i++) {
-        uint64_t borrower = atomic_load_explicit(&borrowers[i], memory_order_relaxed);
-        if ((!borrower || was_left(borrower, self)) && atomic_compare_exchange_strong(&borrowers[i], &borrower, self))
+    for (int i = 0; i < COUNT; i++)
+        if (iotide_borrowed(&borrowers[i], __builtin_frame_address(0)))
             return buffers[i];
-    }
     return NULL;
 }
 

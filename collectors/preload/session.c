@@ -61,6 +61,7 @@ static bool is_pending(int fd) {
 void iotide_retry_hand_over(int64_t now) {
     if (now - atomic_load(&pending_since) < RETRY_NS || atomic_exchange(&handing_over, true))
         return;
+    uint64_t held = iotide_hold_signals();
     int fd = atomic_load(&iotide_pending_fd);
     if (fd >= 0) {
         int failure = ENOENT;
@@ -75,6 +76,7 @@ void iotide_retry_hand_over(int64_t now) {
             atomic_store(&pending_since, now);
     }
     atomic_store(&handing_over, false);
+    iotide_let_signals_go(held);
 }
 
 /* ---- the process ---- */
@@ -201,12 +203,14 @@ bool iotide_start(void) {
     if (__atomic_exchange_n((uint32_t *)&alive[1], 1, __ATOMIC_ACQ_REL))
         return alive[0] != 0;
     int error = errno;
+    uint64_t held = iotide_hold_signals();
     if (iotide_restricted())
         iotide_define_unseen(UNSEEN_CHILD, NULL);
     if (!iotide_restricted() && begin())
         alive[0] = 1;
     else
         iotide_give_up(); /* for good: a child of ours has no better chance */
+    iotide_let_signals_go(held);
     errno = error;
     return alive[0] != 0;
 }
@@ -228,6 +232,7 @@ bool iotide_extend(uint32_t count, int64_t now) {
     /* The collector knows extents only of processes whose first region it has. */
     if (count >= MAX_EXTENTS || iotide_restricted() || atomic_load(&iotide_pending_fd) >= 0 || atomic_exchange(&extending, true))
         return false;
+    uint64_t held = iotide_hold_signals();
     bool made = false;
     if (atomic_load(&region_count) == count) {
         int fd;
@@ -246,6 +251,7 @@ bool iotide_extend(uint32_t count, int64_t now) {
     if (!made && atomic_load(&region_count) == count)
         atomic_store(&no_region_until, now + RETRY_NS);
     atomic_store(&extending, false);
+    iotide_let_signals_go(held);
     return made;
 }
 
@@ -259,6 +265,7 @@ void iotide_look_for_collector(int64_t now) {
     if (now - atomic_load_explicit(&region->collector_seen_ns, memory_order_relaxed) < GONE_NS ||
         atomic_load(&iotide_pending_fd) >= 0 || left_behind >= MOST_LEFT_BEHIND || atomic_exchange(&attaching, true))
         return;
+    uint64_t held = iotide_hold_signals();
     if (region == atomic_load(&iotide_region)) { /* else another thread has just done it */
         int failure;
         struct iotide_header *fresh = handed_over(true, &failure);
@@ -268,4 +275,5 @@ void iotide_look_for_collector(int64_t now) {
         }
     }
     atomic_store(&attaching, false);
+    iotide_let_signals_go(held);
 }

@@ -8,7 +8,6 @@ import sys
 import types
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 from iotide.analyzers.pipeline.analysis_queue import Taken
@@ -19,7 +18,7 @@ from iotide.analyzers.pipeline.snapshots import restore, snapshot
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 from support.analyzer_kinds import context
-from support.serving import Fed, feeding, serving, until
+from support.serving import Fed, asking, feeding, serving, until
 
 PAGE = Path(__file__).parents[2] / "docs" / "analyzers.md"
 MODULE = "iotide.analyzers.hours.update"
@@ -88,7 +87,7 @@ async def test_running_aggregator_serves_it() -> None:
     source = Fed()
     async with (
         serving() as server,
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
         feeding(server, source),
     ):
         source.open("s", "job")
@@ -107,7 +106,7 @@ async def test_it_is_switched_off_by_its_own_table() -> None:
     source = Fed()
     async with (
         serving(analyzers={"hours": {"enabled": False}}) as server,
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
         feeding(server, source),
     ):
         source.open("s", "job")

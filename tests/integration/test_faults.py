@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from iotide.analyzers.pipeline.contract import Analyzer, JobContext
 from iotide.analyzers.pipeline.job_totals import JobTotals
@@ -25,7 +24,7 @@ from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.results.models import JobDetail, JobList
 from support.analyzer_kinds import made_by
-from support.serving import Fed, collecting, feeding, serving, until
+from support.serving import Fed, asking, collecting, feeding, serving, until
 from support.waiting import DEADLINE_S
 
 TAKES_IN = ("update", "close_stream", "settle")
@@ -109,7 +108,7 @@ async def test_analysis_that_breaks_costs_its_job_that_analysis(
         monkeypatch.setattr(Aggregator, "opened", opened)
     async with (
         serving(pages=LivePages(), idle_after_s=0.2, linger_s=0.2) as server,
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
         feeding(server, source) as agent,
     ):
         jobs = server.aggregator.jobs
@@ -184,7 +183,7 @@ async def test_publisher_that_raises_is_named_and_costs_nobody_else(
         source = Fed()
         async with (
             with_all_publishers(tmp_path) as server,
-            httpx.AsyncClient(base_url=server.http_url or "") as client,
+            asking(server) as client,
             collecting(server.ingest_endpoint, [source]),
         ):
             for listeners in (server.aggregator.on_predictions, server.aggregator.on_jobs):
@@ -221,7 +220,7 @@ async def test_task_that_fails_is_started_again(monkeypatch: pytest.MonkeyPatch,
     async with (
         serving() as server,
         feeding(server, source),
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
     ):
         counted: Callable[[], int] = lambda: sum(  # noqa: E731
             count for name, count in server.aggregator.counters.items() if name.startswith("task_failures:")
@@ -237,12 +236,12 @@ async def test_task_that_fails_is_started_again(monkeypatch: pytest.MonkeyPatch,
 
 async def test_http_that_ends_is_started_again() -> None:
     async with serving() as server:
-        async with httpx.AsyncClient(base_url=server.http_url or "") as client:
+        async with asking(server) as client:
             assert (await client.get("/healthz")).status_code == 200
         assert server.http is not None
         await server.http.stop_answering()
         await until(lambda: server.aggregator.counters["task_failures:http"])
-        async with httpx.AsyncClient(base_url=server.http_url or "", timeout=DEADLINE_S) as client:
+        async with asking(server) as client:
             assert (await client.get("/healthz")).status_code == 200
 
 

@@ -205,12 +205,13 @@ def test_lines_that_a_collector_cannot_read_are_told_in_the_job(tmp_path: Path) 
 
 def test_run_whose_collecting_process_is_killed_says_so(tmp_path: Path) -> None:
     script = """
-import os, signal, time
+import glob, os, signal, time
 run = os.getppid()
 children = [int(pid) for pid in open(f"/proc/{run}/task/{run}/children").read().split()]
 (other,) = [pid for pid in children if pid != os.getpid()]
 os.write(os.open("before", os.O_CREAT | os.O_WRONLY), b"x")
-time.sleep(1)
+while not any(map(os.path.getsize, glob.glob("report/*.iotide"))):  # until it has handed on that there is a stream
+    time.sleep(0.01)
 os.kill(other, signal.SIGKILL)
 for _ in range(1000):
     os.write(os.open("after", os.O_CREAT | os.O_WRONLY), b"x")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
-import httpx
 import zmq
 import zmq.asyncio
 from iotide.daemon.server import Server
 from iotide.events import StreamInfo
 from iotide.events.wire import Hello, encode
-from support.serving import Fed, feeding, serving, until
+from support.serving import Fed, asking, feeding, serving, until
 
 EVENTS = 120
 JOBS = 40
@@ -39,7 +38,7 @@ async def test_jobs_beside_peers_that_read_nothing_and_a_collector_that_goes() -
     for each in (deaf, subscriber):
         each.linger, each.rcvhwm = 0, 1
     try:
-        async with serving(linger_s=0.05) as server, httpx.AsyncClient(base_url=server.http_url or "") as client:
+        async with serving(linger_s=0.05) as server, asking(server) as client:
             ended: Counter[str] = Counter()
             server.aggregator.on_job(lambda job: ended.update([job.job] if job.state == "ended" else []))
             subscriber.subscribe(b"")

@@ -11,9 +11,10 @@ import pytest
 from iotide.events import Kind
 from iotide.results.models import RunSummary, UnseenProgram
 from support.building import built
-from support.commands import iotide
+from support.commands import Program, iotide
 from support.programs import need
 from support.tracing import Tracing
+from support.waiting import DEADLINE_S, wait_for
 
 STATIC = "is statically linked"
 
@@ -130,10 +131,20 @@ def test_program_that_was_not_started_is_not_unseen(static: Path, tracing: Traci
     assert list(tracing.source.unseen) == []
 
 
+def commands_in(tracing: Tracing) -> set[str]:
+    """Names the programs that have been heard of."""
+    return {info.command.partition(" ")[0] for info in tracing.info.values()}
+
+
 def test_program_that_runs_inside_of_another_is_seen(tracing: Tracing, tmp_path: Path) -> None:
-    (tmp_path / "in").write_bytes(bytes(5000))
+    os.mkfifo(tmp_path / "in")
     command = [need("valgrind"), "-q", "--tool=none", "dd", f"if={tmp_path}/in", f"of={tmp_path}/out", "bs=1000"]
-    tracing.run(["sh", "-c", f"{' '.join(command)} 2> {tmp_path}/said; true"])
+    with Program(["sh", "-c", f"{' '.join(command)} 2> {tmp_path}/said; true"], env=tracing.environment()) as running:
+        # While it waits for its input: of a process that has ended, nobody can tell what image it had.
+        wait_for(lambda: tracing.poll() or commands_in(tracing) >= {"dd"}, what="dd")
+        (tmp_path / "in").write_bytes(bytes(5000))
+        assert running.wait(DEADLINE_S) == 0
+    tracing.settle()
     assert list(tracing.source.unseen) == []
     assert tracing.bytes_by_path(Kind.WRITE)[str(tmp_path / "out")] == 5000
 

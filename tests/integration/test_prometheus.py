@@ -66,7 +66,7 @@ async def test_prometheus_keeps_the_period_and_sees_the_job_vanish(tmp_path: Pat
         try:
             address = await listening_at(running.stderr)
             reading = asyncio.create_task(running.stderr.read())  # or it would wait for room
-            async with httpx.AsyncClient(base_url=f"http://{address}") as client:
+            async with httpx.AsyncClient(base_url=f"http://{address}", timeout=DEADLINE_S) as client:
                 source.open("s", "4711")
                 source.periodic("s")
                 (period,) = await eventually(client, 'iotide_job_period_seconds{job_id="4711"}', present=True)

@@ -13,7 +13,6 @@ import subprocess
 import urllib.parse
 from pathlib import Path
 
-import httpx
 import pytest
 import zmq
 import zmq.asyncio
@@ -28,7 +27,7 @@ from iotide.events.wire import Heartbeat, encode
 from iotide.results.models import JobDetail, JobList, Prediction, SignalSeries
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.programs import need
-from support.serving import PERIOD_S, Fed, feeding, serving, until
+from support.serving import PERIOD_S, Fed, asking, feeding, serving, until
 from support.signals import handles
 from support.waiting import DEADLINE_S, wait_for
 
@@ -48,7 +47,7 @@ async def test_results_are_the_same_over_http_and_zeromq() -> None:
     async with (
         serving() as server,
         AsyncSubscriber(server.publish_endpoint or "", timeout_s=DEADLINE_S) as subscriber,
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
         feeding(server, source),
     ):
         source.open("s", "job", host="n1", user="ada", command="simulate")
@@ -82,7 +81,7 @@ async def test_job_beyond_max_jobs_is_told_everywhere_and_gets_in_once_there_is_
     async with (
         serving(**options) as server,
         feeding(server, source),
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
     ):
         source.open("a", "first")
         source.periodic("a")
@@ -115,7 +114,7 @@ async def test_job_ids_with_odd_characters_work_everywhere() -> None:
     async with (
         serving() as server,
         feeding(server, source),
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
     ):
         source.open("s", odd)
         source.periodic("s")
@@ -127,7 +126,7 @@ async def test_job_ids_with_odd_characters_work_everywhere() -> None:
 
 
 async def test_unknown_job_is_answered_with_what_was_expected() -> None:
-    async with serving() as server, httpx.AsyncClient(base_url=server.http_url or "") as client:
+    async with serving() as server, asking(server) as client:
         for path in ("/api/v1/jobs/x", "/api/v1/jobs/x/prediction", "/api/v1/jobs/x/signal"):
             answer = await client.get(path)
             assert answer.status_code == 404
@@ -135,7 +134,7 @@ async def test_unknown_job_is_answered_with_what_was_expected() -> None:
 
 
 async def test_health_says_when_no_predictions_are_made() -> None:
-    async with serving() as server, httpx.AsyncClient(base_url=server.http_url or "") as client:
+    async with serving() as server, asking(server) as client:
         # It says that it is late where the machine stood still for an eighth of a second.
         async with asyncio.timeout(DEADLINE_S):
             while (answer := await client.get("/readyz")).status_code != 200:
@@ -145,14 +144,14 @@ async def test_health_says_when_no_predictions_are_made() -> None:
     # Started, and not run: it answers, and predicts nothing.
     stuck = Server(AggregatorSettings(ingest="tcp://127.0.0.1:*", http="127.0.0.1:0", publish=None))
     await stuck.start()
-    async with httpx.AsyncClient(base_url=stuck.http_url or "") as client:
+    async with asking(stuck) as client:
         answer = await client.get("/readyz")
         assert (answer.status_code, answer.text) == (503, "the prediction loop is late\n")
     await stuck.stop()
 
 
 async def test_openapi_document_names_every_path() -> None:
-    async with serving() as server, httpx.AsyncClient(base_url=server.http_url or "") as client:
+    async with serving() as server, asking(server) as client:
         document = (await client.get("/api/v1/openapi.json")).json()
     api = (DOCS / "api.md").read_text()
     for path in document["paths"]:
@@ -172,7 +171,7 @@ async def test_metrics_are_clean_with_and_without_jobs() -> None:
     async with (
         serving() as server,
         feeding(server, source),
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
     ):
         check_metrics((await client.get("/metrics")).text)
         source.open("s", "job")
@@ -196,7 +195,7 @@ async def test_series_of_jobs_are_bounded() -> None:
     async with (
         serving(max_job_series=2) as server,
         feeding(server, source),
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
     ):
         for number in range(5):
             source.open(f"s{number}", f"job{number}")
@@ -208,7 +207,7 @@ async def test_series_of_jobs_are_bounded() -> None:
 
 
 async def test_reasons_of_drops_are_bounded() -> None:
-    async with serving() as server, httpx.AsyncClient(base_url=server.http_url or "") as client:
+    async with serving() as server, asking(server) as client:
         counters = {f"events_dropped:{'x' * 70}{number}": number for number in range(1, 101)}
         server.aggregator.heartbeat("c", "n1", counters)
         text = (await client.get("/metrics")).text
@@ -223,7 +222,7 @@ async def test_removed_job_vanishes_from_all_channels() -> None:
     async with (
         serving(linger_s=0.0, retain_s=0.0) as server,
         feeding(server, source),
-        httpx.AsyncClient(base_url=server.http_url or "") as client,
+        asking(server) as client,
     ):
         source.open("s", "job")
         source.periodic("s")
@@ -341,7 +340,7 @@ def test_serve_collect_and_watch_work_as_three_programs(tmp_path: Path) -> None:
         assert server.stderr is not None
         assert "ingest" in server.stderr.readline()
         with Program(
-            [*IOTIDE, "watch", "--connect", publish, "--json", "--count", "1", "--timeout", "30"],
+            [*IOTIDE, "watch", "--connect", publish, "--json", "--count", "1", "--timeout", str(DEADLINE_S)],
             cwd=tmp_path,
             env=plain_environment(),
             stdout=subprocess.PIPE,

@@ -53,6 +53,14 @@ static void check(long result, long wanted, const char *what) {
     }
 }
 
+/* A machine that is suspended, or a debugger, interrupts it without a signal's handler. */
+static int ends_in(long least, long most, struct io_event *events) {
+    int count;
+    while ((count = io_getevents(context, least, most, events, NULL)) == -EINTR)
+        ;
+    return count;
+}
+
 static struct iocb *operation(int opcode, int fd, void *memory, size_t size, long offset) {
     struct iocb *block = calloc(1, sizeof *block);
     block->aio_lio_opcode = (uint16_t)opcode;
@@ -73,7 +81,7 @@ static long ran(int opcode, int fd, void *memory, size_t size, long offset) {
     free(block);
     if (result != 1)
         return result;
-    check(io_getevents(context, 1, 1, &event, NULL), 1, "io_getevents");
+    check(ends_in(1, 1, &event), 1, "io_getevents");
     if (event.res >= 0 && opcode != IOCB_CMD_FSYNC) {
         int writes = opcode == IOCB_CMD_PWRITE || opcode == IOCB_CMD_PWRITEV;
         moved[writes].count++;
@@ -98,12 +106,12 @@ static void calls(int fd) {
 #ifdef RAW /* libaio looks into the context itself */
     check(io_getevents((aio_context_t)8, 1, 1, events, NULL), -EINVAL, "ends of a bad context");
 #endif
-    check(io_getevents(context, 0, DEEP, events, NULL), 0, "ends in vain");
+    check(ends_in(0, DEEP, events), 0, "ends in vain");
     for (int i = 0; i < DEEP; i++)
         list[i] = operation(IOCB_CMD_PWRITE, fd, room[i], BLOCK, i * BLOCK);
     check(io_submit(context, DEEP, list), DEEP, "many");
     for (int i = 0; i < DEEP;)
-        i += io_getevents(context, 1, DEEP, events, NULL);
+        i += ends_in(1, DEEP, events);
     moved[1].count += DEEP;
     moved[1].bytes += DEEP * BLOCK;
 }
@@ -116,7 +124,7 @@ static void *reap(void *unused) {
     (void)unused;
     while (ends < (long)ROUNDS * DEEP) {
         struct io_event events[DEEP];
-        int count = io_getevents(context, 1, DEEP, events, NULL);
+        int count = ends_in(1, DEEP, events);
         for (int i = 0; i < count; i++)
             for (int place = 0; place < DEEP; place++) {
                 struct iocb *none = NULL;

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 
+import httpx
 import numpy as np
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Lost, Opened, Problems, SourceItem
@@ -115,6 +116,11 @@ async def feeding(server: Server, *sources: Fed, **options: object) -> AsyncIter
     """Runs a collector that ships the sources to the aggregator."""
     async with collecting(server.ingest_endpoint, sources, **{"heartbeat_s": 0.1} | options) as agent:
         yield agent
+
+
+def asking(server: Server) -> httpx.AsyncClient:
+    """Returns a client of the HTTP API that waits for as long as any test does; by itself it would for 5 s."""
+    return httpx.AsyncClient(base_url=server.http_url or "", timeout=DEADLINE_S)
 
 
 async def until(condition: Callable[[], object], deadline_s: float = DEADLINE_S) -> None:

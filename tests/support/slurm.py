@@ -97,7 +97,7 @@ def slurm(folder: Path) -> Iterator[Slurm]:
             )
             return told.stdout.split() == ["idle", "idle"]
 
-        wait_for(idle, 120, "Slurm's nodes")
+        wait_for(idle, what="Slurm's nodes")
         yield Slurm(environment, shared)
 
 
