@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -31,7 +30,7 @@ SCRIPT = TESTS.parent / "docs" / "examples" / "interactions.bt"
 LOCKS = TESTS.parent / "docs" / "examples" / "locks.bt"
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 TRACEFS = Path("/sys/kernel/tracing")
-WHILE = [str(shutil.which("sleep")), "0.2"]
+WHILE = [sys.executable, str(CHATTING), "wait"]
 NOISE = [f"noise-{number}" for number in range(3)]
 OURS = {"ask", "answer", *NOISE}
 PERF_EVENTS = ["-e", "sched:*", "-e", "irq:*", "-e", "irq_vectors:local_timer_*"]

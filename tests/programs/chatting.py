@@ -1,17 +1,23 @@
 """Work for kernel tracers until the input ends.
 
 ``chat PAUSE`` is two processes, ask and answer, that pass a byte to and fro with pauses of some seconds; ``noise NAME``
-is one that computes and sleeps and has nothing to do with them.
+is one that computes and sleeps and has nothing to do with them. ``wait`` ends when ask and answer have slept some
+hundred times more, and more often than any noise: a machine may keep them from it for seconds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import select
 import signal
 import sys
 import time
 from pathlib import Path
+
+TALKERS = ("ask", "answer")
+ENOUGH = 300
 
 
 def talker(name: str, read: int, write: int, pause_s: float) -> int:
@@ -42,8 +48,32 @@ def noise(name: str) -> None:
         sum(range(5_000))
 
 
+def sleeps() -> dict[tuple[str, str], int]:
+    """Counts how often each of the processes has slept, by name and process."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):  # it has ended
+            text = path.read_text()
+            name = re.findall(r"^Name:\t(.*)$", text, re.MULTILINE)[0]
+            if name in TALKERS or name.startswith("noise-"):
+                slept = re.findall(r"^voluntary_ctxt_switches:\t(\d+)$", text, re.MULTILINE)[0]
+                found[name, path.parent.name] = int(slept)
+    return found
+
+
+def wait() -> None:
+    before = sleeps()
+    while True:
+        time.sleep(0.05)
+        more = [(name in TALKERS, slept - before.get((name, pid), slept)) for (name, pid), slept in sleeps().items()]
+        if min(slept for talks, slept in more if talks) > max([ENOUGH, *(slept for talks, slept in more if not talks)]):
+            return
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "chat":
         chat(float(sys.argv[2]))
-    else:
+    elif sys.argv[1] == "noise":
         noise(sys.argv[2])
+    else:
+        wait()
