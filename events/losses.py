@@ -56,7 +56,9 @@ REASONS: Final[dict[str, Reason]] = {
     "events_dropped:shipper_full": Reason(
         "calls dropped as the collector's backlog was full", "raise backlog_bytes of the collector"
     ),
-    LOST_IN_JOURNAL: Reason("streams of which calls are lost, as the aggregator's journal is damaged", ""),
+    LOST_IN_JOURNAL: Reason(
+        "streams of which calls are lost, as the aggregator's journal was damaged or could not be written", ""
+    ),
     "events_dropped:rejected": Reason("calls that the aggregator refused", ""),
     "events_dropped:clock_skew": Reason(
         "calls dropped as their stamps lie ahead of the aggregator's clock", "raise clock_skew_s"

@@ -197,12 +197,15 @@ class IngestCore:
                 most = getattr(self._settings, full)
                 return self._reject(identity, name, 0, "full", f"bounds.{full} = {most} is reached; raise it")
             stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
-            stream.taken_before = self._cut_off.pop(name, 1)
+            taken_before = self._cut_off.pop(name, None)
+            stream.taken_before = taken_before or 1
             stream.losses = self._awaited.pop(name, {})
             self._streams[name] = stream
             self.stats.streams = len(self._streams)
             self._tell(self._sink.opened, name, hello.info)
             self._lose(name, stream, hello.losses)
+            if taken_before is not None and hello.next_seq > taken_before:  # what was between was acknowledged
+                self._lose(name, stream, {LOST_IN_JOURNAL: 1})
         elif hello.next_seq <= stream.expected:
             self._lose(name, stream, hello.losses)
             return []  # said again, too
