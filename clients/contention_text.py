@@ -34,6 +34,11 @@ def show(found: Contention, console: Console | None = None) -> None:
         )  # fmt: skip
     if found.file_systems:
         console.print(table)
+    for alert in found.alerts[:_MOST]:
+        console.print(
+            f"[bold]ALERT[/bold] since {clock_text(alert.since_s)}: {shown(alert.summary)}",
+            f"({alert.sure:.0%} sure); {shown(alert.advice)}",
+        )
     slowed = [each for each in found.slowdowns if each.verdict == "slowed"]
     for each in slowed[:_MOST]:
         console.print(_slowdown_text(each))

@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..analyzers.contention.settings import ContentionSettings
 from .jobs.failures import AnalysisFailedError
 from .jobs.job_summary import summary_of
+from .listeners import Listeners
 
 if TYPE_CHECKING:
+    from ..analyzers.contention.alerts import Alerts
     from ..analyzers.contention.loads import JobView
+    from ..results.alerts import Alert, AlertList
     from ..results.contention import Contention
     from ..results.file_systems import JobFileSystems
     from ..results.models import JobSummary, Prediction
@@ -22,6 +27,9 @@ if TYPE_CHECKING:
 
 LOOKS: Final = "contention_looks"
 FAILURES: Final = "contention_failures"
+ALERTS: Final = "contention_alerts:"
+"""Before the state and the kind of an alert."""
+_RESOLVED: Final = 100
 _SHORTEST_S: Final = 5.0  # a job whose phases are asked for
 _SLICE_S: Final = 0.005
 _log = logging.getLogger(__name__)
@@ -37,6 +45,7 @@ class ContentionWatch:
     Attributes:
         latest: what was found last; None before the first look.
         seconds: CPU time of all looks.
+        on_alerts: who is told when an alert is raised or resolved.
     """
 
     def __init__(self, aggregator: Aggregator, settings: ContentionSettings) -> None:
@@ -45,6 +54,9 @@ class ContentionWatch:
         self._aggregator = aggregator
         self._settings = settings
         self._looking = asyncio.Lock()
+        self._alerts: Alerts | None = None
+        self._resolved: deque[Alert] = deque(maxlen=_RESOLVED)
+        self.on_alerts: Listeners[Alert] = Listeners(aggregator.counters)
 
     async def run(self) -> None:
         """Looks until cancelled."""
@@ -76,26 +88,45 @@ class ContentionWatch:
             def work() -> Contention:
                 start = time.thread_time()
                 try:
-                    return contention_of([_view(each) for each in copied], self._settings, now_s)
+                    return contention_of([view_of(each) for each in copied], self._settings, now_s)
                 finally:
                     self.seconds += time.thread_time() - start
 
             found = await asyncio.to_thread(work)
-            self.latest = found
-            self._aggregator.counters[LOOKS] += 1
-            return found
+            self._take_in(found)
+            return self.latest or found
+
+    def _take_in(self, found: Contention) -> None:
+        from ..analyzers.contention.alerts import Alerts
+
+        counters = self._aggregator.counters
+        counters[LOOKS] += 1
+        self._alerts = self._alerts or Alerts(self._settings.alerts)
+        for alert in self._alerts.update(found):
+            counters[f"{ALERTS}{alert.state}:{alert.kind}"] += 1
+            _log.warning("alert %s: %s", alert.state, alert.summary)
+            if alert.state == "resolved":
+                self._resolved.append(alert)
+            self.on_alerts.tell(alert.key, partial(_self, alert))
+        self.latest = found.model_copy(update={"alerts": self._alerts.raised})
+
+    def alerts(self) -> AlertList:
+        """Returns the alerts that are raised, and the last ones that were resolved."""
+        from ..results.alerts import AlertList
+
+        return AlertList(raised=self._alerts.raised if self._alerts else [], resolved=list(self._resolved))
 
     def _worth_a_look(self) -> bool:
         return self.latest is not None or any(map(_has_phases, self._aggregator.jobs.values()))
 
-    async def _copied(self, now_s: float) -> list[_Copied]:
+    async def _copied(self, now_s: float) -> list[Copied]:
         sessions = sorted(self._aggregator.jobs.values(), key=lambda session: -session.heard_at_s)
-        copied: list[_Copied] = []
+        copied: list[Copied] = []
         paused_s = time.monotonic()
         for session in sessions:
             if len(copied) > self._settings.max_jobs:
                 break
-            if (one := _copy(session, now_s)) is not None:
+            if (one := copied_of(session, now_s)) is not None:
                 copied.append(one)
             if time.monotonic() - paused_s > _SLICE_S:
                 await asyncio.sleep(0)
@@ -103,14 +134,19 @@ class ContentionWatch:
         return copied
 
 
-_Copied = tuple["JobSummary", Callable[[], "JobFileSystems"], "Prediction | None"]
+def _self(alert: Alert) -> Alert:
+    return alert
+
+
+Copied = tuple["JobSummary", Callable[[], "JobFileSystems"], "Prediction | None"]
+"""Results of a job, the phases as what makes them."""
 
 
 def _has_phases(session: JobSession) -> bool:
     return session.span_s >= _SHORTEST_S and not session.own_clock
 
 
-def _copy(session: JobSession, now_s: float) -> _Copied | None:
+def copied_of(session: JobSession, now_s: float) -> Copied | None:
     """Copies the results of a job; None where it has none that count."""
     if not _has_phases(session):
         return None
@@ -125,7 +161,8 @@ def _copy(session: JobSession, now_s: float) -> _Copied | None:
     return summary_of(session, now_s), use, session.prediction  # type: ignore[return-value]
 
 
-def _view(copied: _Copied) -> JobView:
+def view_of(copied: Copied) -> JobView:
+    """Returns the results as contention is found from; in any thread."""
     from ..analyzers.contention.loads import JobView
 
     summary, use, prediction = copied

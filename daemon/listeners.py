@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
+from ..results.alerts import Alert
 from ..results.models import JobSummary, Prediction
 
 _log = logging.getLogger(__name__)
@@ -16,7 +17,7 @@ _MOST_LOGGED: Final = 20
 COUNTED: Final = "listener_errors:"
 """Before the name of a listener, in the aggregator's counters."""
 
-_News = TypeVar("_News", Prediction, JobSummary)
+_News = TypeVar("_News", Prediction, JobSummary, Alert)
 
 
 class Listeners(Generic[_News]):

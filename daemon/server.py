@@ -224,6 +224,8 @@ class Server:
         self._stack.callback(publisher.close)
         self.aggregator.on_prediction(publisher.prediction, "zeromq")
         self.aggregator.on_job(publisher.job, "zeromq")
+        if self._contention is not None:
+            self._contention.on_alerts.add("zeromq", publisher.alert)
         self._guard("publish", publisher.endpoint, publisher)
         self.publish_endpoint = publisher.endpoint
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from .alerts import Alert
 from .file_systems import Place
 from .models import MODELS_VERSION, Estimate, Model
 
@@ -68,6 +69,8 @@ class Slowdown(Model):
     p_value: float = Field(1.0, ge=0, le=1)
     alone_phases: int
     shared_phases: int
+    last_shared_s: float = 0.0
+    """End of the last shared phase, Unix time."""
     blocks: int
     """Runs of shared phases between ones alone: what the test counts as independent."""
     completeness: float = Field(ge=0, le=1)
@@ -130,6 +133,8 @@ class Contention(Model):
     collisions: list[Collision]
     """In the order of their starts."""
     abstained: list[Abstention]
+    alerts: list[Alert] = Field(default_factory=list)
+    """Those that are raised."""
 
 
 class FileSystemList(Model):

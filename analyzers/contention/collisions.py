@@ -114,7 +114,9 @@ def _told(
                 phase=phase,
                 start_s=_estimate(played.start[:, job, phase] + now_s),
                 volume_bytes=jobs[job].under_way if phase == 0 else jobs[job].volume,
-                delay_s=None if capacity is None else _estimate(np.maximum(played.delay[rows, job, phase], 0.0)),
+                delay_s=None
+                if capacity is None
+                else _estimate(np.maximum(np.round(played.delay[rows, job, phase], 6), 0.0)),
             )
             for job, phase in sorted(meeting.phases.items())
         ],

@@ -7,6 +7,18 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 
+class AlertSettings(BaseModel):
+    """The table ``contention.alerts``. Immutable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    looks: int = Field(2, ge=1, description="Looks in a row at which there is contention before an alert is raised.")
+    quiet_s: float = Field(120.0, ge=0, description="Time without it after which an alert is resolved, s.")
+    ahead_s: float = Field(60.0, gt=0, description="How far ahead a collision is alerted on, s.")
+    probability: float = Field(0.8, gt=0, le=1, description="Probability from which on it is; half of it keeps it.")
+    min_delay_s: float = Field(1.0, ge=0, description="Longest delay of a job in it below which it is not, s.")
+
+
 class ContentionSettings(BaseModel):
     """The table ``contention``. Immutable."""
 
@@ -29,3 +41,4 @@ class ContentionSettings(BaseModel):
     )
     min_slowdown: float = Field(1.2, ge=1, description="Slowdown below which a job is not called slowed down.")
     min_probability: float = Field(0.1, ge=0, le=1, description="Probability from which on a collision is told.")
+    alerts: AlertSettings = Field(default_factory=AlertSettings, description="When alerts are raised and resolved.")

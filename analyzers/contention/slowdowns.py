@@ -109,6 +109,7 @@ def slowdown_of(victim: Victim, tests: int, settings: ContentionSettings) -> Slo
         p_value=p_value,
         alone_phases=int(alone.sum()),
         shared_phases=int(shared.sum()),
+        last_shared_s=float(victim.load.end[victim.rows[shared]].max()),
         blocks=found.blocks,
         completeness=completeness,
         culprits=culprits,

@@ -9,7 +9,7 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from ...results.contention import Collision, Contention
-from ..contention import FAILURES, LOOKS, ContentionWatch
+from ..contention import ALERTS, FAILURES, LOOKS, ContentionWatch
 from .families import Family
 
 _MOST: Final = 100  # file systems, and jobs slowed down, with series of their own
@@ -41,6 +41,15 @@ CONTENTION_FAMILIES: Final[dict[str, Family]] = {
         "How much longer calls of a job take in phases that other jobs overlap; of jobs slowed down for sure.",
         ("job_id", "file_system", "measure"),
     ),
+    "iotide_contention_alert_active": Family(
+        GaugeMetricFamily,
+        "1 while an alert is raised, by kind (slowdown: job_id is slowed down by others; collision: jobs are about to "
+        "collide, job_id is empty).",
+        ("kind", "file_system", "job_id"),
+    ),
+    "iotide_contention_alerts_total": Family(
+        CounterMetricFamily, "Alerts on contention, by kind and state (raised, resolved).", ("kind", "state")
+    ),
     "iotide_contention_jobs_abstained": Family(
         GaugeMetricFamily, "Jobs of which too little arrived, or is known, to claim something."
     ),
@@ -58,6 +67,9 @@ def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: C
     add("iotide_contention_looks_total", counters[LOOKS])
     add("iotide_contention_failures_total", counters[FAILURES])
     add("iotide_contention_seconds_total", watch.seconds)
+    for kind in ("slowdown", "collision"):
+        for state in ("raised", "resolved"):
+            add("iotide_contention_alerts_total", counters[f"{ALERTS}{state}:{kind}"], kind, state)
     if watch.latest is not None:
         _add_found(watch.latest, add)
 
@@ -65,6 +77,8 @@ def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: C
 def _add_found(found: Contention, add: Callable[..., None]) -> None:
     add("iotide_contention_jobs_abstained", len({each.job for each in found.abstained if each.what == "both"}))
     add("iotide_contention_jobs_left_out", found.jobs_left_out)
+    for kind, place, job in sorted({(alert.kind, alert.file_system, alert.job) for alert in found.alerts})[:_MOST]:
+        add("iotide_contention_alert_active", 1, kind, place, job)
     following: dict[str, Collision] = {}
     for one in found.collisions:
         following.setdefault(one.file_system, one)

@@ -1,6 +1,7 @@
 """ZeroMQ PUB: each message is two frames, a topic and a MessagePack map of the public model.
 
-Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` whenever a job appears or changes its state.
+Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` whenever a job appears or changes its state,
+``alert.<kind>.<file system>`` when an alert on contention is raised or resolved.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import zmq
 from ...events import ConfigError
 from ...events.descriptors import backlog
 from ...events.endpoints import check_private, is_ipv6, private_files
+from ...results.alerts import Alert
 from ...results.models import JobSummary, Prediction
 
 _HIGH_WATER: Final = 10_000
@@ -45,6 +47,10 @@ class Publisher:
         """Publishes a job's state."""
         self._send(f"job.{summary.job}", summary)
 
+    def alert(self, alert: Alert) -> None:
+        """Publishes an alert that was raised or resolved."""
+        self._send(f"alert.{alert.kind}.{alert.file_system}", alert)
+
     def stop_listening(self) -> None:
         """Takes no subscribers, and ends the connections that there are."""
         with contextlib.suppress(zmq.ZMQError):
@@ -59,5 +65,5 @@ class Publisher:
         """Closes the socket."""
         self._socket.close()
 
-    def _send(self, topic: str, model: Prediction | JobSummary) -> None:
+    def _send(self, topic: str, model: Prediction | JobSummary | Alert) -> None:
         self._socket.send_multipart([topic.encode(), msgspec.msgpack.encode(model.model_dump())], zmq.NOBLOCK)

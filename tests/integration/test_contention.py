@@ -7,10 +7,15 @@ import json
 from pathlib import Path
 
 import httpx
+import msgspec
+import zmq
+import zmq.asyncio
+from iotide.results.alerts import Alert, AlertList
 from iotide.results.contention import Contention, FileSystemList
 from iotide.results.file_systems import JobFileSystems
 from support.commands import iotide
 from support.serving import Fed, feeding, serving, until
+from support.waiting import DEADLINE_S
 
 NAMED = {"filesystems": {"names": {"/scratch": "scratch"}}}
 
@@ -50,6 +55,46 @@ async def test_jobs_on_one_file_system_are_in_the_api_the_metrics_and_the_comman
         assert "scratch" in shown
         assert "likely" in shown
         assert json.loads(await printed("contention", "--json", url, cwd=tmp_path))["collisions"]
+
+
+async def test_alert_is_published_and_in_the_api_and_the_metrics() -> None:
+    source = Fed()
+    alerting = {"looks": 1, "probability": 0.01, "min_delay_s": 0.0}
+    settings = {"interval_s": 0.1, "capacity": {"scratch": 1e7}, "min_probability": 0.01, "alerts": alerting}
+    context = zmq.asyncio.Context()
+    subscriber = context.socket(zmq.SUB)
+    try:
+        async with (
+            serving(analyzers=NAMED, contention=settings) as server,
+            httpx.AsyncClient(base_url=server.http_url or "") as client,
+            feeding(server, source),
+        ):
+            subscriber.connect(server.publish_endpoint or "")
+            subscriber.subscribe(b"job.")
+            subscriber.subscribe(b"alert.")
+            # a subscription takes a moment to reach the publisher: what comes of jobs says that it did
+            probes = 0
+            while not await subscriber.poll(100):
+                probes += 1
+                source.open(f"probe{probes}", f"probe{probes}")
+            for job in ("one", "two"):
+                source.open(job, job, host="n1")
+                source.periodic(job)
+            async with asyncio.timeout(DEADLINE_S):
+                while not (frames := await subscriber.recv_multipart())[0].startswith(b"alert."):
+                    pass
+            assert frames[0] == b"alert.collision.scratch"
+            published = Alert.model_validate(msgspec.msgpack.decode(frames[1]))
+            assert (published.state, sorted(published.victims)) == ("raised", ["one", "two"])
+            listed = AlertList.model_validate_json((await client.get("/api/v1/alerts")).content)
+            assert [alert.key for alert in listed.raised] == [published.key]
+            metrics = (await client.get("/metrics")).text
+            active = 'iotide_contention_alert_active{file_system="scratch",job_id="",kind="collision"} 1.0'
+            assert active in metrics
+            assert 'iotide_contention_alerts_total{kind="collision",state="raised"} 1.0' in metrics
+    finally:
+        subscriber.close(0)
+        context.term()
 
 
 async def test_contention_that_is_switched_off_says_so() -> None:

@@ -70,7 +70,21 @@ def test_alert_rules_are_valid_and_use_metrics_that_exist() -> None:
 
     rules = ROOT / "deploy/prometheus/rules.yml"
     subprocess.run([need("promtool"), "check", "rules", rules], check=True, capture_output=True)
-    assert set(re.findall(r"iotide_\w+", rules.read_text())) <= set(FAMILIES)
+    recorded = set(re.findall(r"record: \w+:(iotide_\w+):", rules.read_text()))
+    assert set(re.findall(r"iotide_\w+", rules.read_text())) <= set(FAMILIES) | recorded
+
+
+def test_alert_rules_alert_when_they_are_to() -> None:
+    tests = ROOT / "deploy/prometheus/rules_test.yml"
+    done = subprocess.run([need("promtool"), "test", "rules", tests], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_alert_has_its_runbook() -> None:
+    rules, runbooks = (ROOT / "deploy/prometheus/rules.yml").read_text(), (ROOT / "docs/runbooks.md").read_text()
+    alerts = re.findall(r"- alert: (\w+)", rules)
+    assert re.findall(r"runbook_url: runbooks\.md#(\w+)", rules) == [alert.lower() for alert in alerts]
+    assert set(re.findall(r"^## (\w+)$", runbooks, re.MULTILINE)) == set(alerts)
 
 
 FOREIGN = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from ....results.alerts import AlertList
 from ....results.contention import Contention, FileSystemList
 from ...contention import ContentionWatch
 from .job_access import not_found
@@ -28,5 +29,10 @@ def contention_routes(watch: ContentionWatch | None) -> APIRouter:
         """Returns the file systems that running jobs use, likewise."""
         latest = await found()
         return FileSystemList(made_at_s=latest.made_at_s, file_systems=latest.file_systems)
+
+    @router.get("/api/v1/alerts")
+    async def alerts() -> AlertList:
+        """Returns the alerts on contention that are raised, and those resolved lately."""
+        return AlertList(raised=[], resolved=[]) if watch is None else watch.alerts()
 
     return router
