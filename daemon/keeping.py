@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -21,7 +22,29 @@ from .saved_state import SavedState
 
 _log = logging.getLogger(__name__)
 JOURNAL: Final = "journal"
-_NOWHERE: Final = Position(0, 0)
+_MOST_ATTEMPTS: Final = 3
+
+
+class Attempts:
+    """How often in a row an aggregator began to go on from a journal and did not come to the end of it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> int:
+        """Returns how often."""
+        with contextlib.suppress(OSError):
+            return self._path.stat().st_size
+        return 0
+
+    def count(self) -> None:
+        """Takes in that another one begins."""
+        with self._path.open("ab") as file:
+            file.write(b".")
+
+    def forget(self) -> None:
+        """Takes in that one has come to the end."""
+        self._path.unlink(missing_ok=True)
 
 
 class Keeping:
@@ -55,12 +78,16 @@ class Keeping:
         self._settings, self._aggregator, self._clocks, self._core = settings, aggregator, clocks, core
         self._bounds = bounds
         self._saved = SavedState(folder)
+        self._attempts = Attempts(folder / "recovering")
         try:
             self._journal = SegmentJournal(folder / JOURNAL, settings.segment_bytes, settings.quota_bytes)
             self._at = self._take_up()
         except OSError as error:
             self._saved.close()
             raise ConfigError(f"state = {folder}: the journal cannot be read: {error.strerror}") from None
+        except BaseException:
+            self._saved.close()
+            raise
 
     def begin(self, wake: Callable[[], None]) -> None:
         """Keeps what this aggregator knows, from now on; ``wake`` is called when there may be answers to send.
@@ -119,6 +146,10 @@ class Keeping:
                 core.take_up(state["core"])
             elif state["ingest"] is not None:
                 core.resume(state["ingest"], time.monotonic())
+        if self._attempts.read() >= _MOST_ATTEMPTS:
+            _log.error("the journal ended %d aggregators that went on from it: it is set aside", _MOST_ATTEMPTS)
+            self._journal.set_aside()
+        self._attempts.count()
         again = do_again(self._journal.replay(at), self._aggregator, self._clocks, core, self._another)
         if again.steady_s is not None:
             self._clocks.go_on_from(again.steady_s)
@@ -126,6 +157,7 @@ class Keeping:
             self._core.resume(again.core.state(), time.monotonic())
         self._aggregator.counters["journal_recovered"] = again.records
         self._aggregator.counters["journal_damaged"] += again.damaged
+        self._attempts.forget()
         if jobs := len(self._aggregator.jobs):
             _log.info("going on with %d jobs; %d records of the journal were done again", jobs, again.records)
         return at

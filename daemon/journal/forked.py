@@ -10,11 +10,13 @@ import signal
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 _DIE_WITH_PARENT: Final = 1
 _NICE: Final = 5
+_STANDARD_ERROR: Final = 2
 _SLOWEST_S: Final = 600.0
 
 
@@ -85,7 +87,7 @@ def _do(work: Callable[[], bool], parent: int) -> None:
     try:
         gc.disable()
         signal.set_wakeup_fd(-1)
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # sockets and locks: another daemon may take them over
+        _close_all()  # sockets and locks: another daemon may take them over
         _libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
         if os.getppid() == parent:
             os.nice(_NICE)
@@ -94,3 +96,10 @@ def _do(work: Callable[[], bool], parent: int) -> None:
         status = 1
     finally:
         os._exit(status)
+
+
+def _close_all() -> None:
+    for path in list(Path("/proc/self/fd").iterdir()):
+        if int(path.name) > _STANDARD_ERROR:
+            with contextlib.suppress(OSError):  # the one that the folder was read with
+                os.close(int(path.name))

@@ -43,6 +43,12 @@ class SegmentJournal:
             last = self._segments[-1]
             self._epoch, self._next = last.epoch, self._cut(last)
 
+    def set_aside(self) -> None:
+        """Has nothing replayed; the files stay for whoever wants to know."""
+        for segment in self._segments:
+            segment.path.replace(segment.path.with_suffix(".unreadable"))
+        self._segments = []
+
     @property
     def start(self) -> Position:
         """The position before all that was there when it was opened."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from iotide.daemon.journal.forked import Forked
 from iotide.events import Interner, StreamInfo
 from iotide.events.losses import LOST_IN_JOURNAL
 from iotide.events.wire import Ack, Frame, Heartbeat, Hello, decode, encode, encode_batch
@@ -145,6 +150,58 @@ def test_what_was_acknowledged_while_the_journal_failed_is_missing_and_told_afte
     assert isinstance(answer, Ack)
     assert after.aggregator.jobs["job"].losses.total[LOST_IN_JOURNAL] == 1
     after.keeping.close()
+
+
+@pytest.mark.parametrize("attempts", [0, 2, 3])
+def test_journal_that_ended_three_daemons_is_set_aside(
+    tmp_path: Path, attempts: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    daemon, talk = Daemon(tmp_path / "0"), Talk()
+    talk.hello(daemon, "a")
+    talk.batch(daemon, "a")
+    daemon.be_killed(tmp_path / "1", 0.0)
+    (tmp_path / "1/recovering").write_bytes(b"." * attempts)  # as those leave it that do not come to the end
+    last = Daemon(tmp_path / "1")
+    is_aside = attempts == 3
+    assert ("job" in last.aggregator.jobs) == (not is_aside)
+    assert ("ended 3 aggregators" in caplog.text) == is_aside
+    assert bool(list((tmp_path / "1/journal").glob("*.unreadable"))) == is_aside
+    assert not (tmp_path / "1/recovering").exists()
+    last.keeping.close()
+
+
+@pytest.mark.parametrize("work", [lambda: False, lambda: 1 / 0])
+def test_copy_that_fails_says_so(work: Callable[[], bool]) -> None:
+    child = Forked()
+    assert child.poll() is None
+    assert child.begin(work)
+    assert child.poll(wait=True) is False
+    assert not child.is_busy
+
+
+def test_copy_sees_what_was_there_and_holds_nothing_open(tmp_path: Path) -> None:
+    with (tmp_path / "held").open("ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        seen = ["before"]
+        child = Forked()
+        assert child.begin(lambda: not not_closed(held.fileno()) and seen == ["before"])
+        seen.append("after")
+        assert child.poll(wait=True) is True
+
+
+def test_copy_that_takes_for_ever_can_be_ended() -> None:
+    child = Forked()
+    child.begin(lambda: bool(signal.pause()))
+    child.close()
+    assert not child.is_busy
+
+
+def not_closed(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def settle(daemon: Daemon) -> None:
