@@ -101,6 +101,11 @@ class Aggregator:
         kept = {name: getattr(self, name) for name in _KEPT}
         return kept | {"counters": dict(self.counters), "at_s": self._steady()}
 
+    @staticmethod
+    def lacking(state: Mapping[str, Any]) -> set[str]:
+        """Returns what a state does not have that ``resume`` needs."""
+        return {*_KEPT, "counters", "at_s"} - state.keys()
+
     def resume(self, state: Mapping[str, Any]) -> None:
         """Goes on where another aggregator was; the steady clock has to go on from ``state["at_s"]``."""
         for name in _KEPT:

@@ -95,8 +95,9 @@ class SavedState:
             return None
         try:
             state: dict[str, Any] = restore(_checked(content), _shared(aggregator))
-            if not state.keys() >= {"aggregator", "ingest"}:
-                raise SnapshotError("this is no state of an aggregator")
+            lacking = {"aggregator", "ingest"} - state.keys() or aggregator.lacking(state["aggregator"])
+            if lacking:
+                raise SnapshotError(f"it is of another version, and lacks {', '.join(sorted(lacking))}")
         except (SnapshotError, AttributeError, zlib.error) as error:
             aside = self._path.with_suffix(".unreadable")
             _log.error("%s: %s; it is set aside as %s, and jobs begin anew", self._path, error, aside.name)

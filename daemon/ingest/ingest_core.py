@@ -40,7 +40,10 @@ _MOST_JOBS: Final = 1000
 """Of whose losses one heartbeat tells."""
 Reply = tuple[bytes, list[Frame]]
 _P = ParamSpec("_P")
-_WHOLE: Final = ("_streams", "_owners", "_ended", "_cut_off", "_heard", "_awaited", "_awaited_until_s", "_may_skip")
+_WHOLE: Final = (
+    *("_streams", "_owners", "_ended", "_cut_off", "_owner_of", "_heard", "_awaited", "_awaited_until_s", "_may_skip"),
+)
+"""Attributes that decide what becomes of a message."""
 
 
 class IngestSettings(BaseModel):
@@ -103,6 +106,7 @@ class IngestCore:
         self._owners = Owners()
         self._ended: OrderedDict[str, tuple[int, str]] = OrderedDict()  # number of the last ack, collector
         self._cut_off: OrderedDict[str, int] = OrderedDict()  # what a stream expected then
+        self._owner_of: dict[str, str] = {}  # its collector
         self._heard: dict[str, float] = {}
         self._awaited: dict[str, dict[str, int]] = {}  # losses of streams that another daemon had open
         self._awaited_until_s = math.inf
@@ -112,7 +116,8 @@ class IngestCore:
         """Returns what another core needs so that each batch is taken in once."""
         taken = {name: max(stream.expected, stream.taken_before) for name, stream in self._streams.items()}
         losses = self._awaited | {name: stream.losses for name, stream in self._streams.items()}
-        return {"expected": {**self._cut_off, **taken}, "open": losses, "ended": self._ended}
+        owners = self._owner_of | {name: stream.owner.name for name, stream in self._streams.items()}
+        return {"expected": {**self._cut_off, **taken}, "open": losses, "ended": self._ended, "owners": owners}
 
     def whole_state(self) -> dict[str, Any]:
         """Returns all that decides what becomes of the messages that follow."""
@@ -121,7 +126,7 @@ class IngestCore:
     def take_up(self, state: Mapping[str, Any]) -> None:
         """Becomes what another core was, connections included: for the messages that it was given next."""
         for name in _WHOLE:
-            setattr(self, name, state[name])
+            setattr(self, name, state.get(name, getattr(self, name)))
 
     def pass_gap(self) -> None:
         """Takes in that messages are missing here that were acknowledged: each open stream goes on with what comes."""
@@ -130,6 +135,7 @@ class IngestCore:
     def resume(self, state: Mapping[str, Any], now_s: float) -> None:
         """Goes on where another core was; collectors that do not come back are given up after ``forget_after_s``."""
         self._cut_off.update(state["expected"])
+        self._owner_of.update(state.get("owners", {}))
         self._ended.update(state["ended"])
         self._awaited, self._awaited_until_s = dict(state["open"]), now_s + self._settings.forget_after_s
 
@@ -172,8 +178,9 @@ class IngestCore:
         for name in self._owners.abandoned(self._heard, now_s, self._settings.forget_after_s):
             # Should its collector come back, it says HELLO again, and goes on.
             self._cut_off[name] = self._streams[name].expected
+            self._owner_of[name] = self._streams[name].owner.name
             while len(self._cut_off) > self._settings.remembered_streams:
-                self._cut_off.popitem(last=False)
+                self._owner_of.pop(self._cut_off.popitem(last=False)[0], None)
             self._remove(name, {**self._streams[name].losses, "streams_cut_off": 1})
 
     def _hello(self, identity: bytes, hello: Hello) -> list[Reply]:
@@ -184,7 +191,8 @@ class IngestCore:
             self.stats.malformed += 1
             return self._reject(identity, name, 0, "malformed", "next_seq is at least 1")
         stream = self._streams.get(name)
-        owner = stream.owner.name if stream is not None else self._ended.get(name, (0, hello.collector))[1]
+        known = self._owner_of.get(name, hello.collector)
+        owner = stream.owner.name if stream is not None else self._ended.get(name, (0, known))[1]
         if owner != hello.collector:
             self.stats.foreign += 1
             return self._reject(identity, name, 0, "foreign", "the stream is another collector's")
@@ -198,6 +206,7 @@ class IngestCore:
                 return self._reject(identity, name, 0, "full", f"bounds.{full} = {most} is reached; raise it")
             stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
             taken_before = self._cut_off.pop(name, None)
+            self._owner_of.pop(name, None)
             stream.taken_before = taken_before or 1
             stream.losses = self._awaited.pop(name, {})
             self._streams[name] = stream

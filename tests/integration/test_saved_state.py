@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import signal
 import subprocess
+import zlib
 from functools import partial
 from pathlib import Path
 
 import pytest
+from iotide.analyzers.pipeline.snapshots import restore, snapshot
 from iotide.daemon.jobs.job_summary import detail_of
-from iotide.daemon.saved_state import NAME
+from iotide.daemon.saved_state import _MAGIC, NAME, _checked, _shared
 from iotide.events import ConfigError
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.restarts import UNTIL_S, feed, has, job_at, opened, told
@@ -95,6 +98,25 @@ async def test_damaged_state_is_set_aside_and_jobs_begin_anew(
     async with serving(state=state) as second:
         assert not second.aggregator.jobs
     assert (state / "jobs.unreadable").read_bytes() == bad[damage]
+    assert "set aside as jobs.unreadable" in caplog.text
+
+
+async def test_state_that_lacks_what_this_version_keeps_is_set_aside(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = tmp_path / "state"
+    source = opened()
+    async with serving(state=state) as first, feeding(first, source):
+        feed(source, 0)
+        await has(first, 180)
+        shared = _shared(first.aggregator)
+    content = (state / NAME).read_bytes()
+    document = restore(_checked(content), shared)
+    del document["aggregator"]["_ages"]
+    packed = zlib.compress(snapshot(document, shared))
+    (state / NAME).write_bytes(_MAGIC + hashlib.sha256(packed).digest() + packed)
+    async with serving(state=state) as second:
+        assert not second.aggregator.jobs
     assert "set aside as jobs.unreadable" in caplog.text
 
 

@@ -65,6 +65,22 @@ def test_stream_that_has_ended_stays_its_collectors() -> None:
     assert said(core, b"owner", hello("s", "c")) == []
 
 
+def test_stream_stays_its_collectors_over_a_restart_and_when_it_was_cut_off() -> None:
+    before = IngestCore(RememberingSink(), IngestSettings(lost_after_s=1, forget_after_s=1))
+    said(before, b"owner", encode(Heartbeat(collector="c")), hello("s", "c"), batch("s", 1, 10))
+    after = IngestCore(RememberingSink(), IngestSettings())
+    after.resume(before.state(), 0.0)
+    for now in (10.0, 20.0, 30.0):
+        before.tick(now)
+    assert before.stats.streams == 0
+    for core in (before, after):
+        (answer,) = said(core, b"thief", hello("s", "thief", 2))
+        assert isinstance(answer, Reject)
+        assert answer.code == "foreign"
+        assert said(core, b"owner", hello("s", "c", 2)) == []
+        assert isinstance(said(core, b"owner", batch("s", 2, 11))[0], Ack)
+
+
 @pytest.mark.parametrize("name_said", [hello("s", "c", 2), encode(Heartbeat(collector="c"))])
 def test_collector_that_reconnects_says_its_name_and_goes_on(name_said: list[Frame]) -> None:
     sink = RememberingSink()
