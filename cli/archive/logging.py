@@ -25,7 +25,9 @@ _MORE: Final = (
 
 
 def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Callable[[int], None]) -> int:
-    """Writes all calls of an archive, each stream's in order of time; returns how many. Memory: half a million calls.
+    """Writes all calls of an archive, each stream's in order of time; returns how many.
+
+    Memory: a quarter of a million calls.
 
     Args:
         reader: the archive.

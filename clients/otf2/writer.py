@@ -25,7 +25,8 @@ def write_otf2(
     """Writes all calls of an archive as an OTF2 trace; returns how many.
 
     A call is a region of its thread's location, and in it the I/O record of what the call does; what no record has room
-    for stands in attributes. Memory: about half a million calls, a number for each file, 48 bytes for each handle.
+    for stands in attributes. Memory: about a quarter of a million calls, a number for each file, 48 bytes for each
+    handle.
 
     Args:
         reader: the archive.

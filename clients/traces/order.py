@@ -13,7 +13,7 @@ from ...archive.codec.times import unpack_stamps
 from ...archive.file.reader import ArchiveReader
 from ...events import DefinitionTable, EventBatch, concatenate
 
-WINDOW: Final = 1 << 19
+WINDOW: Final = 1 << 18
 """Calls that are held at a time, about."""
 _STEP: Final = 256
 """Of a chunk's starts, sorted, every so many is remembered to cut time into windows."""
@@ -56,8 +56,15 @@ def calls_in_order(
             else:
                 held.append(found)
         if held:
-            calls = concatenate(held)
-            yield calls.select(np.lexsort((calls.depth, -calls.duration, calls.start))), table
+            yield _sorted(held), table
+
+
+def _sorted(held: list[EventBatch]) -> EventBatch:
+    """Returns calls in order of time, and lets go of what held them: three copies are most of a conversion's memory."""
+    calls = concatenate(held)
+    held.clear()
+    order = np.lexsort((calls.depth, -calls.duration, calls.start))
+    return calls.select(order)
 
 
 def _edges(reader: ArchiveReader, stream: int, window: int) -> list[int]:
