@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 EVENTS: Final = "events_dropped:"
 BYTES: Final = "bytes_dropped:"
 INPUT_BYTES: Final = "input_bytes_dropped:"
+DETAILS: Final = "details_dropped:"
+"""Of calls that were recorded: what a full table of the tracer should have told of them, such as their file."""
 LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
 LOST_IN_JOURNAL: Final = "streams_lost_in_journal"
@@ -26,6 +28,7 @@ _LOST: Final = (
     EVENTS,
     BYTES,
     INPUT_BYTES,
+    DETAILS,
     LINES,
     "events_not_archived:",
     "definitions_dropped",
@@ -74,6 +77,25 @@ REASONS: Final[dict[str, Reason]] = {
     "events_not_archived:no_room": Reason("calls not archived as the archive's file could not be written", ""),
     "events_not_archived:failed": Reason("calls not archived as the archive failed", ""),
     "definitions_dropped": Reason("names of files, calls or handles lost", ""),
+    "details_dropped:descriptors": Reason(
+        "descriptors without a file, as their numbers are 65,536 or more", "lower ulimit -n"
+    ),
+    "details_dropped:handles": Reason("handles of libraries forgotten, as one more found the table of 65,536 full", ""),
+    "details_dropped:contended": Reason("looks into a table given up, as other threads held it", ""),
+    "details_dropped:forked_files": Reason(
+        "files of a parent process without a name in its child: the last 512 of up to 248 bytes are kept", ""
+    ),
+    "details_dropped:mappings": Reason("mapped files forgotten, as 1,024 others are mapped", ""),
+    "details_dropped:path_buffers": Reason("calls without a file, as 32 others were looking up theirs", ""),
+    "details_dropped:paths": Reason("paths cut or unknown, as they are longer than 4,096 bytes", ""),
+    "details_dropped:texts": Reason("text parameters cut to 4,096 bytes", ""),
+    "details_dropped:nested": Reason("calls within 16 others or more, whose depth is recorded as 16", ""),
+    "details_dropped:copies": Reason("copies of a library beyond four, whose handles are not told apart", ""),
+    "details_dropped:callers": Reason("looks for a caller given up, as 1,024 objects call wrapped libraries", ""),
+    "details_dropped:operations": Reason("asynchronous operations without a number, as too many are under way", ""),
+    "details_dropped:thread_memory": Reason("calls without details, as hooks use 16 KiB of memory in each thread", ""),
+    "details_dropped:mpi_files": Reason("open files of MPI-IO beyond 1,024, or opens beyond 4,096 told apart", ""),
+    "details_dropped:dimensions": Reason("calls without bytes, as their variable has over 1,024 dimensions", ""),
     CUT_OFF: Reason("streams cut off as their collector was gone", ""),
     "streams_silent": Reason("streams whose collector is silent: what they do now may be lost", ""),
     "events_dropped:max_jobs": Reason("calls dropped as the aggregator held as many jobs as it may", "raise max_jobs"),

@@ -17,7 +17,10 @@ static _Atomic uint64_t taken[NUMBERS / 64];
 _Static_assert(sizeof(struct aiocb) == sizeof(struct aiocb64), "one layout of control blocks");
 
 static uint32_t take_number(void) {
-    return iotide_take_number(taken, NUMBERS / 64);
+    uint32_t number = iotide_take_number(taken, NUMBERS / 64);
+    if (unlikely(!number))
+        iotide_met(BOUND_OPERATIONS);
+    return number;
 }
 
 static void give_number(uint32_t number) {

@@ -130,6 +130,8 @@ static int copy_number(const struct iotide_library *library, const void *anchor)
             return place < IOTIDE_COPIES ? place : -1;
         place++;
     }
+    if (place >= IOTIDE_COPIES || copy_count == MOST_CALLERS)
+        iotide_met(BOUND_COPIES);
     if (copy_count == MOST_CALLERS)
         return -1;
     pin(anchor);
@@ -220,6 +222,8 @@ static const struct caller *learn(const struct iotide_library *library, const st
                                          .copy = own ? -1 : copy_number(library, anchor)};
         made = &callers[count];
         atomic_store_explicit(&caller_count, count + 1, memory_order_release);
+    } else {
+        iotide_met(BOUND_CALLERS);
     }
     atomic_store(&learning, false);
     return made;

@@ -173,7 +173,12 @@ uint32_t iotide_define_file(const char *path, size_t length) {
 }
 
 uint32_t iotide_define_string(const char *text) {
-    return text && iotide_begun() ? define(ENTRY_STRING, known_strings, &next_string, text, strnlen(text, PATH_MAX)) : 0;
+    if (!text || !iotide_begun())
+        return 0;
+    size_t length = strnlen(text, PATH_MAX);
+    if (length == PATH_MAX && text[length])
+        iotide_met(BOUND_TEXTS);
+    return define(ENTRY_STRING, known_strings, &next_string, text, length);
 }
 
 /* Two threads may define the same call twice, under two numbers: both hold. */

@@ -40,8 +40,11 @@ static struct iotide_target look(_Atomic uint64_t *at) {
 
 /* Returns where the descriptor's words stand, which are about to be written; NULL: it has none. */
 static struct place *place_of(int fd) {
-    if (!in_table(fd))
+    if (unlikely(!in_table(fd))) {
+        if (fd >= TABLE)
+            iotide_met(BOUND_DESCRIPTORS);
         return NULL;
+    }
     int seen = atomic_load_explicit(&highest, memory_order_relaxed);
     while (fd > seen && !atomic_compare_exchange_weak(&highest, &seen, fd))
         ;
@@ -79,6 +82,8 @@ static size_t path_of(int fd, char *to, size_t size) {
     char link[32];
     name_link(link, fd);
     long length = iotide_syscall(SYS_readlinkat, AT_FDCWD, link, to, size);
+    if (length < 0 && errno == ENAMETOOLONG)
+        iotide_met(BOUND_PATHS);
     return length > 0 ? (size_t)length : 0;
 }
 
@@ -86,6 +91,8 @@ static size_t working_directory(char *to) {
     if (unlikely(iotide_restricted()))
         return iotide_directory_before(to);
     long size = iotide_syscall(SYS_getcwd, to, PATH_MAX); /* with the terminating zero */
+    if (size < 0 && (errno == ERANGE || errno == ENAMETOOLONG))
+        iotide_met(BOUND_PATHS);
     return size > 0 ? (size_t)size - 1 : 0;
 }
 
@@ -307,6 +314,8 @@ uint32_t iotide_file_at(int directory, const char *path) {
     uint32_t file = 0;
     if (known) {
         size_t rest = strnlen(path, PATH_MAX - 1);
+        if (path[rest])
+            iotide_met(BOUND_PATHS);
         memcpy(whole + length, path, rest);
         file = iotide_define_file(whole, length + rest);
     }

@@ -13,6 +13,13 @@
 #pragma weak iotide_provided
 #pragma weak iotide_helper
 #pragma weak iotide_thread_room
+#pragma weak iotide_met
+
+/* A table of the layer's had no room; an older core counts no such. */
+static inline void iotide_layer_met(enum iotide_bound bound) {
+    if (iotide_met)
+        iotide_met(bound);
+}
 
 /* What the compiler's start of a library would define: atexit in hooks asks for it. */
 __attribute__((weak, visibility("hidden"))) void *__dso_handle;

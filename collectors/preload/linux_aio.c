@@ -49,7 +49,10 @@ static struct iotide_site SITE(io_destroy) = {
     .layer = LAYER_POSIX, .kind = KIND_OTHER, .class = CLASS_DATA, SITE_TEXT("io_destroy", "io_destroy(id:u)=i")};
 
 static uint32_t take_number(void) {
-    return iotide_take_number(taken, NUMBERS / 64);
+    uint32_t number = iotide_take_number(taken, NUMBERS / 64);
+    if (unlikely(!number))
+        iotide_met(BOUND_OPERATIONS);
+    return number;
 }
 
 static void give_number(uint32_t number) {

@@ -138,6 +138,8 @@ void *iotide_next(struct iotide_site *site) {
     void *real = NULL;
     for (int i = 0; !real && i < atomic_load_explicit(&object_count, memory_order_acquire); i++)
         real = search(&objects[i], iotide_symbol(site), hash);
+    if (!real && atomic_load_explicit(&object_count, memory_order_acquire) == MOST_OBJECTS) /* libc may come after those */
+        real = iotide_defined_anywhere(iotide_symbol(site));
     if (!real)
         real = (void *)iotide_absent;
     atomic_store_explicit(&site->real[0], real, memory_order_relaxed);

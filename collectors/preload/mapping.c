@@ -38,6 +38,7 @@ static void remember(uintptr_t start, size_t length, struct iotide_target target
             ;
         return;
     }
+    iotide_met(BOUND_MAPPINGS);
 }
 
 static int find(uintptr_t address) {
@@ -62,6 +63,8 @@ static struct iotide_target target_at(int place) {
             target.file = (uint32_t)word;
         else
             target.file = iotide_kept_file(atomic_load_explicit(&mappings[place].kept, memory_order_relaxed));
+        if ((uint32_t)word && !target.file)
+            iotide_met(BOUND_FORKED_FILES);
     }
     return target;
 }

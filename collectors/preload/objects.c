@@ -42,6 +42,7 @@ static bool lock(uint32_t stripe) {
             return true;
         __asm__ volatile("" ::: "memory");
     }
+    iotide_met(BOUND_CONTENDED);
     return false;
 }
 
@@ -74,6 +75,7 @@ static struct object *place(uint32_t stripe) {
     struct object *chosen;
     while ((chosen = &objects[stripe][hands[stripe]++])->used)
         chosen->used = 0;
+    iotide_met(BOUND_HANDLES);
     return chosen;
 }
 
@@ -81,7 +83,10 @@ static struct iotide_target target_in(struct object *object) {
     uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed) & GENERATIONS;
     bool is_number = object->target.file != IOTIDE_LEFT_OUT; /* what is left out stays so, in a forked child too */
     if (unlikely(is_number && object->generation != generation)) {
-        object->target.file = iotide_kept_file(object->kept);
+        uint32_t file = iotide_kept_file(object->kept);
+        if (object->target.file && !file)
+            iotide_met(BOUND_FORKED_FILES);
+        object->target.file = file;
         object->generation = generation;
     }
     return object->target;

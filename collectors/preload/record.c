@@ -41,6 +41,8 @@ void iotide_unwind(const void *frame) {
     /* The stack grows downward: a call that encloses this one stands above it. */
     while (iotide_self.depth && iotide_self.enclosing[iotide_self.depth - 1].frame <= frame)
         iotide_self.depth--;
+    if (unlikely(iotide_self.depth == IOTIDE_DEEPEST))
+        iotide_met(BOUND_NESTED);
 }
 
 /* Returns the slot's number, or -1 when none is free. */

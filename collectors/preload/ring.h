@@ -102,6 +102,27 @@ _Static_assert(sizeof(struct iotide_entry) == 16, "mirrored in Python");
 /* Whether the collector is to be told when much waits for it: by a connection to its socket that says nothing. */
 enum iotide_wakes { WAKES_NOT, COLLECTOR_AWAKE, COLLECTOR_ASLEEP };
 
+/* Bounds of the tracer's tables: what finds no room there is recorded, but for what the table was to say of it. The order is
+ * that of BOUNDS in ring_layout.py; new ones go to the end. */
+enum iotide_bound {
+    BOUND_DESCRIPTORS,   /* numbers of descriptors */
+    BOUND_HANDLES,       /* handles of libraries, by the library's value */
+    BOUND_CONTENDED,     /* waiting for a table that another thread holds */
+    BOUND_FORKED_FILES,  /* files of handles and mappings that a forked child has from its parent */
+    BOUND_MAPPINGS,      /* mapped files */
+    BOUND_PATH_BUFFERS,  /* paths in the making at once */
+    BOUND_PATHS,         /* lengths of paths */
+    BOUND_TEXTS,         /* lengths of text parameters */
+    BOUND_NESTED,        /* calls within calls */
+    BOUND_COPIES,        /* copies of one library in a process */
+    BOUND_CALLERS,       /* objects that call a library's functions */
+    BOUND_OPERATIONS,    /* asynchronous operations under way */
+    BOUND_THREAD_MEMORY, /* memory of hooks for each thread */
+    BOUND_MPI_FILES,     /* files open, and opens told apart, in MPI-IO */
+    BOUND_DIMENSIONS,    /* dimensions of a variable */
+    IOTIDE_BOUNDS = 16   /* places in the header */
+};
+
 struct iotide_header {
     uint64_t magic;
     uint32_t layout;
@@ -138,6 +159,7 @@ struct iotide_header {
     uint64_t before_token; /* of the earlier region; 0: there is none */
     uint64_t taken_before; /* records that its collector had copied out */
     _Atomic uint64_t children_unheard; /* forked children that could not reach the collector */
+    _Atomic uint64_t bounds_met[IOTIDE_BOUNDS]; /* by enum iotide_bound: how often there was no room */
 };
 _Static_assert(sizeof(struct iotide_header) <= IOTIDE_HEADER_BYTES, "the header has its page");
 

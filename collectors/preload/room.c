@@ -1,5 +1,6 @@
 #include "room.h"
 #include "raw_syscall.h"
+#include "state.h"
 
 #include <sys/mman.h>
 
@@ -19,8 +20,10 @@ static uint32_t place_of(struct iotide_room *room) {
 
 void *iotide_thread_room(struct iotide_room *room) {
     uint32_t place = place_of(room) - 1;
-    if (unlikely(place + room->size > BYTES))
+    if (unlikely(place + room->size > BYTES)) {
+        iotide_met(BOUND_THREAD_MEMORY);
         return NULL;
+    }
     if (unlikely(!own)) {
         int error = errno;
         void *made = (void *)iotide_syscall(SYS_mmap, NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

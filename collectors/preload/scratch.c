@@ -28,6 +28,7 @@ char *iotide_borrow(void) {
     for (int i = 0; i < COUNT; i++)
         if (iotide_borrowed(&borrowers[i], __builtin_frame_address(0)))
             return buffers[i];
+    iotide_met(BOUND_PATH_BUFFERS);
     return NULL;
 }
 

@@ -14,6 +14,12 @@ bool iotide_same_process(void) {
     return iotide_restricted() || getpid() == iotide_own_pid;
 }
 
+void iotide_met(enum iotide_bound bound) {
+    struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
+    if (region && iotide_begun())
+        atomic_fetch_add_explicit(&region->bounds_met[bound], 1, memory_order_relaxed);
+}
+
 void iotide_give_up(void) {
     iotide_alive = NULL;
 }

@@ -17,6 +17,7 @@ extern EXPORT __thread struct iotide_thread iotide_self __attribute__((tls_model
 
 extern __attribute__((visibility("hidden"))) struct iotide_header *_Atomic iotide_region; /* the first, with the log; NULL while untraced */
 extern __attribute__((visibility("hidden"))) pid_t iotide_own_pid; /* of the process that the region is of */
+EXPORT void iotide_met(enum iotide_bound bound); /* counts that a table had no room */
 void iotide_give_up(void); /* traces nothing any more in this process and its children */
 bool iotide_on_signal_stack(void); /* where addresses say nothing of what called what */
 

@@ -1,6 +1,7 @@
 /* The tracer's core on many threads at once, without wrappers, so that it can be built with ThreadSanitizer: its runtime
  * calls the wrappers before it has begun. usage: core_threads FOLDER; needs the tracer's environment. */
 #include "copies.h"
+#include "tracer.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

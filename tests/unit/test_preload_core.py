@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from iotide.collectors.sources.preload.records.ring_layout import BOUNDS, HEADER
+from iotide.events.losses import DETAILS, REASONS
 
 FOLDER = Path(__file__).parents[2] / "collectors/preload"
 
@@ -178,3 +180,17 @@ def test_a_fault_is_found(name: str, added: str, found: Callable[[dict[str, str]
     else:
         files["copies.h"] = f'#include "room.h"\n{files["copies.h"]}'
         assert upward(files)
+
+
+def test_each_bound_has_a_place_a_sentence_and_a_row_in_the_documents() -> None:
+    listed = re.findall(r"^ *BOUND_(\w+),", (FOLDER / "ring.h").read_text(), re.M)
+    assert [name.lower() for name in listed] == list(BOUNDS)
+    assert len(BOUNDS) <= HEADER["bounds_met"].shape[0]
+    assert {name for name in REASONS if name.startswith(DETAILS)} == {DETAILS + name for name in BOUNDS}
+    documented = (FOLDER.parents[1] / "docs/preload.md").read_text()
+    assert [name for name in BOUNDS if f"| `{DETAILS}{name}` |" not in documented] == []
+
+
+def test_each_bound_is_counted_somewhere() -> None:
+    code = "".join(code_of(path.read_text()) for path in [*FOLDER.glob("*.[ch]"), *FOLDER.glob("hooks/*.[ch]")])
+    assert [name for name in BOUNDS if not re.search(rf"_met\(BOUND_{name.upper()}\)", code)] == []

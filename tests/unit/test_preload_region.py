@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.sources.preload.records.definition_log import Entry, entries_of
 from iotide.collectors.sources.preload.records.lines import split
-from iotide.collectors.sources.preload.records.ring_layout import ENTRY_FILE, RECORD
+from iotide.collectors.sources.preload.records.ring_layout import BOUNDS, ENTRY_FILE, RECORD
 from iotide.collectors.sources.preload.rings.region import Region
 from iotide.events import ProtocolError
+from iotide.events.losses import DETAILS
 from support.regions import PAGE, MadeRegion, words_lines
 
 
@@ -171,4 +172,14 @@ def test_counts_are_those_of_the_header_and_of_all_slots(values: list[int]) -> N
         of_slots = [sum(values[9 + 2 * place : 11 + 2 * place]) % 2**64 for place in range(4)]
         expected = {**dict(zip(OF_HEADER, values, strict=False)), **dict(zip(OF_SLOTS, of_slots, strict=True))}
         assert region.counts() == expected
+        region.close()
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=16, max_size=16))
+def test_bounds_that_were_met_are_counted_by_name(met: list[int]) -> None:
+    with MadeRegion(slots=2) as made:
+        region = Region(made.descriptor)
+        made.header["bounds_met"] = met
+        counted = {name: count for name, count in region.counts().items() if name.startswith(DETAILS)}
+        assert counted == {DETAILS + name: count for name, count in zip(BOUNDS, met, strict=False) if count}
         region.close()

@@ -34,6 +34,7 @@ static struct mpiio_file *take_place(void) {
             ;
         return &files[i];
     }
+    iotide_layer_met(BOUND_MPI_FILES);
     return NULL;
 }
 
@@ -68,6 +69,7 @@ static uint32_t count_open(uint64_t key) {
         if (there == key || (there == 0 && atomic_compare_exchange_strong(&opens[place].key, &there, key)) || there == key)
             return atomic_fetch_add(&opens[place].count, 1) + 1;
     }
+    iotide_layer_met(BOUND_MPI_FILES);
     return 1;
 }
 

@@ -64,6 +64,8 @@ uint32_t mpiio_begun(uint64_t key, struct mpiio_operation operation) {
         atomic_fetch_add(&mpiio_pending_count, 1);
     }
     unlock();
+    if (unlikely(!number))
+        iotide_layer_met(BOUND_OPERATIONS);
     return number;
 }
 

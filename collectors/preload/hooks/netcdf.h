@@ -85,6 +85,8 @@ static inline int64_t netcdf_rest(int ncid, int varid, const size_t *start, cons
     netcdf_inq_var ask = NETCDF_ASK(netcdf_symbol_var, netcdf_inq_var);
     netcdf_inq_dimlen ask_length = NETCDF_ASK(netcdf_symbol_dimlen, netcdf_inq_dimlen);
     int dimensions = netcdf_variable(ncid, varid, caller)->dimensions, dimension[MOST_DIMENSIONS];
+    if (dimensions > MOST_DIMENSIONS)
+        iotide_layer_met(BOUND_DIMENSIONS);
     if (!ask || !ask_length || dimensions > MOST_DIMENSIONS)
         return 0;
     iotide_self.quiet = true;

@@ -39,6 +39,7 @@ static int claim(void) {
             }
         }
     }
+    iotide_layer_met(BOUND_OPERATIONS);
     return -1;
 }
 

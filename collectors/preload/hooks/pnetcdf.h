@@ -58,8 +58,10 @@ static inline int64_t pnetcdf_all(bool failed, int ncid, int varid, const void *
     if (!ask || !ask_length)
         return 0;
     int dimensions = pnetcdf_variable(ncid, varid, caller)->dimensions, dimension[MOST_DIMENSIONS];
-    if (dimensions > MOST_DIMENSIONS)
+    if (dimensions > MOST_DIMENSIONS) {
+        iotide_layer_met(BOUND_DIMENSIONS);
         return 0;
+    }
     iotide_self.quiet = true;
     int64_t count = ask(ncid, varid, NULL, NULL, NULL, dimension, NULL) == 0;
     for (int i = 0; i < dimensions && count > 0; i++) {

@@ -27,8 +27,15 @@ HEADER: Final = np.dtype(
         ("job", "S128"), ("command", "S512"),
         ("lost_before_bytes", "<u8"), ("dropped_no_slot_bytes", "<u8"), ("dropped_reentrant_bytes", "<u8"),
         ("before_token", "<u8"), ("taken_before", "<u8"), ("children_unheard", "<u8"),
+        ("bounds_met", "<u8", (16,)),
     ]
 )  # fmt: skip
+BOUNDS: Final = (
+    *("descriptors", "handles", "contended", "forked_files", "mappings", "path_buffers", "paths", "texts", "nested"),
+    *("copies", "callers", "operations", "thread_memory", "mpi_files", "dimensions"),
+)
+"""``enum iotide_bound``: what the places of ``bounds_met`` count."""
+
 SLOT: Final = np.dtype(
     [
         ("state", "<u4"), ("tid", "<i4"), ("head", "<u8"), ("dropped_full", "<u8"), ("made", "<u8"),

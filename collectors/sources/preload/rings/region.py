@@ -17,9 +17,11 @@ from typing import Any, Final
 import numpy as np
 
 from .....events import ProtocolError
+from .....events.losses import DETAILS
 from ..records.definition_log import DefinitionLog
 from ..records.lines import Lines, marks
 from ..records.ring_layout import (
+    BOUNDS,
     COLLECTOR_ASLEEP,
     ENTRY,
     HEADER,
@@ -47,9 +49,11 @@ _EVENTS: Final = struct.Struct("<5Q")
 _BYTES: Final = struct.Struct("<3Q")
 """lost_before_bytes, dropped_no_slot_bytes, dropped_reentrant_bytes."""
 _UNHEARD: Final = struct.Struct("<Q")
-_EVENTS_AT, _BYTES_AT, _UNHEARD_AT = (
-    field_at(HEADER, name) for name in ("lost_before", "lost_before_bytes", "children_unheard")
+_BOUNDS: Final = struct.Struct(f"<{len(BOUNDS)}Q")
+_EVENTS_AT, _BYTES_AT, _UNHEARD_AT, _BOUNDS_AT = (
+    field_at(HEADER, name) for name in ("lost_before", "lost_before_bytes", "children_unheard", "bounds_met")
 )
+_BOUND_COUNTERS: Final = tuple(DETAILS + name for name in BOUNDS)
 _TALLIES: Final = slice(field_at(SLOT, "dropped_full") // 8, field_at(SLOT, "dropped_bytes") // 8 + 1)
 """Words of a slot: dropped_full, made, sampled_out, sampled_out_bytes, dropped_bytes."""
 _PIECE_LINES: Final = 8192
@@ -190,7 +194,13 @@ class Region:
             "events_sampled_out": sampled,
             "bytes_sampled_out": bytes_sampled,
             "definitions_dropped": definitions,
+            **self._bounds_met(),
         }
+
+    def _bounds_met(self) -> dict[str, int]:
+        """Returns how often tables of the tracer had no room, by counter; without those that always had."""
+        met = _BOUNDS.unpack_from(self._memory, _BOUNDS_AT)
+        return {name: count for name, count in zip(_BOUND_COUNTERS, met, strict=True) if count} if any(met) else {}
 
     def close(self) -> None:
         """Unmaps the region."""
