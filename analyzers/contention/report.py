@@ -22,6 +22,7 @@ _HOUR_S: Final = 3600.0
 _MINUTE_S: Final = 60.0
 _MOST_ON_ONE: Final = 64
 _SCENARIOS: Final = 200
+_MANY: Final = 16  # jobs; with more, half as many scenarios do, as they take long
 _SEED: Final = 1
 _UNKNOWN: Final = "unknown"
 
@@ -130,7 +131,8 @@ def _collisions(
     firm = known if capacity.known in ("configured", "learnt") else None
     if firm is not None:  # what a job was seen to move alone is no more than there is
         expected = [replace(each, rate=min(each.rate, firm)) for each in expected]
-    scenarios = played(expected, firm, settings.horizon_s, _SCENARIOS, _SEED)
+    count = _SCENARIOS if len(expected) <= _MANY else _SCENARIOS // 2
+    scenarios = played(expected, firm, settings.horizon_s, count, _SEED)
     return collisions_of(
         expected,
         scenarios,

@@ -145,7 +145,11 @@ def _shared(gaps: Floats, volumes: Floats, limits: Floats, capacity: float | Non
 def shares(active: npt.NDArray[np.bool_], limits: Floats, capacity: float | None) -> Floats:
     """Returns what each job gets, float[scenarios, jobs], max-min fair: equal shares, but nobody above its limit."""
     wanted = np.where(active, limits, 0.0)
-    if capacity is None:
+    crowded = np.flatnonzero(wanted.sum(axis=1) > capacity) if capacity is not None else np.zeros(0, np.intp)
+    if capacity is None or not len(crowded):
+        return wanted
+    if len(crowded) < len(active):
+        wanted[crowded] = shares(active[crowded], limits, capacity)
         return wanted
     order = np.argsort(limits)
     rates, free, waiting = np.zeros(active.shape), np.full(len(active), capacity), active.sum(axis=1)

@@ -26,7 +26,7 @@ class ContentionSettings(BaseModel):
 
     enabled: bool = Field(True, description="Look for contention between jobs.")
     interval_s: float = Field(10.0, ge=0.1, description="Seconds between looks; longer where one takes long.")
-    share: float = Field(0.02, gt=0, le=1, description="Share of a core that looks may take.")
+    share: float = Field(0.05, gt=0, le=1, description="Share of a core that looks may take.")
     horizon_s: float = Field(3600.0, gt=0, description="How far ahead collisions are foreseen, s.")
     phases_ahead: int = Field(8, ge=1, le=64, description="Phases of a job that are foreseen at most.")
     max_jobs: int = Field(256, ge=2, description="Jobs looked at, the latest active; of one file system at most 64.")

@@ -36,18 +36,19 @@ class PhaseTable:
         bound: phases held.
 
     Attributes:
-        rows: the phases, int64[n, columns], by lane and start.
+        rows: the phases, int64[n, columns], by lane and start; columns of buckets up to the last that is used.
         dropped: phases that made room for later ones.
     """
 
     def __init__(self, gap_ns: int, bound: int) -> None:
-        self.rows: Rows = np.zeros((0, WIDTH), np.int64)
+        self.rows: Rows = np.zeros((0, BUCKETS), np.int64)
         self.dropped = 0
         self._gap = gap_ns
         self._bound = bound
 
     def add(self, fresh: Rows) -> None:
         """Takes in rows, in any order."""
+        fresh = fresh[:, : self._widened(fresh)]
         first, last = int(fresh[:, START].min()) - self._gap, int(fresh[:, END].max()) + self._gap
         near = (self.rows[:, END] >= first) & (self.rows[:, START] <= last)
         if len(fresh) == 1 and self._adds_to_one(np.flatnonzero(near), fresh[0]):
@@ -57,6 +58,14 @@ class PhaseTable:
         self.rows = rows[np.lexsort((rows[:, START], rows[:, LANE]))]
         if len(self.rows) > self._bound:
             self._drop()
+
+    def _widened(self, fresh: Rows) -> int:
+        """Makes room for the buckets that rows have, which are few or none, and returns how many columns there are."""
+        used = np.flatnonzero(fresh[:, BUCKETS:].any(axis=0))
+        width = BUCKETS + (int(used[-1]) + 1 if len(used) else 0)
+        if width > self.rows.shape[1]:
+            self.rows = np.pad(self.rows, ((0, 0), (0, width - self.rows.shape[1])))
+        return self.rows.shape[1]
 
     def _adds_to_one(self, near: npt.NDArray[np.intp], row: Rows) -> bool:
         """Adds a row to the only phase near it, as most are; False where there is none, or it is another one's."""

@@ -191,6 +191,13 @@ def test_bounds_hold_and_are_told() -> None:
     assert analyzer.losses() == {"phases": 43, "file_systems": 2}, "files of two others"
 
 
+def test_phase_of_data_takes_a_hundred_bytes() -> None:
+    """A cluster has ten thousand jobs with hundreds of phases each."""
+    analyzer = made()
+    analyzer.update(Taken.of(calls([(at, 0.1, 1, 10, Kind.WRITE) for at in range(300)]), "s", on("n1")))
+    assert analyzer._phases.rows.nbytes <= 300 * 100
+
+
 def test_file_system_with_few_phases_keeps_them_beside_one_with_many() -> None:
     analyzer = made(max_phases=10)
     analyzer.update(Taken.of(calls([(0, 0.1, 1, 10, Kind.WRITE), (1, 0.1, 1, 10, Kind.WRITE)]), "s", on("n1")))
