@@ -13,6 +13,7 @@ Examples:
   iotide watch
   iotide watch --job 4711 --json | jq -r .next_phase.start_s.value
   iotide watch --count 1 --timeout 10
+  iotide watch --alerts
 
 Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no prediction came within --timeout,
 2 bad usage.
@@ -28,16 +29,24 @@ Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no predi
     help="Endpoint at which the aggregator publishes.",
 )
 @click.option("--job", "jobs", metavar="NAME", multiple=True, help="Only this job; may be given several times.")
-@click.option("--json", "as_json", is_flag=True, help="Print each prediction as one line of JSON.")
+@click.option("--alerts", is_flag=True, help="Print alerts on contention instead, as they are raised and resolved.")
+@click.option("--json", "as_json", is_flag=True, help="Print each prediction or alert as one line of JSON.")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N predictions.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Exit with status 1 if no prediction arrives for so long.",
+    help="Exit with status 1 if nothing arrives for so long.",
 )
-def command(connect: str, jobs: tuple[str, ...], as_json: bool, count: int | None, timeout: float | None) -> None:
-    """Prints predictions as they come."""
+def command(
+    connect: str, jobs: tuple[str, ...], alerts: bool, as_json: bool, count: int | None, timeout: float | None
+) -> None:
+    """Prints predictions as they come, or alerts."""
+    if alerts:
+        if jobs:
+            raise click.UsageError("--alerts are of all jobs: leave --job out")
+        _print_alerts(connect, as_json, count, timeout)
+        return
     from ..clients.lines import prediction_lines
     from ..clients.subscriber import Subscriber
 
@@ -45,6 +54,20 @@ def command(connect: str, jobs: tuple[str, ...], as_json: bool, count: int | Non
         try:
             for number, prediction in enumerate(predictions, 1):
                 click.echo(prediction.model_dump_json() if as_json else "\n".join(prediction_lines(prediction)))
+                if number == count:
+                    return
+        except KeyboardInterrupt:
+            sys.exit(0)
+
+
+def _print_alerts(connect: str, as_json: bool, count: int | None, timeout: float | None) -> None:
+    from ..clients.contention_text import alert_line
+    from ..clients.subscriber import AlertSubscriber
+
+    with AlertSubscriber(connect, timeout_s=timeout) as alerts:
+        try:
+            for number, alert in enumerate(alerts, 1):
+                click.echo(alert.model_dump_json() if as_json else alert_line(alert))
                 if number == count:
                     return
         except KeyboardInterrupt:

@@ -7,6 +7,7 @@ from typing import Final
 
 from rich.console import Console
 
+from ..results.alerts import Alert
 from ..results.contention import Capacity, Collision, Contention, Slowdown
 from ..results.models import Estimate
 from .tables import shown, table_of
@@ -35,10 +36,7 @@ def show(found: Contention, console: Console | None = None) -> None:
     if found.file_systems:
         console.print(table)
     for alert in found.alerts[:_MOST]:
-        console.print(
-            f"[bold]ALERT[/bold] since {clock_text(alert.since_s)}: {shown(alert.summary)}",
-            f"({alert.sure:.0%} sure); {shown(alert.advice)}",
-        )
+        console.print(f"[bold]ALERT[/bold] {shown(alert_line(alert))}")
     slowed = [each for each in found.slowdowns if each.verdict == "slowed"]
     for each in slowed[:_MOST]:
         console.print(_slowdown_text(each))
@@ -54,6 +52,13 @@ def show(found: Contention, console: Console | None = None) -> None:
     more = len(found.collisions) - _MOST
     if more > 0:
         console.print(f"{more} further collisions: --json has all")
+
+
+def alert_line(alert: Alert) -> str:
+    """Writes an alert in one line: since when, what, how sure, and what to do."""
+    begun = f"{clock_text(alert.changed_at_s)} {alert.state}"
+    since = f" (since {clock_text(alert.since_s)})" if alert.since_s != alert.changed_at_s else ""
+    return f"{begun}{since}: {alert.summary} ({alert.sure:.1%} sure); {alert.advice}"
 
 
 def _capacity_text(capacity: Capacity) -> str:

@@ -1,4 +1,4 @@
-"""Subscribe to an aggregator's predictions, or to the lives of its jobs, blocking or with asyncio.
+"""Subscribe to an aggregator's predictions, to the lives of its jobs, or to its alerts, blocking or with asyncio.
 
 >>> with Subscriber("tcp://127.0.0.1:9789") as predictions:     # doctest: +SKIP
 ...     for prediction in predictions:
@@ -22,13 +22,15 @@ from pydantic import ValidationError
 
 from ..events.endpoints import check_endpoint, is_ipv6
 from ..events.errors import ConfigError, IotideError, ProtocolError
+from ..results.alerts import Alert
 from ..results.models import JobSummary, Prediction
 
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:9789"
 _PREDICTION: Final = "prediction."
 _JOB: Final = "job."
 _Socket = TypeVar("_Socket", bound=zmq.Socket[Any])
-_News = TypeVar("_News", Prediction, JobSummary)
+_ALERT: Final = "alert."
+_News = TypeVar("_News", Prediction, JobSummary, Alert)
 
 
 class SubscriptionTimeoutError(IotideError):
@@ -125,6 +127,16 @@ class JobSubscriber(_Blocking[JobSummary]):
 
     _topic = _JOB
     _model = JobSummary
+
+
+class AlertSubscriber(_Blocking[Alert]):
+    """Receives alerts on contention as they are raised or resolved, of all jobs."""
+
+    _topic = _ALERT
+    _model = Alert
+
+    def __init__(self, endpoint: str = DEFAULT_ENDPOINT, *, timeout_s: float | None = None) -> None:
+        super().__init__(endpoint, timeout_s=timeout_s)
 
 
 class _Async(_Subscription[_News]):

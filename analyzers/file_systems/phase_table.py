@@ -65,7 +65,7 @@ class PhaseTable:
         width = BUCKETS + (int(used[-1]) + 1 if len(used) else 0)
         if width > self.rows.shape[1]:
             self.rows = np.pad(self.rows, ((0, 0), (0, width - self.rows.shape[1])))
-        return self.rows.shape[1]
+        return int(self.rows.shape[1])
 
     def _adds_to_one(self, near: npt.NDArray[np.intp], row: Rows) -> bool:
         """Adds a row to the only phase near it, as most are; False where there is none, or it is another one's."""

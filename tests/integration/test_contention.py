@@ -10,6 +10,7 @@ import httpx
 import msgspec
 import zmq
 import zmq.asyncio
+from iotide.daemon.publish.pubsub import Publisher
 from iotide.results.alerts import Alert, AlertList
 from iotide.results.contention import Contention, FileSystemList
 from iotide.results.file_systems import JobFileSystems
@@ -36,25 +37,25 @@ async def test_jobs_on_one_file_system_are_in_the_api_the_metrics_and_the_comman
         use = JobFileSystems.model_validate_json((await client.get("/api/v1/jobs/one/filesystems")).content)
         (scratch,) = use.file_systems
         assert (scratch.file_system, sum(not phase.continues for phase in scratch.phases)) == ("scratch", 12)
-        looked = server.aggregator.counters["contention_looks"]
-        await until(lambda: server.aggregator.counters["contention_looks"] > looked + 1)
-        found = Contention.model_validate_json((await client.get("/api/v1/contention")).content)
+        async with asyncio.timeout(DEADLINE_S):
+            while not (found := await asked(client)).collisions:
+                await asyncio.sleep(0.05)
         assert [(state.file_system, state.capacity.known) for state in found.file_systems] == [
             ("scratch", "configured")
         ]
         assert found.file_systems[0].jobs == ["one", "two"]
-        assert found.collisions
         assert {each.job for each in found.collisions[0].jobs} == {"one", "two"}
         listed = FileSystemList.model_validate_json((await client.get("/api/v1/filesystems")).content)
         assert [state.file_system for state in listed.file_systems] == ["scratch"]
         metrics = (await client.get("/metrics")).text
         assert 'iotide_filesystem_capacity_bytes_per_second{file_system="scratch",known="configured"} 1e+07' in metrics
-        assert 'iotide_filesystem_collision_jobs{file_system="scratch"} 2.0' in metrics
+        assert 'iotide_filesystem_busy_ratio{file_system="scratch"}' in metrics
+        assert "iotide_contention_looks_total" in metrics
         url = server.http_url or ""
         shown = await printed("contention", url, cwd=tmp_path)
         assert "scratch" in shown
-        assert "likely" in shown
-        assert json.loads(await printed("contention", "--json", url, cwd=tmp_path))["collisions"]
+        told = json.loads(await printed("contention", "--json", url, cwd=tmp_path))
+        assert [state["file_system"] for state in told["file_systems"]] == ["scratch"]
 
 
 async def test_alert_is_published_and_in_the_api_and_the_metrics() -> None:
@@ -97,6 +98,28 @@ async def test_alert_is_published_and_in_the_api_and_the_metrics() -> None:
         context.term()
 
 
+async def test_watch_prints_alerts(tmp_path: Path) -> None:
+    alert = Alert(
+        kind="slowdown", state="raised", file_system="scratch", job="one", measure="data", since_s=1.7e9,
+        changed_at_s=1.7e9, victims=["one"], culprits=["two"], sure=0.999, completeness=1.0,
+        summary="I/O of one takes 2.00 times as long while two does I/O", advice="move one",
+    )  # fmt: skip
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    publisher = Publisher(context, "tcp://127.0.0.1:*", allow_remote=False)
+    try:
+        arguments = ("watch", "--alerts", "--count", "1", "--connect", publisher.endpoint)
+        watching = [asyncio.create_task(printed(*arguments, *more, cwd=tmp_path)) for more in ((), ("--json",))]
+        while not all(task.done() for task in watching):  # the command takes a moment to listen
+            publisher.alert(alert)
+            await asyncio.wait(watching, timeout=0.1)
+        line, as_json = (task.result() for task in watching)
+    finally:
+        publisher.close()
+        context.term()
+    assert "raised: I/O of one takes 2.00 times as long" in line
+    assert Alert.model_validate_json(as_json) == alert
+
+
 async def test_contention_that_is_switched_off_says_so() -> None:
     async with (
         serving(contention={"enabled": False}) as server,
@@ -105,6 +128,10 @@ async def test_contention_that_is_switched_off_says_so() -> None:
         answer = await client.get("/api/v1/contention")
         assert answer.status_code == 404
         assert "contention.enabled" in answer.json()["expected"]
+
+
+async def asked(client: httpx.AsyncClient) -> Contention:
+    return Contention.model_validate_json((await client.get("/api/v1/contention")).content)
 
 
 async def printed(*arguments: str, cwd: Path) -> str:
