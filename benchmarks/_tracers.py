@@ -15,7 +15,7 @@ from typing import Any
 
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.source import PreloadSource
-from iotide.collectors.tracer.launch import traced_environment
+from iotide.collectors.tracer.preload_environment import traced_environment
 
 LIMIT_S = 120
 

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from _figures import Figure, report
 from _tracers import bare_environment, collector, ours
-from iotide.collectors.tracer.launch import LIBRARY_LAYERS
+from iotide.collectors.tracer.preload_environment import LIBRARY_LAYERS
 from iotide.collectors.wrappers.sources import ALL_LAYERS, CORE_NAME, library_of
 
 STARTS: Final = int(os.environ.get("IOTIDE_STARTS", "300"))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...events.batch import EventBatch, make_batch
 from ...events.definitions import Interner
 from ...events.schema import UNKNOWN_ID
-from .templates import places_in, put_together
+from .text_templates import places_in, put_together
 
 INTEGERS: Final = 6
 """Integers of a signature that are fields; further ones stay in its template."""

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from ...events.errors import InputError
 from ...events.schema import Kind, Layer
-from ..integers.digits import count_numbers, put_numbers, take_numbers
+from ..integers.byte_templates import count_numbers, put_numbers, take_numbers
 from ..integers.packing import Packed, pack, unpack
 from .coder import Terminals
 from .columns import FIELDS, INTEGERS, STATIC
 from .grammar import Rules
 from .stream import MOST_CALLS, MOST_CHUNK, MOST_GROUPS, MOST_TERMINALS, Section
-from .templates import places_in
+from .text_templates import places_in
 from .times import Stamps, Times, pack_stamps
 
 _MOST_SYMBOLS: Final = 1 << 20

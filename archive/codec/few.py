@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...events.batch import EventBatch, concatenate, is_constant
 from ...events.definitions import DefinitionTable
 from ...events.schema import COLUMNS
-from ..integers.digits import count_numbers
+from ..integers.byte_templates import count_numbers
 from .encoding import Part
 
 MOST_FEW: Final = 128

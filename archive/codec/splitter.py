@@ -16,7 +16,7 @@ from ..native_library import native
 from .coder import Coder
 from .columns import FIELDS, INTEGERS, STATIC
 from .splitter_fallback import SplitterFallback
-from .templates import Templates, first_met, grown
+from .text_templates import Templates, first_met, grown
 
 COLUMNS: Final = (
     *("call", "layer", "kind", "depth", "errno", "flags", "signature", "pid", "tid", "rank"),

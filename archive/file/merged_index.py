@@ -14,9 +14,9 @@ import numpy as np
 from ...events.errors import InputError
 from ..bundles import decode_bundle, numbers_of
 from ..codec.encoding import Part, PartKind
-from ..merge.members import MOST_MEMBERS, Members
 from ..merge.merged import Key, MergedParts
 from ..merge.rank_patterns import Integers
+from ..merge.rank_sets import MOST_MEMBERS, Members
 
 _HELD: Final = 1 << 26
 """Bytes of unpacked blocks that are held, and of pieces."""

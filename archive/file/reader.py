@@ -17,8 +17,8 @@ from ..blocks import BLOCK_HEAD_BYTES, Block, BlockKind, read_blocks
 from ..codec.encoding import PartKind, section_of
 from ..codec.stream import Section, calls_of
 from ..codec.times import Times, TimesIndex, decode_times
-from .archived import ArchivedStream, ArchivedStreams
 from .merged_index import MergedIndex
+from .stream_directory import ArchivedStream, ArchivedStreams
 
 _job_decoder = msgspec.msgpack.Decoder(dict[str, Any])
 _UNUSABLE = (InputError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError, struct.error, zlib.error, ValueError)

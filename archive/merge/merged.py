@@ -16,8 +16,8 @@ from ..codec.encoding import MOST_NUMBERS
 from ..integers import integers
 from ..integers.packing import Packed, pack, unpack
 from ..integers.varints import decode_varints, encode_varints
-from .members import Members, encode_members
 from .rank_patterns import Integers, Patterns
+from .rank_sets import Members, encode_members
 
 _CHUNK: Final = 1 << 16
 """Numbers kept as they are that are packed together: to read one member, no more are unpacked."""

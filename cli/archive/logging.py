@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...analyzers.dfg.sizes import sizes_of
-from ...archive.file.archived import ArchivedStream
 from ...archive.file.reader import ArchiveReader
+from ...archive.file.stream_directory import ArchivedStream
 from ...clients.eventlog.log import LogCase
 from ...clients.traces.order import calls_in_order
 from ...events import DefinitionTable, EventBatch, UnavailableError, make_batch

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from ...archive.blocks import VERSION
 from ...archive.codec.encoding import PartKind
-from ...archive.file.archived import ArchivedStream
 from ...archive.file.reader import ArchiveReader
+from ...archive.file.stream_directory import ArchivedStream
 from ...clients.units import byte_text
 from ...events import InputError
 from ...events.losses import is_loss, loss_lines

@@ -162,7 +162,7 @@ def command(
 
 
 def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:
-    from ...collectors.tracer.launch import mend_libraries, traced_environment
+    from ...collectors.tracer.preload_environment import mend_libraries, traced_environment
     from ...events import ConfigError
 
     if gate is None:

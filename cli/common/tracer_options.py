@@ -126,7 +126,7 @@ def tracer_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def settings_of(tracer: dict[str, Any]) -> TracerSettings:
     """Returns the settings that the options say, with ``all`` layers being those that are built."""
     from ...collectors.settings import TracerSettings
-    from ...collectors.tracer.launch import LIBRARY_LAYERS
+    from ...collectors.tracer.preload_environment import LIBRARY_LAYERS
     from ...collectors.tracer.tracer_libraries import library_of
 
     layers = tracer.get("layers")

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from ...collectors.tracer.launch import tracer_path
+from ...collectors.tracer.preload_environment import tracer_path
 from ...events import IotideError
 from ...events.compiled import HELPERS, REBUILD, path_of, problem_of
 from . import layer_checks

@@ -15,7 +15,7 @@ from typing import Final
 
 from ...collectors.source import Chunk, Origin
 from ...collectors.sources.preload.source import PreloadSource
-from ...collectors.tracer.launch import LIBRARY_LAYERS, layer_library, traced_environment
+from ...collectors.tracer.preload_environment import LIBRARY_LAYERS, layer_library, traced_environment
 from ...collectors.tracer.tracer_libraries import ALL_LAYERS, problem_of
 from ...events import EventBatch, Layer
 

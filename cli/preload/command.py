@@ -139,7 +139,7 @@ def check(file: Path, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def coverage(as_json: bool) -> None:
     """Count the functions that are traced, by layer, beside those of Recorder and Darshan."""
-    from ...collectors.wrappers.peers import PEERS
+    from ...collectors.wrappers.peer_coverage import PEERS
     from .reports import coverage_by_layer
 
     rows = coverage_by_layer()

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...collectors.wrappers.build import CORE_LIBRARY, layer_files
 from ...collectors.wrappers.model import CLASSES, SignatureFile, Statement
-from ...collectors.wrappers.peers import PEERS
+from ...collectors.wrappers.peer_coverage import PEERS
 from ...collectors.wrappers.signature import read
 from ...collectors.wrappers.sources import CORE, PRELOAD
 

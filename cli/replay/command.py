@@ -70,7 +70,7 @@ def command(
     import asyncio
     import time
 
-    from ...collectors.replaying import Replayer
+    from ...collectors.replay_source import Replayer
     from ...collectors.settings import CollectorSettings
     from ..common.input_problems import listed, not_carried, tell
     from .reading import recorded

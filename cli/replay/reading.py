@@ -14,7 +14,7 @@ import msgspec
 from ...archive.blocks import MAGIC
 from ...archive.file.reader import ArchiveReader
 from ...archive.file.writer import ArchiveWriter
-from ...collectors.replaying import Recorded, recorded_streams
+from ...collectors.replay_source import Recorded, recorded_streams
 from ...collectors.source import Omissions, Origin, Problems, SourceItem
 from ...collectors.sources.file import FileSource
 from ...collectors.sources.finished import WholeSource

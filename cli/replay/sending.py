@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from ...collectors.replaying import Replayer
+from ...collectors.replay_source import Replayer
 from ...collectors.settings import CollectorSettings
 from ...collectors.transport.agent import Agent
 from ..common.progress import step_progress

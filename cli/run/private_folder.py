@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ...collectors.tracer.launch import LONGEST_SOCKET_PATH
+from ...collectors.tracer.preload_environment import LONGEST_SOCKET_PATH
 from ...events import UnavailableError
 
 GATE: Final = "tracer.sock"

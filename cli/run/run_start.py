@@ -21,8 +21,8 @@ import click
 from ...collectors.settings import SpoolSettings
 from ...collectors.source import Origin
 from ...collectors.sources.preload.relay import RelayedSource
-from ...collectors.tracer.launch import mend_libraries, traced_environment
 from ...collectors.tracer.preload_compatibility import obstacle_to_tracing
+from ...collectors.tracer.preload_environment import mend_libraries, traced_environment
 from ...daemon.jobs.job_ids import clean_job
 from ...events import UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of

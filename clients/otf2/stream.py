@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from ...archive.file.archived import ArchivedStream
+from ...archive.file.stream_directory import ArchivedStream
 from ...events import DefinitionTable, EventBatch
 from ...events.otf2_library import NONE_32, NONE_64
 from ..traces.lanes import Lanes

@@ -2,9 +2,9 @@
 #include "definitions.h"
 #include "hash.h"
 #include "region.h"
-#include "scratch.h"
+#include "path_buffers.h"
 #include "state.h"
-#include "switches.h"
+#include "filters.h"
 
 #include <limits.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static struct {
     uint32_t length;
     char text[IOTIDE_KEPT_TEXT];
 } texts[KNOWN_TEXTS];
-TOGETHER static _Atomic uint64_t texts_holder; /* a borrower of scratch.h; 0: nobody */
+TOGETHER static _Atomic uint64_t texts_holder; /* a borrower of path_buffers.h; 0: nobody */
 TOGETHER static _Atomic uint32_t next_file;
 TOGETHER static _Atomic uint32_t next_string;
 TOGETHER static _Atomic uint32_t next_call;

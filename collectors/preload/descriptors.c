@@ -2,10 +2,10 @@
 #include "descriptors.h"
 #include "definitions.h"
 #include "hash.h"
-#include "objects.h"
+#include "handle_map.h"
 #include "raw_syscall.h"
-#include "readable.h"
-#include "scratch.h"
+#include "user_text.h"
+#include "path_buffers.h"
 #include "sockets.h"
 
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* The start and the end of the traced process. */
 #include "clock.h"
-#include "lookup.h"
+#include "symbol_lookup.h"
 #include "raw_syscall.h"
 #include "record.h"
 #include "region.h"
 #include "session.h"
-#include "switches.h"
+#include "filters.h"
 
 #include <sys/mman.h>
 

@@ -2,7 +2,7 @@
 #ifndef IOTIDE_RAW_SYSCALL_H
 #define IOTIDE_RAW_SYSCALL_H
 
-#include "lookup.h"
+#include "symbol_lookup.h"
 
 #include <limits.h>
 #include <sys/syscall.h>

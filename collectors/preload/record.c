@@ -4,10 +4,10 @@
 #include "definitions.h"
 #include "raw_syscall.h"
 #include "region.h"
-#include "room.h"
+#include "thread_memory.h"
 #include "session.h"
 #include "state.h"
-#include "switches.h"
+#include "filters.h"
 
 #include <pthread.h>
 

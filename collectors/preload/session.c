@@ -4,10 +4,10 @@
 #include "clock.h"
 #include "definitions.h"
 #include "descriptors.h"
-#include "objects.h"
+#include "handle_map.h"
 #include "raw_syscall.h"
 #include "region.h"
-#include "scratch.h"
+#include "path_buffers.h"
 #include "state.h"
 
 #include <fcntl.h>

@@ -9,14 +9,14 @@
 #include "clock.h"
 #include "definitions.h"
 #include "descriptors.h"
-#include "lookup.h"
-#include "objects.h"
-#include "readable.h"
+#include "symbol_lookup.h"
+#include "handle_map.h"
+#include "user_text.h"
 #include "record.h"
 #include "region.h"
 #include "session.h"
 #include "state.h"
-#include "switches.h"
+#include "filters.h"
 #include "types.h"
 
 static inline bool iotide_traced(struct iotide_site *site) {

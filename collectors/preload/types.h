@@ -38,7 +38,7 @@ struct iotide_site {
     uint8_t kind;
     uint8_t class;
     uint16_t spec_at; /* in text */
-    uint16_t gate;    /* its place among its library's, copies.h; 0: none */
+    uint16_t gate;    /* its place among its library's, library_copies.h; 0: none */
     void *_Atomic real[IOTIDE_COPIES]; /* of libc's functions: the first; else by copy of the library */
     char text[];                       /* what programs link against; ENTRY_CALL's */
 };
@@ -102,7 +102,7 @@ struct iotide_thread {
     bool quiet; /* a hook asks the library something: what that calls below is no call of the program's */
     uint32_t generation;
     uint32_t skipped; /* data calls since the last that IOTIDE_SAMPLE let through */
-    const struct iotide_library *library; /* called last, of which copy and by whom: copies.h; NULL: not known */
+    const struct iotide_library *library; /* called last, of which copy and by whom: library_copies.h; NULL: not known */
     uint64_t known;
     struct iotide_slot *slot;
     struct iotide_record *lines;

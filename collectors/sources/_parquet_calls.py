@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...events import COLUMNS, FileInfo, FileType, Interner, Kind, Layer, StreamInfo, make_batch
 from ...events.definitions import MAX_TEXT
 from ...events.schema import UNKNOWN_RANK
-from ..calls import classify
+from ..call_classes import classify
 from ..parser import Input
 from ..source import Chunk, Closed, Opened, SourceItem
 from .eventlog.cases import LATEST_NS, MOST_STREAMS

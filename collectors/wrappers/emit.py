@@ -44,7 +44,7 @@ def emit_sites(file: SignatureFile) -> str:
         "\n".join(
             [
                 *([] if file.is_libc else ['#include "layer.h"']),
-                '#include "words.h"',
+                '#include "parameter_words.h"',
                 "",
                 "#include <stdarg.h>",
                 *[f"#include {name}" for name in file.includes],

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from .model import Machine, SignatureFile, Statement
+from .parameter_code import Wordings
 from .plan import Plan, plan
-from .subject import Subject
-from .wordings import Wordings
+from .target_code import Subject
 
 OFF_UNLESS_ASKED: Final = ("char", "memory")
 """Classes whose calls are passed on by a gate: the shortest way, as programs make most of their calls of these."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iotide.collectors.tracer.launch import traced_environment
+from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.results.models import JobDetail, JobList, JobSummary, RunSummary
 from support.building import built
 from support.commands import IOTIDE, Program, iotide, plain_environment

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.settings import TracerSettings
-from iotide.collectors.tracer.launch import traced_environment
+from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import Kind
 from iotide.events.losses import REASONS, is_loss, loss_lines
 from support.building import built

@@ -13,7 +13,7 @@ from iotide.collectors.settings import TracerSettings
 from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.records.ring_layout import HEADER
 from iotide.collectors.sources.preload.rings.drain import Drain
-from iotide.collectors.tracer.launch import traced_environment
+from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.collectors.wrappers.sources import CORE_NAME, library_of
 from iotide.events import Kind
 from support.commands import plain_environment

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iotide.collectors.tracer.launch import traced_environment
+from iotide.collectors.tracer.preload_environment import traced_environment
 from support.building import PROGRAMS, built
 from support.commands import Program, plain_environment
 from support.waiting import DEADLINE_S, wait_for

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.collectors.tracer.launch import layer_library
+from iotide.collectors.tracer.preload_environment import layer_library
 from iotide.collectors.wrappers.signature import read
 from iotide.events import Flag, Kind, Layer
 from support import mpi

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from iotide.collectors.tracer.launch import LIBRARY_LAYERS
+from iotide.collectors.tracer.preload_environment import LIBRARY_LAYERS
 from iotide.collectors.wrappers.sources import PRELOAD, built_from, library_of
 from iotide.events.compiled import HELPERS
 from support.commands import plain_environment

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.settings import TracerSettings
-from iotide.collectors.tracer.launch import traced_environment, tracer_path
+from iotide.collectors.tracer.preload_environment import traced_environment, tracer_path
 from iotide.events import Kind, Layer
 from support.commands import plain_environment
 from support.nasty import Nasty, build_nasty

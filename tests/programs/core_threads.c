@@ -1,6 +1,6 @@
 /* The tracer's core on many threads at once, without wrappers, so that it can be built with ThreadSanitizer: its runtime
  * calls the wrappers before it has begun. usage: core_threads FOLDER; needs the tracer's environment. */
-#include "copies.h"
+#include "library_copies.h"
 #include "tracer.h"
 
 #include <dlfcn.h>

@@ -12,7 +12,7 @@ from pathlib import Path
 from iotide.collectors.settings import TracerSettings
 from iotide.collectors.source import Changed, Chunk, Closed, Opened, Origin
 from iotide.collectors.sources.preload.source import PreloadSource
-from iotide.collectors.tracer.launch import traced_environment
+from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import (
     Definitions,
     DefinitionTable,

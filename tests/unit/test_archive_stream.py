@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.archive.codec.stream import Section, StreamCompressor, calls_of
-from iotide.archive.codec.templates import put_together, take_apart
+from iotide.archive.codec.text_templates import put_together, take_apart
 from iotide.archive.codec.times import pack_stamps, unpack_stamps
 from iotide.archive.integers import integers
 from iotide.archive.integers.varints import decode_varints, encode_varints

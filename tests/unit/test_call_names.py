@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from iotide.collectors.calls import classify
+from iotide.collectors.call_classes import classify
 from iotide.collectors.wrappers.signature import read
 
 SIGNATURES = Path(__file__).parents[2] / "collectors" / "preload" / "signatures"

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from iotide.clients.eventlog.log import EventLog, LogCase
 from iotide.clients.eventlog.writing import check_log, write
-from iotide.collectors.calls import classify
+from iotide.collectors.call_classes import classify
 from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.eventlog.csv_log import CsvParser

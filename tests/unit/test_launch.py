@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from iotide.cli.common.tracer_options import CALL_CLASSES, LAYERS, settings_of
 from iotide.cli.main import group
 from iotide.collectors.settings import TracerSettings
-from iotide.collectors.tracer.launch import LIBRARY_LAYERS, layer_library, traced_environment
+from iotide.collectors.tracer.preload_environment import LIBRARY_LAYERS, layer_library, traced_environment
 from iotide.collectors.wrappers.sources import ALL_LAYERS, library_of
 from iotide.events import ConfigError, Layer, UnavailableError
 

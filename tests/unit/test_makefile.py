@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.collectors.tracer.launch import LIBRARY_LAYERS
+from iotide.collectors.tracer.preload_environment import LIBRARY_LAYERS
 from iotide.collectors.wrappers.sources import library_of
 from iotide.events.compiled import HELPERS
 from support.programs import need

@@ -15,24 +15,35 @@ FOLDER = Path(__file__).parents[2] / "collectors/preload"
 LAYERS = (
     ("ring",),
     ("types",),
-    ("hash", "number_pool", "environment", "lookup"),
+    ("hash", "number_pool", "environment", "symbol_lookup"),
     ("raw_syscall",),
-    ("state", "readable", "sockets"),
-    ("region", "room", "copies", "clock", "scratch"),
-    ("switches",),
+    ("state", "user_text", "sockets"),
+    ("region", "thread_memory", "library_copies", "clock", "path_buffers"),
+    ("filters",),
     ("definitions",),
-    ("kept",),
-    ("objects",),
+    ("path_cache",),
+    ("handle_map",),
     ("descriptors",),
     ("session",),
     ("record",),
     ("process", "seccomp", "tracer"),
-    ("words",),
+    ("parameter_words",),
 )
 """From the lowest on; a file may include those of its own layer (but not in a circle) and of layers below."""
 WRAPPERS = {
-    *("aio", "close", "directory", "exec", "formatted", "kernel", "libc", "linux_aio", "mapping", "open"),
-    *("standard", "stream", "transfer", "unload", "posix", "stdio"),
+    *(
+        "wrap_aio",
+        "wrap_close",
+        "wrap_directory",
+        "wrap_exec",
+        "wrap_formatted",
+        "wrap_syscall",
+        "libc",
+        "wrap_linux_aio",
+        "wrap_mmap",
+        "wrap_open",
+    ),
+    *("wrap_standard_streams", "wrap_fopen", "wrap_sendfile", "wrap_dlclose", "posix", "stdio"),
 }
 """Above all layers: they export libc's names."""
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names} | dict.fromkeys(WRAPPERS, len(LAYERS))
@@ -164,10 +175,10 @@ def test_a_file_includes_its_own_header() -> None:
     ("name", "added", "found"),
     [
         ("clock.c", '#include "session.h"', upward),
-        ("room.c", '#include "libc.h"', upward),
+        ("thread_memory.c", '#include "libc.h"', upward),
         ("clock.c", "int ask(void) { return syscall(1); }", called_upward),
         ("types.h", "static inline int now(void) { return iotide_read_clock(); }", called_upward),
-        ("room.h", '#include "copies.h"\n', None),
+        ("thread_memory.h", '#include "library_copies.h"\n', None),
         ("clock.c", "extern int iotide_anything;", externals),
         ("record.h", "void iotide_nobody_calls(void);", unused),
     ],
@@ -178,7 +189,7 @@ def test_a_fault_is_found(name: str, added: str, found: Callable[[dict[str, str]
     if found:
         assert found(files)
     else:
-        files["copies.h"] = f'#include "room.h"\n{files["copies.h"]}'
+        files["library_copies.h"] = f'#include "thread_memory.h"\n{files["library_copies.h"]}'
         assert upward(files)
 
 

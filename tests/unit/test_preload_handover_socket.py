@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.sources.preload.rings.mapping import mapped
-from iotide.collectors.tracer.launch import traced_environment
+from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import ConfigError
 from support.regions import MadeRegion, connected
 from support.tracing import Tracing

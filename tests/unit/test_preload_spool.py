@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Origin
-from iotide.collectors.sources.preload import naps
+from iotide.collectors.sources.preload import sleep_times
 from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.relay import RelayedSource
 from iotide.collectors.sources.preload.spool.spool import DONE, SpoolWriter
@@ -305,8 +305,8 @@ def test_all_that_was_taken_is_read_before_streams_are_cut_off(relayed: RelayedS
 def test_other_process_that_is_asked_for_the_end_takes_no_further_nap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(naps, "_LOOKS_A_SHARE", 1e12)
-    monkeypatch.setattr(naps, "_LONGEST_S", 3600.0)
+    monkeypatch.setattr(sleep_times, "_LOOKS_A_SHARE", 1e12)
+    monkeypatch.setattr(sleep_times, "_LONGEST_S", 3600.0)
     with closing(RelayedSource(tmp_path / "gate", Origin("job"), SpoolSettings())) as source:
         source.finish()
         wait_for(lambda: source.poll() or source.finished, what="the end")

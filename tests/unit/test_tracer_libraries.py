@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.collectors.tracer.launch import LIBRARY_LAYERS
+from iotide.collectors.tracer.preload_environment import LIBRARY_LAYERS
 from iotide.collectors.wrappers.sources import (
     ALL_LAYERS,
     PRELOAD,

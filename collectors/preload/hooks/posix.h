@@ -3,7 +3,7 @@
 #define IOTIDE_HOOKS_POSIX_H
 
 #include "raw_syscall.h"
-#include "scratch.h"
+#include "path_buffers.h"
 #include "tracer.h"
 
 #include <fcntl.h>

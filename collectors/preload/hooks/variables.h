@@ -3,7 +3,7 @@
 #ifndef IOTIDE_VARIABLES_H
 #define IOTIDE_VARIABLES_H
 
-#include "room.h"
+#include "thread_memory.h"
 
 #define VARIABLES 64      /* remembered by a thread; what falls on the same place is asked again */
 #define MOST_DIMENSIONS 1024

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import COLUMNS, Kind, Layer
-from ...calls import CALLS, classify
+from ...call_classes import CALLS, classify
 
 LATEST_US: Final = 4_600_000_000_000_000
 _SINCE_2000_US: Final = 946_684_800_000_000

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import Kind, Layer
-from ...calls import CALLS, classify
+from ...call_classes import CALLS, classify
 
 MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 LATEST_NS: Final = 2**62

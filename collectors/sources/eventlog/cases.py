@@ -23,7 +23,7 @@ from ....events import (
 )
 from ....events.definitions import MAX_TEXT
 from ....events.wire import MAX_BATCH_EVENTS
-from ...calls import classify
+from ...call_classes import classify
 from ...numbering import Numbering
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem

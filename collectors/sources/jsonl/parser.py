@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ....events import COLUMNS, EventBatch, FileInfo, FileType, Flag, Interner, Kind, Layer, StreamInfo, make_batch
 from ....events.definitions import MAX_TEXT
-from ...calls import classify
+from ...call_classes import classify
 from ...files.lines import Block, LineBuffer
 from ...numbering import Numbering
 from ...parser import Input

@@ -14,7 +14,7 @@ from ....events import FileInfo, FileType, Kind, Layer
 from ....events.definitions import MAX_TEXT
 from ....events.otf2_library import NONE_32, NONE_64
 from ....events.schema import file_type_of
-from ...calls import CALLS, classify
+from ...call_classes import CALLS, classify
 from .callbacks import DEFINITIONS
 
 _FILE_ROLES: Final = frozenset((27, 38))

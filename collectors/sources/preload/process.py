@@ -12,11 +12,11 @@ import numpy.typing as npt
 from ....events import Definitions, EventBatch, InputError, Kind, ProtocolError, StreamInfo, make_batch
 from ....events.losses import is_loss
 from ...source import Problems
-from .records.alike import MOST_LINES, MOST_LOG, AlikeLives, Life
 from .records.definition_log import entries_of
 from .records.lines import Lines, Records, split
 from .records.names import FileFacts, Names
 from .records.plain import FEWEST, plain_columns
+from .records.repeated_processes import MOST_LINES, MOST_LOG, AlikeLives, Life
 from .records.ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .records.signatures import Allowance
 from .rings.drain import HOLD_S

@@ -19,8 +19,8 @@ from ....events.descriptors import raise_limit
 from ...node.file_metadata import NodeFileMetadata
 from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem
-from .naps import Naps
 from .rings.drain import Drain
+from .sleep_times import Naps
 from .spool.spool import SpoolWriter
 from .spool.spool_reader import SpoolReader
 from .streams import Streams

@@ -16,8 +16,8 @@ from ....events.losses import CUT_OFF, UNHEARD, is_loss
 from ...node.file_metadata import NodeFileMetadata
 from ...source import Changed, Chunk, Closed, Lost, Opened, Origin, Problems, SourceItem
 from .process import TracedProcess
-from .records.alike import AlikeLives
 from .records.lines import Lines
+from .records.repeated_processes import AlikeLives
 from .records.ring_layout import HEADER
 from .records.signatures import Allowance
 from .untraced import Unseen

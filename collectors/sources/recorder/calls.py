@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from ....events import Kind, Layer
-from ...calls import classify
+from ...call_classes import classify
 
 UNMEASURED: Final = -2
 _LARGEST: Final = 2**62

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ....events import Interner, Layer
 from ....events.kernel import FORKS
-from ...calls import CALLS, classify
+from ...call_classes import CALLS, classify
 
 MAX_CALLS = 4096
 

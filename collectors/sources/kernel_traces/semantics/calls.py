@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .....events import EventBatch, Flag, Interner, Kind, make_batch
 from .....events.forward_fill import ForwardFill
-from ....calls import CALLS, classify
+from ....call_classes import CALLS, classify
 from ..lexing.numbers import Ints
 from ..lexing.rows import Rows, Step
 from .call_fields import HAS_COUNT, HAS_FD, HAS_PID, HAS_RESULT, CallFields

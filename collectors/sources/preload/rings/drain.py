@@ -13,9 +13,9 @@ from typing import Final, Protocol
 from .....events import ProtocolError
 from .....events.losses import BYTES, EVENTS
 from ..records.lines import Lines
-from .ear import Ear
 from .handover_socket import Arrival, HandoverSocket
 from .region import Region
+from .unreached_processes import Ear
 from .watching import GONE, UNWATCHED, Life
 
 LINES_A_POLL: Final = 65_536

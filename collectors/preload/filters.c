@@ -1,0 +1,135 @@
+/* What the user turned on and off, from the environment of the program's start. */
+#include "filters.h"
+#include "environment.h"
+#include "path_buffers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PREFIXES 32
+
+struct prefixes {
+    char text[2 * PATH_MAX];
+    const char *start[MOST_PREFIXES];
+    size_t length[MOST_PREFIXES];
+    int count;
+};
+
+static const char *const layer_names[] = {"other", "posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf"};
+static const char *const class_names[] = {"data", "handle", "seek", "sync", "meta", "char", "memory"};
+
+static struct prefixes only, skip;
+static uint32_t layers = ~0u;
+static uint32_t classes = ~(1u << CLASS_CHAR | 1u << CLASS_MEMORY);
+uint32_t iotide_sample = 1;
+
+static bool is_word(const char *text, size_t length, const char *word) {
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+/* The bits of a comma-separated list; a word that is not known says nothing. */
+static uint32_t bits_of(const char *list, const char *const *names, uint32_t count) {
+    uint32_t bits = 0;
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        for (uint32_t i = 0; i < count; i++)
+            if (is_word(list, length, names[i]))
+                bits |= 1u << i;
+        list += length + (list[length] == ',');
+    }
+    return bits;
+}
+
+static void split(struct prefixes *to, const char *list) {
+    if (!list || strlen(list) >= sizeof to->text)
+        return;
+    strcpy(to->text, list);
+    for (const char *at = to->text; *at && to->count < MOST_PREFIXES;) {
+        size_t length = strcspn(at, ":"), kept = length;
+        while (kept > 1 && at[kept - 1] == '/')
+            kept--;
+        if (kept && *at == '/') {
+            to->start[to->count] = at;
+            to->length[to->count++] = kept;
+        }
+        at += length + (at[length] == ':');
+    }
+}
+
+void iotide_read_switches(char **environment) {
+    const char *text;
+    if ((text = iotide_setting(environment, "IOTIDE_LAYERS")))
+        /* A library that its user added has no name here, and is on when it is loaded. */
+        layers = bits_of(text, layer_names, sizeof layer_names / sizeof *layer_names) | 1u << LAYER_OTHER;
+    if ((text = iotide_setting(environment, "IOTIDE_CALLS")))
+        classes = bits_of(text, class_names, sizeof class_names / sizeof *class_names);
+    if ((text = iotide_setting(environment, "IOTIDE_SAMPLE"))) {
+        unsigned long wanted = strtoul(text, NULL, 10);
+        iotide_sample = wanted < 1 ? 1 : wanted > 1000000 ? 1000000 : (uint32_t)wanted;
+    }
+    split(&only, iotide_setting(environment, "IOTIDE_ONLY"));
+    split(&skip, iotide_setting(environment, "IOTIDE_SKIP"));
+}
+
+bool iotide_switch(struct iotide_site *site) {
+    bool layer = layers >> site->layer & 1, on = layer && classes >> site->class & 1;
+    /* A library's handles can only be known from the calls that make them; descriptors are asked of the kernel. */
+    bool library = site->layer != LAYER_POSIX && site->layer != LAYER_STDIO;
+    bool silent = layer && !on && library && site->class == CLASS_HANDLE;
+    atomic_store_explicit(&site->state, on ? SITE_ON : silent ? SITE_SILENT : SITE_OFF, memory_order_relaxed);
+    return on || silent;
+}
+
+/* Whole components: /data does not cover /database. */
+static bool covered(const struct prefixes *prefixes, const char *path, size_t length) {
+    for (int i = 0; i < prefixes->count; i++) {
+        size_t size = prefixes->length[i];
+        if (length >= size && memcmp(path, prefixes->start[i], size) == 0 &&
+            (length == size || path[size] == '/' || size == 1))
+            return true;
+    }
+    return false;
+}
+
+/* Without ".", ".." and "//", which the paths of calls may have that open nothing. Returns the length. */
+static size_t tidied(char *to, const char *path, size_t length) {
+    size_t kept = 0;
+    for (size_t at = 0; at < length;) {
+        size_t end = at;
+        while (end < length && path[end] != '/')
+            end++;
+        size_t size = end - at;
+        if (size == 2 && path[at] == '.' && path[at + 1] == '.') {
+            while (kept && to[--kept] != '/')
+                ;
+        } else if (size && !(size == 1 && path[at] == '.')) {
+            to[kept++] = '/';
+            memcpy(to + kept, path + at, size);
+            kept += size;
+        }
+        at = end + 1;
+    }
+    if (!kept)
+        to[kept++] = '/';
+    return kept;
+}
+
+static bool is_tidy(const char *path, size_t length) {
+    for (size_t i = 0; i + 1 < length; i++)
+        if (path[i] == '/' && (path[i + 1] == '/' || path[i + 1] == '.'))
+            return false;
+    return true;
+}
+
+bool iotide_leaves_out(const char *path, size_t length) {
+    if (!only.count && !skip.count)
+        return false;
+    char *scratch = length && *path == '/' && length < IOTIDE_SCRATCH && !is_tidy(path, length) ? iotide_borrow() : NULL;
+    if (scratch) {
+        length = tidied(scratch, path, length);
+        path = scratch;
+    }
+    bool left_out = (only.count && !covered(&only, path, length)) || covered(&skip, path, length);
+    iotide_give_back(scratch);
+    return left_out;
+}

@@ -1,0 +1,13 @@
+/* What IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY, IOTIDE_SKIP and IOTIDE_SAMPLE say. Read once. */
+#ifndef IOTIDE_FILTERS_H
+#define IOTIDE_FILTERS_H
+
+#include "types.h"
+
+EXPORT bool iotide_switch(struct iotide_site *site); /* decides SITE_NEW; false: off */
+
+extern uint32_t iotide_sample; /* of the calls that move data or seek, one in so many is recorded; 1: all */
+void iotide_read_switches(char **environment);
+bool iotide_leaves_out(const char *path, size_t length);
+
+#endif

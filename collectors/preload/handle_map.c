@@ -1,0 +1,146 @@
+/* Handles of the libraries above libc, by the library's own value. A bounded table in stripes; a stripe's lock is held
+ * for some tens of instructions, and who does not get it soon does without. */
+#include "handle_map.h"
+#include "path_cache.h"
+#include "state.h"
+
+#include <string.h>
+
+#define STRIPES 256
+#define STRIPE 256 /* objects that hash to one stripe; hands[] count round it */
+#define SPINS 2000
+#define GENERATIONS 0x7fffffff
+
+struct object {
+    uint64_t value;
+    uint32_t space;
+    uint32_t generation : 31; /* of the region that numbers the file; 0: no object */
+    uint32_t used : 1;        /* asked for since a place was last needed */
+    uint32_t kept; /* what its file is known by in another region */
+    struct iotide_target target;
+};
+static struct object objects[STRIPES][STRIPE];
+static uint16_t counts[STRIPES];
+static uint8_t hands[STRIPES]; /* of a full stripe: where to look for what goes */
+TOGETHER static _Atomic bool locked[STRIPES];
+static _Atomic uint64_t used[STRIPES / 64]; /* a bit a stripe: whether it has any */
+TOGETHER static _Atomic uint32_t next_handle;
+
+uint32_t iotide_new_handle(void) {
+    return atomic_fetch_add_explicit(&next_handle, 1, memory_order_relaxed) + 1;
+}
+
+static uint32_t stripe_of(uint32_t space, uint64_t value) {
+    uint64_t mixed = (value + space) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(mixed >> 56);
+}
+
+static bool lock(uint32_t stripe) {
+    for (int i = 0; i < SPINS; i++) {
+        if (!atomic_load_explicit(&locked[stripe], memory_order_relaxed) &&
+            !atomic_exchange_explicit(&locked[stripe], true, memory_order_acquire))
+            return true;
+        __asm__ volatile("" ::: "memory");
+    }
+    iotide_met(BOUND_CONTENDED);
+    return false;
+}
+
+static void unlock(uint32_t stripe) {
+    atomic_store_explicit(&locked[stripe], false, memory_order_release);
+}
+
+static bool has_any(uint32_t stripe) {
+    return atomic_load_explicit(&used[stripe / 64], memory_order_relaxed) >> stripe % 64 & 1;
+}
+
+/* Libraries close mostly what is not here, such as dataspaces: to learn that takes no lock, and one cache line. */
+static bool lock_to_find(uint32_t stripe) {
+    return has_any(stripe) && lock(stripe);
+}
+
+static struct object *find(uint32_t stripe, uint32_t space, uint64_t value) {
+    for (int i = counts[stripe] - 1; i >= 0; i--) /* the youngest are used most */
+        if (objects[stripe][i].value == value && objects[stripe][i].space == space)
+            return &objects[stripe][i];
+    return NULL;
+}
+
+/* A place for one more. Libraries free objects that nobody closed, with their file: of a full stripe, one goes that was
+ * not asked for lately. */
+static struct object *place(uint32_t stripe) {
+    atomic_fetch_or_explicit(&used[stripe / 64], UINT64_C(1) << stripe % 64, memory_order_relaxed);
+    if (counts[stripe] < STRIPE)
+        return &objects[stripe][counts[stripe]++];
+    struct object *chosen;
+    while ((chosen = &objects[stripe][hands[stripe]++])->used)
+        chosen->used = 0;
+    iotide_met(BOUND_HANDLES);
+    return chosen;
+}
+
+static struct iotide_target target_in(struct object *object) {
+    uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed) & GENERATIONS;
+    bool is_number = object->target.file != IOTIDE_LEFT_OUT; /* what is left out stays so, in a forked child too */
+    if (unlikely(is_number && object->generation != generation)) {
+        uint32_t file = iotide_kept_file(object->kept);
+        if (object->target.file && !file)
+            iotide_met(BOUND_FORKED_FILES);
+        object->target.file = file;
+        object->generation = generation;
+    }
+    return object->target;
+}
+
+void iotide_bind(uint32_t space, uint64_t value, struct iotide_target target) {
+    uint32_t stripe = stripe_of(space, value), kept = iotide_keep_file(target.file);
+    if (!lock(stripe))
+        return;
+    struct object *object = find(stripe, space, value);
+    if (!object)
+        object = place(stripe);
+    *object = (struct object){.value = value,
+                              .space = space,
+                              .generation =
+                                  atomic_load_explicit(&iotide_generation, memory_order_relaxed) & GENERATIONS,
+                              .kept = kept,
+                              .target = target};
+    unlock(stripe);
+}
+
+struct iotide_target iotide_object(uint32_t space, uint64_t value) {
+    struct iotide_target target = {0, 0};
+    uint32_t stripe = stripe_of(space, value);
+    if (lock_to_find(stripe)) {
+        struct object *object = find(stripe, space, value);
+        if (object) {
+            target = target_in(object);
+            object->used = 1;
+        }
+        unlock(stripe);
+    }
+    return target;
+}
+
+struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
+    struct iotide_target target = {0, 0};
+    uint32_t stripe = stripe_of(space, value);
+    if (lock_to_find(stripe)) {
+        struct object *object = find(stripe, space, value);
+        if (object) {
+            target = target_in(object);
+            *object = objects[stripe][--counts[stripe]];
+            if (!counts[stripe])
+                atomic_fetch_and_explicit(&used[stripe / 64], ~(UINT64_C(1) << stripe % 64), memory_order_relaxed);
+        }
+        unlock(stripe);
+    }
+    return target;
+}
+
+/* Whoever held a lock stayed in the parent. */
+void iotide_reset_objects(void) {
+    for (int i = 0; i < STRIPES; i++)
+        atomic_store_explicit(&locked[i], false, memory_order_relaxed);
+    iotide_reset_kept();
+}

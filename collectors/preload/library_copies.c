@@ -1,0 +1,332 @@
+/* Finding the functions of higher libraries behind our wrappers. A process may hold several copies of one library (each
+ * Python wheel brings its own), so what is behind a wrapper depends on who calls: the dynamic loader is asked, once for
+ * each caller and function. */
+#include "library_copies.h"
+#include "symbol_lookup.h"
+
+#include <link.h>
+#include <string.h>
+
+#define MOST_CALLERS 1024
+
+struct caller {
+    const struct iotide_library *library;
+    uintptr_t low, high;
+    uint64_t identity; /* of the object at low: another may be loaded there later */
+    _Atomic uint64_t unloads; /* how many there had been when it was seen to be there still */
+    bool inner; /* it is a copy of the library itself */
+    bool own;   /* it is our library: a function that we called ended in a jump to the call */
+    int copy;   /* below IOTIDE_COPIES: place in the sites' real[]; -1: look each function up */
+};
+static struct caller callers[MOST_CALLERS];
+static _Atomic int caller_count;
+static _Atomic bool learning;
+
+static struct {
+    const struct iotide_library *library;
+    const void *base;
+} copies[MOST_CALLERS];
+static _Atomic int copy_count;
+
+/* ---- objects that go ---- */
+
+static _Atomic uint64_t unloads;
+static struct iotide_site closing = {SITE_TEXT("dlclose", "")};
+
+/* Past our own dlclose: a look at an object unloads nothing. */
+static void let_go(void *handle) {
+    ((int (*)(void *))iotide_real(&closing))(handle);
+}
+
+void iotide_forget_callers(void) {
+    atomic_fetch_add(&unloads, 1);
+    int count = atomic_load(&copy_count);
+    for (int i = 0; i < count; i++)
+        for (size_t gate = 0; gate < copies[i].library->gate_count; gate++)
+            atomic_store_explicit(&copies[i].library->gates[gate].known, 0, memory_order_relaxed);
+}
+
+/* ---- objects ---- */
+
+struct span {
+    uintptr_t address, low, high;
+    const char *name;
+};
+
+static int covers(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    struct span *span = data;
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_LOAD)
+            continue;
+        uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = start + info->dlpi_phdr[i].p_memsz;
+        low = start < low ? start : low;
+        high = end > high ? end : high;
+    }
+    if (span->address < low || span->address >= high)
+        return 0;
+    span->low = low;
+    span->high = high;
+    span->name = info->dlpi_name;
+    return 1;
+}
+
+/* The object's name, where the section table lies in its file, and how many sections there are. */
+static uint64_t identity_of(const struct span *span) {
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(span->low & ~(uintptr_t)4095);
+    uint64_t identity = (uint64_t)header->e_shoff << 16 ^ header->e_shnum ^ header->e_entry;
+    for (const char *at = span->name; at && *at; at++)
+        identity = (identity ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    return identity;
+}
+
+static const void *base_of(const void *address) {
+    Dl_info info;
+    return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+static bool is_ours(const struct iotide_library *library, const void *function) {
+    return base_of(function) == base_of((const void *)library->next);
+}
+
+/* As the dynamic loader would have bound the caller's reference had we not been there: the program's own libraries
+ * first, then those that the caller brought with it. */
+static void *find_for(const struct iotide_library *library, const char *symbol, const char *object) {
+    void *found = library->next(symbol);
+    if (!found && object && *object) {
+        void *handle = dlopen(object, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle) {
+            found = dlsym(handle, symbol);
+            let_go(handle);
+        }
+        if (found && is_ours(library, found))
+            found = NULL;
+    }
+    /* Asked for by name from the main program or by an object that is not linked with it: any copy there is. */
+    for (const struct link_map *map = found ? NULL : _r_debug.r_map; map && !found; map = map->l_next) {
+        found = iotide_defined_in(map, symbol);
+        if (found && is_ours(library, found))
+            found = NULL;
+    }
+    dlerror(); /* what failed here is not the program's to read */
+    return found && is_ours(library, found) ? NULL : found;
+}
+
+/* Keeps a library's copy in memory for good: what a site remembers of it must stay true. */
+static void pin(const void *function) {
+    Dl_info info;
+    if (dladdr(function, &info) && info.dli_fname)
+        dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+static int copy_number(const struct iotide_library *library, const void *anchor) {
+    const void *base = base_of(anchor);
+    int place = 0;
+    for (int i = 0; i < copy_count; i++) {
+        if (copies[i].library != library)
+            continue;
+        if (copies[i].base == base)
+            return place < IOTIDE_COPIES ? place : -1;
+        place++;
+    }
+    if (place >= IOTIDE_COPIES || copy_count == MOST_CALLERS)
+        iotide_met(BOUND_COPIES);
+    if (copy_count == MOST_CALLERS)
+        return -1;
+    pin(anchor);
+    pin((const void *)library->next); /* its gates are written to when objects go */
+    copies[copy_count].library = library;
+    copies[copy_count].base = base;
+    atomic_fetch_add(&copy_count, 1);
+    return place < IOTIDE_COPIES ? place : -1;
+}
+
+static struct span span_of(const void *address) {
+    struct span span = {(uintptr_t)address, 0, 0, NULL};
+    dl_iterate_phdr(covers, &span);
+    return span;
+}
+
+/* Whether it is still the same object; asked anew after one has gone. */
+static bool is_there(struct caller *caller, const void *address) {
+    uint64_t now = atomic_load_explicit(&unloads, memory_order_relaxed);
+    if (likely(atomic_load_explicit(&caller->unloads, memory_order_relaxed) == now))
+        return true;
+    struct span span = span_of(address);
+    if (span.low != caller->low || span.high != caller->high || identity_of(&span) != caller->identity)
+        return false;
+    atomic_store_explicit(&caller->unloads, now, memory_order_relaxed);
+    return true;
+}
+
+static bool is_in(struct caller *caller, const struct iotide_library *library, const void *address) {
+    return (uintptr_t)address >= caller->low && (uintptr_t)address < caller->high && caller->library == library &&
+           is_there(caller, address);
+}
+
+/* Where the last callers from an address's neighbourhood stand in callers[], from 1: a program may have dozens. */
+#define NEIGHBOURHOODS 1024
+static _Atomic uint16_t recent[NEIGHBOURHOODS];
+
+static const struct caller *known_caller(const struct iotide_library *library, const void *address) {
+    int count = atomic_load_explicit(&caller_count, memory_order_acquire);
+    _Atomic uint16_t *near = &recent[((uintptr_t)address >> 12 ^ (uintptr_t)library >> 6) % NEIGHBOURHOODS];
+    int place = atomic_load_explicit(near, memory_order_relaxed);
+    if (unlikely(!place || place > count || !is_in(&callers[place - 1], library, address))) {
+        for (place = count; place && !is_in(&callers[place - 1], library, address); place--)
+            ;
+        atomic_store_explicit(near, (uint16_t)place, memory_order_relaxed);
+    }
+    return place ? &callers[place - 1] : NULL;
+}
+
+/* A jump to another function of the library is within the call that the thread made last. */
+static int copy_of(const struct iotide_library *library, const struct caller *caller) {
+    if (likely(caller && !caller->own))
+        return caller->copy;
+    return caller && iotide_self.library == library ? iotide_known_copy(iotide_self.known) : -1;
+}
+
+/* A function of one copy; NULL: not there. */
+static void *in_copy(const struct iotide_library *library, int copy, const char *symbol) {
+    int i = 0;
+    for (int place = copy; i < copy_count && (copies[i].library != library || place-- > 0); i++) {
+    }
+    void *found = NULL;
+    for (const struct link_map *map = i < copy_count ? _r_debug.r_map : NULL; map && !found; map = map->l_next) {
+        found = iotide_defined_in(map, symbol);
+        if (found && base_of(found) != copies[i].base)
+            found = NULL;
+    }
+    return found;
+}
+
+static bool covered(const struct span *span, const void *address) {
+    return (uintptr_t)address >= span->low && (uintptr_t)address < span->high;
+}
+
+static const struct caller *learn(const struct iotide_library *library, const struct span *span, const void *anchor) {
+    const struct caller *made = NULL;
+    if (!span->high || atomic_exchange(&learning, true))
+        return NULL;
+    bool own = covered(span, (const void *)library->next);
+    int count = atomic_load(&caller_count);
+    if (count < MOST_CALLERS) {
+        callers[count] = (struct caller){.library = library,
+                                         .low = span->low,
+                                         .high = span->high,
+                                         .identity = identity_of(span),
+                                         .inner = covered(span, anchor),
+                                         .own = own,
+                                         .copy = own ? -1 : copy_number(library, anchor)};
+        made = &callers[count];
+        atomic_store_explicit(&caller_count, count + 1, memory_order_release);
+    } else {
+        iotide_met(BOUND_CALLERS);
+    }
+    atomic_store(&learning, false);
+    return made;
+}
+
+/* What the thread calls now, for what the wrapper asks next; of a jump, the call that it is within stays. */
+static void note(const struct iotide_library *library, struct iotide_site *site, const struct caller *caller, int copy,
+                 const void *address, void *real) {
+    if (copy < 0) {
+        iotide_self.library = NULL;
+        return;
+    }
+    if (caller->own)
+        return;
+    uint64_t page = iotide_page(address), bits = (uint64_t)copy | IOTIDE_LOOK | (caller->inner ? IOTIDE_INNER : 0);
+    iotide_self.library = library;
+    iotide_self.known = bits << IOTIDE_BITS_AT | page;
+    uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
+    if (!real || state == SITE_NEW || !site->gate)
+        return;
+    struct iotide_gate *gate = &library->gates[site->gate];
+    if (copy == 0)
+        atomic_store_explicit(&gate->real, real, memory_order_relaxed);
+    atomic_store_explicit(&gate->known, state == SITE_OFF && copy == 0 ? page : iotide_self.known, memory_order_release);
+}
+
+static void *found_out(const struct iotide_library *library, struct iotide_site *site, const void *address) {
+    const struct caller *caller = known_caller(library, address);
+    int copy = copy_of(library, caller);
+    void *real = likely(copy >= 0) ? atomic_load_explicit(&site->real[copy], memory_order_relaxed) : NULL;
+    if (unlikely(!real)) {
+        struct span span = span_of(address);
+        if (!caller) {
+            const void *anchor = find_for(library, library->anchor, span.name);
+            if (anchor)
+                caller = learn(library, &span, anchor);
+            copy = copy_of(library, caller);
+        }
+        real = caller && caller->own && copy >= 0 ? in_copy(library, copy, iotide_symbol(site)) : NULL;
+        if (!real)
+            real = find_for(library, iotide_symbol(site), span.name);
+        if (real && copy >= 0) {
+            pin(real);
+            atomic_store_explicit(&site->real[copy], real, memory_order_relaxed);
+        }
+    }
+    note(library, site, caller, copy, address, real);
+    return real;
+}
+
+void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *address) {
+    int error = errno;
+    void *real = found_out(library, site, address);
+    errno = error;
+    return real ? real : (void *)iotide_absent;
+}
+
+bool iotide_calls_itself(const struct iotide_library *library, const void *address) {
+    const struct caller *caller = known_caller(library, address);
+    return caller && (caller->inner || caller->own);
+}
+
+int iotide_find_copy(const struct iotide_library *library, const void *address) {
+    return copy_of(library, known_caller(library, address));
+}
+
+/* ---- helpers: functions of the library that are not wrapped ---- */
+
+#define MOST_HELPERS 1024
+
+static struct {
+    const char *symbol; /* by address: each mention of it in the hooks is one */
+    const struct iotide_library *library;
+    int copy;
+    void *function;
+} helpers[MOST_HELPERS];
+static _Atomic int helper_count;
+
+void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *address) {
+    const struct caller *caller = known_caller(library, address);
+    int copy = copy_of(library, caller);
+    int count = atomic_load_explicit(&helper_count, memory_order_acquire);
+    for (int i = 0; copy >= 0 && i < count; i++)
+        if (helpers[i].symbol == symbol && helpers[i].copy == copy && helpers[i].library == library)
+            return helpers[i].function;
+    int error = errno;
+    struct span span = span_of(address);
+    void *function = caller && caller->own && copy >= 0 ? in_copy(library, copy, symbol) : NULL;
+    if (!function)
+        function = find_for(library, symbol, span.name);
+    if (function)
+        pin(function);
+    if (copy >= 0 && !atomic_exchange(&learning, true)) { /* also that a copy has none: serial libraries are asked often */
+        count = atomic_load(&helper_count);
+        if (count < MOST_HELPERS) {
+            helpers[count].symbol = symbol;
+            helpers[count].library = library;
+            helpers[count].copy = copy;
+            helpers[count].function = function;
+            atomic_store_explicit(&helper_count, count + 1, memory_order_release);
+        }
+        atomic_store(&learning, false);
+    }
+    errno = error;
+    return function;
+}

@@ -1,0 +1,116 @@
+/* What wrappers of the layers above libc ask: which copy of their library is behind a call. A library may be in a process
+ * more than once (each Python wheel brings its own), so that depends on who calls.
+ */
+#ifndef IOTIDE_LIBRARY_COPIES_H
+#define IOTIDE_LIBRARY_COPIES_H
+
+#include "state.h"
+
+/* What is known of who calls a function. Few bytes, and those of all functions together: programs make a hundred calls
+ * that are not recorded around each that moves data, from caches and page tables that the data has emptied. */
+struct iotide_gate {
+    _Atomic uint64_t known; /* the number of the page of code, which one object has for itself, and above it what that
+                               makes of a call: 0, passed on. 0 in all: nothing is known */
+    void *_Atomic real;     /* of the first copy */
+};
+
+struct iotide_library {
+    const char *anchor; /* a symbol that each copy of the library defines */
+    void *(*next)(const char *symbol); /* iotide_next_here: dlsym(RTLD_NEXT) as the wrapping library sees it */
+    struct iotide_gate *gates; /* by site; the first is nobody's */
+    size_t gate_count;
+};
+/* Inside each layer library, whose place in the order of objects is what RTLD_NEXT goes by. No tail call: the loader
+ * looks at the return address. */
+__attribute__((noinline, unused)) static void *iotide_next_here(const char *symbol) {
+    void *found = dlsym(RTLD_NEXT, symbol);
+    __asm__ volatile("" : "+r"(found));
+    return found;
+}
+
+/* ---- callers: __builtin_return_address(0) ---- */
+
+#define IOTIDE_BITS_AT 56
+enum { IOTIDE_COPY = IOTIDE_COPIES - 1, IOTIDE_INNER = IOTIDE_COPIES, IOTIDE_LOOK = 2 * IOTIDE_COPIES };
+static inline uint64_t iotide_page(const void *caller) {
+    return (uintptr_t)caller >> 12;
+}
+static inline bool iotide_is_known(uint64_t known, const void *caller) {
+    return likely((known ^ iotide_page(caller)) << (64 - IOTIDE_BITS_AT) == 0);
+}
+static inline int iotide_known_copy(uint64_t known) {
+    return (int)(known >> IOTIDE_BITS_AT & IOTIDE_COPY);
+}
+
+/* Its name has a number, which changes with all that libraries share with the core: one that was built for another core
+ * passes all calls on. */
+#define iotide_provided iotide_provided_2
+/* The function that the calling object is linked with. Never NULL: what nobody defines fails with ENOSYS, -1. */
+EXPORT void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *caller);
+static inline void *iotide_behind(const struct iotide_library *library, struct iotide_site *site, const void *caller) {
+    uint64_t known = atomic_load_explicit(&library->gates[site->gate].known, memory_order_acquire);
+    if (unlikely(!iotide_is_known(known, caller)))
+        return iotide_provided(library, site, caller);
+    iotide_self.library = library;
+    iotide_self.known = known;
+    return atomic_load_explicit(&site->real[iotide_known_copy(known)], memory_order_relaxed);
+}
+
+/* Whether a call is known to be switched off: then gate->real is behind it. */
+__attribute__((always_inline)) static inline bool iotide_is_passed_on(const struct iotide_gate *gate, const void *caller) {
+    return likely(atomic_load_explicit(&gate->known, memory_order_acquire) == iotide_page(caller));
+}
+
+#define GATE __attribute__((hot, aligned(32))) /* together in memory */
+#define OUT_OF_LINE __attribute__((noinline))
+
+/* All below: after iotide_behind, within the same call. */
+
+EXPORT bool iotide_calls_itself(const struct iotide_library *library, const void *caller);
+/* Whether a copy of the library makes this call of its own functions, within a traced call. */
+static inline bool iotide_is_inner(const struct iotide_library *library, const void *caller) {
+    if (iotide_self.depth == 0)
+        return false;
+    return iotide_self.library == library && iotide_is_known(iotide_self.known, caller)
+               ? (iotide_self.known >> IOTIDE_BITS_AT & IOTIDE_INNER) != 0
+               : iotide_calls_itself(library, caller);
+}
+
+EXPORT int iotide_find_copy(const struct iotide_library *library, const void *caller);
+/* The caller's copy, from 0; -1: one of too many, or not known. */
+static inline int iotide_copy(const struct iotide_library *library, const void *caller) {
+    return iotide_self.library == library && iotide_is_known(iotide_self.known, caller)
+               ? iotide_known_copy(iotide_self.known)
+               : iotide_find_copy(library, caller);
+}
+
+/* The space of the handles of the caller's copy: each copy numbers its own from the start. */
+static inline uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *caller) {
+    int copy = iotide_copy(library, caller);
+    return copy > 0 ? space ^ (uint32_t)copy << 16 : space;
+}
+
+/* A function of the caller's copy by its name, e.g. one that is not wrapped; NULL when there is none. */
+EXPORT void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *caller);
+
+/* What one place of a layer's code has asked for, by copy. */
+struct iotide_answers {
+    void *_Atomic of[IOTIDE_COPIES]; /* NULL: not asked yet */
+};
+#define IOTIDE_NONE ((void *)-1)
+static inline void *iotide_asked(const struct iotide_library *library, struct iotide_answers *answers,
+                                 const char *symbol, const void *caller) {
+    int copy = iotide_copy(library, caller);
+    if (unlikely(copy < 0))
+        return iotide_helper(library, symbol, caller);
+    void *found = atomic_load_explicit(&answers->of[copy], memory_order_relaxed);
+    if (unlikely(!found)) {
+        found = iotide_helper(library, symbol, caller);
+        atomic_store_explicit(&answers->of[copy], found ? found : IOTIDE_NONE, memory_order_relaxed);
+    }
+    return found == IOTIDE_NONE ? NULL : found;
+}
+
+void iotide_forget_callers(void); /* when an object goes */
+
+#endif

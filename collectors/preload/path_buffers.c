@@ -1,0 +1,44 @@
+/* Buffers for paths, shared by all threads: borrowed without waiting, from signal handlers too. */
+#include "path_buffers.h"
+#include "state.h"
+
+#define COUNT 32
+#define FRAME_BITS 47
+
+static char buffers[COUNT][IOTIDE_SCRATCH];
+/* Who has it: a mark of the thread over where on that thread's stack it was borrowed; 0: nobody. */
+TOGETHER static _Atomic uint64_t borrowers[COUNT];
+
+static uint64_t borrower_at(const void *frame) {
+    uint64_t mark = (uint64_t)(uintptr_t)&iotide_self * UINT64_C(0x9e3779b97f4a7c15) >> FRAME_BITS;
+    return mark << FRAME_BITS | ((uint64_t)(uintptr_t)frame & ((UINT64_C(1) << FRAME_BITS) - 1));
+}
+
+/* Whether a handler's siglongjmp has left the borrower: while one is at it, others of its thread stand below it. */
+static bool was_left(uint64_t borrower, uint64_t other) {
+    return borrower >> FRAME_BITS == other >> FRAME_BITS && other >= borrower && !iotide_on_signal_stack();
+}
+
+bool iotide_borrowed(_Atomic uint64_t *holder, const void *frame) {
+    uint64_t self = borrower_at(frame), borrower = atomic_load_explicit(holder, memory_order_relaxed);
+    return (!borrower || was_left(borrower, self)) && atomic_compare_exchange_strong(holder, &borrower, self);
+}
+
+char *iotide_borrow(void) {
+    for (int i = 0; i < COUNT; i++)
+        if (iotide_borrowed(&borrowers[i], __builtin_frame_address(0)))
+            return buffers[i];
+    iotide_met(BOUND_PATH_BUFFERS);
+    return NULL;
+}
+
+void iotide_give_back(char *scratch) {
+    if (scratch)
+        atomic_store(&borrowers[(scratch - buffers[0]) / IOTIDE_SCRATCH], 0);
+}
+
+/* Those who had borrowed stayed in the parent. */
+void iotide_reset_scratch(void) {
+    for (int i = 0; i < COUNT; i++)
+        atomic_store_explicit(&borrowers[i], 0, memory_order_relaxed);
+}

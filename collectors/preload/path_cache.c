@@ -1,0 +1,67 @@
+/* Paths of the files that handles of higher layers are on. A forked child, and the next collector, have heard no definition
+ * of them: so each is defined again where its number would be of another region. */
+#include "path_cache.h"
+#include "definitions.h"
+#include "path_buffers.h"
+
+#include <string.h>
+
+#define KEPT 512 /* files; what finds its place taken by a later one goes without a name from then on */
+#define SPINS 2000
+
+static struct kept {
+    uint32_t mark; /* names what is kept: its place, and how often that was taken; 0: nothing yet */
+    uint32_t number;
+    uint32_t generation;
+    uint32_t length;
+    char text[IOTIDE_KEPT_TEXT];
+} all[KEPT];
+TOGETHER static _Atomic uint64_t holder; /* a borrower of path_buffers.h; 0: nobody */
+
+/* Who does not get it soon does without. */
+static bool lock(void) {
+    for (int i = 0; i < SPINS; i++)
+        if (iotide_borrowed(&holder, __builtin_frame_address(0)))
+            return true;
+    return false;
+}
+
+static void unlock(void) {
+    atomic_store_explicit(&holder, 0, memory_order_release);
+}
+
+uint32_t iotide_keep_file(uint32_t file) {
+    if (!file || file == IOTIDE_LEFT_OUT || !lock())
+        return 0;
+    uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    uint32_t place = file % KEPT;
+    struct kept *kept = &all[place];
+    if (!kept->mark || kept->number != file || kept->generation != generation) {
+        uint32_t length = iotide_text_of_file(file, kept->text);
+        kept->mark = length ? (kept->mark ? kept->mark : place) + KEPT : 0;
+        kept->number = file;
+        kept->generation = generation;
+        kept->length = length;
+    }
+    uint32_t mark = kept->mark;
+    unlock();
+    return mark;
+}
+
+uint32_t iotide_kept_file(uint32_t mark) {
+    if (!mark || !lock())
+        return 0;
+    struct kept *kept = &all[mark % KEPT];
+    uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
+    if (kept->mark == mark && kept->generation != generation) {
+        kept->number = iotide_define_file(kept->text, kept->length);
+        kept->generation = generation;
+    }
+    uint32_t number = kept->mark == mark ? kept->number : 0;
+    unlock();
+    return number;
+}
+
+void iotide_reset_kept(void) {
+    unlock();
+}

@@ -1,0 +1,148 @@
+"""What a program's environment needs so that it is traced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from ...events import ConfigError, UnavailableError
+from ..settings import TracerSettings
+from .tracer_libraries import ALL_LAYERS, CORE_NAME, library_of, mend, problem_of, remedy
+
+TRACER_VARIABLE: Final = "IOTIDE_TRACER"
+LONGEST_SOCKET_PATH: Final = 107
+"""sun_path of a Unix socket, without its final NUL."""
+LIBRARY_LAYERS: Final = ("mpiio", "hdf5", "netcdf", "pnetcdf")
+"""Layers with a library of their own; POSIX and STDIO are the core's."""
+
+_MOST_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
+
+_SHARED_OBJECT: Final = b"\x7fELF"
+_ASKS_THE_CORE: Final = b"\0iotide_provided_2\0"
+"""In the names that every wrapper library looks up; with the number that `library_copies.h` gives it."""
+_ASKS_SOME_CORE: Final = b"\0iotide_provided"
+
+
+def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Returns the path of the core library: that of the environment's ``IOTIDE_TRACER``, or the one built here.
+
+    Raises:
+        UnavailableError: there is no such file, or the one built here was built from other sources than lie here.
+    """
+    if chosen := environment.get(TRACER_VARIABLE):
+        if not Path(chosen).is_file():
+            raise UnavailableError(f"no tracer library at {chosen}, where {TRACER_VARIABLE} has it")
+        return Path(chosen)
+    if problem := problem_of(CORE_NAME):
+        raise UnavailableError(f"no tracer library ({problem}): {remedy()}")
+    return library_of(CORE_NAME)
+
+
+def layer_library(layer: str) -> Path | None:
+    """Returns the library of one of ``LIBRARY_LAYERS``; None where it is not built, or from other sources."""
+    return None if problem_of(layer) else library_of(layer)
+
+
+def mend_libraries(tracer: TracerSettings, say: Callable[[str], None], environment: Mapping[str, str]) -> None:
+    """Builds those libraries again that would be preloaded and were not built from the sources here; says which."""
+    core = [] if environment.get(TRACER_VARIABLE) else [CORE_NAME]
+    layers = _layers(environment, tracer)
+    mend([*core, *([ALL_LAYERS] if layers == list(LIBRARY_LAYERS) else layers)], say)
+
+
+def traced_environment(
+    base: Mapping[str, str], socket: Path, job: str, tracer: TracerSettings | None = None
+) -> dict[str, str]:
+    """Returns an environment in which programs, and what they start, are traced.
+
+    Args:
+        base: the environment to add to; an LD_PRELOAD that stands there stays, after ours, and so do those of the
+            tracer's variables that ``tracer`` says nothing of.
+        socket: the collector's Unix socket.
+        job: job id of the streams.
+        tracer: what to record.
+
+    Raises:
+        UnavailableError: the core library is missing, or lies where LD_PRELOAD cannot name it.
+        ConfigError: the library of a layer that ``tracer`` names is missing, a user's library is none, the socket's
+            path is too long for a Unix socket, or a path to keep or leave out has a colon, which parts paths.
+    """
+    tracer = tracer or TracerSettings()
+    socket = socket.absolute()  # the program may change its folder
+    if len(os.fsencode(socket)) > LONGEST_SOCKET_PATH:
+        raise ConfigError(f"a Unix socket's path has at most {LONGEST_SOCKET_PATH} bytes: {socket}")
+    others = base.get("LD_PRELOAD", "")
+    made = dict(base)
+    made["LD_PRELOAD"] = ":".join([*map(_preloadable, _libraries(base, tracer)), *([others] if others else [])])
+    made["IOTIDE_SOCKET"] = str(socket)
+    made["IOTIDE_JOB"] = job
+    if tracer.layers is not None:
+        made["IOTIDE_LAYERS"] = ",".join(dict.fromkeys(tracer.layers))
+    if tracer.calls is not None:
+        made["IOTIDE_CALLS"] = ",".join(dict.fromkeys(tracer.calls))
+    if tracer.only_paths is not None:
+        made["IOTIDE_ONLY"] = _prefixes(tracer.only_paths)
+    if tracer.skip_paths is not None:
+        made["IOTIDE_SKIP"] = _prefixes(tracer.skip_paths)
+    if tracer.sample is not None:
+        made["IOTIDE_SAMPLE"] = str(tracer.sample)
+    if tracer.ring_records is not None:
+        made["IOTIDE_RING_RECORDS"] = str(tracer.ring_records)
+    return made
+
+
+def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterable[Path]:
+    """Yields the core, which must come first, then the layers, then the user's own."""
+    yield tracer_path(environment)
+    layers = _layers(environment, tracer)
+    if layers == list(LIBRARY_LAYERS) and not problem_of(ALL_LAYERS):
+        yield library_of(ALL_LAYERS)
+        layers = []
+    for layer in layers:
+        library = layer_library(layer)
+        if library is not None:
+            yield library
+        elif tracer.layers is not None:
+            raise ConfigError(f"the library of layer {layer}: {problem_of(layer)}; `iotide doctor` says which are fit")
+    for path in tracer.libraries:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise ConfigError(f"cannot read the library {path}: {error.strerror}") from None
+        if content.startswith(_SHARED_OBJECT) and _ASKS_THE_CORE not in content and _ASKS_SOME_CORE in content:
+            raise ConfigError(f"{path} was built by another version of iotide: `iotide preload build` it again")
+        if not content.startswith(_SHARED_OBJECT) or _ASKS_THE_CORE not in content:
+            raise ConfigError(f"{path} is no wrapper library: `iotide preload build` makes one from a signature file")
+        yield path
+
+
+def _layers(environment: Mapping[str, str], tracer: TracerSettings) -> list[str]:
+    """Returns the layers with libraries that are asked for."""
+    asked = environment.get("IOTIDE_LAYERS") if tracer.layers is None else ",".join(tracer.layers)
+    return [layer for layer in LIBRARY_LAYERS if not asked or layer in asked.split(",")]
+
+
+def _preloadable(path: Path) -> str:
+    text = str(path.absolute())
+    if any(character in text for character in ": \t\n"):
+        raise UnavailableError(f"LD_PRELOAD cannot contain a path with a space or a colon: {text}")
+    return text
+
+
+def _prefixes(paths: Iterable[Path]) -> str:
+    """Returns paths as the program's calls may name them: as they were given, and with symbolic links followed."""
+    made: dict[str, None] = {}
+    for path in paths:
+        for form in (os.path.abspath(path), os.path.realpath(path)):  # noqa: PTH100  (absolute() keeps "..")
+            if ":" in form:
+                raise ConfigError(f"--only-paths and --skip-paths: a path must not contain a colon: {form}")
+            made[form] = None
+    text = ":".join(made)
+    if len(made) > _MOST_PREFIXES or len(os.fsencode(text)) > _LONGEST_PREFIXES:
+        raise ConfigError(
+            f"at most {_MOST_PREFIXES} paths of {_LONGEST_PREFIXES} bytes together can be kept or left out, and one "
+            "that symbolic links lead to counts twice"
+        )
+    return text

@@ -1,0 +1,74 @@
+"""A collector sleeps while nothing happens, and is woken in time when much does."""
+
+from __future__ import annotations
+
+import select
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from iotide.collectors.source import Origin
+from iotide.collectors.sources.preload.sleep_times import Naps
+from iotide.collectors.sources.preload.source import PreloadSource
+from support.commands import Program
+from support.regions import MadeRegion
+from support.tracing import Tracing
+from support.waiting import wait_for
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Iterator[PreloadSource]:
+    with closing(PreloadSource(tmp_path / "gate", Origin("job"))) as source:
+        yield source
+
+
+def has_news(source: PreloadSource) -> bool:
+    news = select.poll()
+    news.register(source, select.POLLIN)
+    return bool(news.poll(0))
+
+
+def test_process_that_cannot_wake_its_collector_is_looked_at_often(
+    source: PreloadSource, tmp_path: Path, made: MadeRegion
+) -> None:
+    assert source.sleep()
+    made.hand_over(tmp_path / "gate")
+    assert has_news(source)
+    source.poll()
+    assert not source.sleep()
+    made.set(wakes=1)
+    assert source.sleep()
+    assert int(made.header["wakes"][0]) == 2
+
+
+def test_naps_grow_while_nothing_happens_and_are_short_where_nobody_wakes_us() -> None:
+    naps = Naps()
+    busy = naps.next_s(busy=True, wakes=True)
+    for _ in range(30):
+        idle = naps.next_s(busy=False, wakes=True)
+    assert busy < idle <= 1.0
+    assert naps.next_s(busy=False, wakes=False) <= 0.02
+
+
+def test_traced_program_wakes_a_collector_that_sleeps_before_its_ring_is_full(tmp_path: Path) -> None:
+    with Tracing(tmp_path, ring_records=16_384) as tracing:
+        write = "import os; f = os.open('/dev/null', os.O_WRONLY); [os.write(f, b'x') for _ in range(8000)]; input()"
+
+        with Program([sys.executable, "-c", write], env=tracing.environment(), stdin=subprocess.PIPE) as running:
+            wait_for(lambda: has_news(tracing.source), what="the program")
+
+            def all_came() -> bool:
+                # Polled only when it calls: by its arrival, and then by what has filled its ring.
+                if tracing.source.sleep() and has_news(tracing.source):
+                    tracing.poll()
+                return tracing.calls()["write"] >= 1
+
+            wait_for(all_came, what="a quarter of the ring")
+            running.communicate(b"\n")
+        tracing.settle()
+        assert tracing.calls()["write"] >= 8000
+        assert not +Counter({k: v for k, v in tracing.source.counters.items() if "dropped" in k})
