@@ -187,7 +187,7 @@ def test_lines_that_a_collector_cannot_read_are_told_in_the_job(tmp_path: Path) 
         assert serve.stdout is not None
         url = next(found[0] for line in serve.stdout if (found := re.findall(r"http://[\d.:]+", line)))
         done = iotide("collect", "--replay", "--job", "torn", "--connect", ingest, trace, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 1, done.stderr  # not all of the file could be read
 
         def job() -> JobSummary | None:
             with urllib.request.urlopen(f"{url}/api/v1/jobs") as answer:
