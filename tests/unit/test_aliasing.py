@@ -36,6 +36,7 @@ def test_even_stream_of_requests_has_their_own_period(spacing_s: float, count: i
     assert found.value == pytest.approx(spacing_s, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spacing_s", "count"), [(50e-6, 2_000), (1.3e-3, 20_000), (3.7e-3, 2_000), (12.3e-3, 20_000)])
 def test_even_stream_that_no_bin_resolves_has_no_period(spacing_s: float, count: int) -> None:
     batch = requests(np.arange(count) * spacing_s, 0.1 * spacing_s)

@@ -84,6 +84,7 @@ seeds = st.integers(0, 2**32 - 1)
 lengths = st.lists(st.integers(1, 40), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @every
 @settings(max_examples=25)
 @given(seed=seeds, counts=lengths, at=st.lists(st.integers(0, 40), max_size=3))
@@ -114,6 +115,7 @@ def test_many_streams_at_once_are_as_one_after_another(kind: AnalyzerKind, seed:
     assert told_by(together) == told_by(apart)
 
 
+@pytest.mark.slow
 @every
 @settings(max_examples=25)
 @given(

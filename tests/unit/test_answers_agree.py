@@ -127,6 +127,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
     return {name: followed(each, tmp_path_factory.mktemp("session")) for name, each in SESSIONS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SESSIONS)
 def test_texts_and_pages_say_what_the_prediction_says(told: dict[str, Told], name: str) -> None:
     each = told[name]

@@ -378,6 +378,7 @@ def test_stream_of_an_archive_that_was_given_up_does_not_meet_the_next_one(
     assert sorted(map(calls_of, files(tmp_path))) == [0, 4]
 
 
+@pytest.mark.slow
 def test_first_checkpoint_comes_soon_and_the_next_ones_ever_later(tmp_path: Path) -> None:
     clock = Clock()
     archives = made(tmp_path, clock, checkpoint_s=8)

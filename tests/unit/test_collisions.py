@@ -125,6 +125,7 @@ def foreseen(done: Done, now: float, deviation: float) -> Prediction:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_told_probabilities_are_those_of_what_comes() -> None:
     """Of the collisions told at about p, a share of about p happens, in mixes of which the predictions are true."""
     told: list[tuple[float, bool]] = []

@@ -128,6 +128,7 @@ def test_no_job_is_accused_falsely_in_any_mix(part: int) -> None:
     assert accused
 
 
+@pytest.mark.slow
 def test_jobs_that_are_slowed_down_much_are_mostly_told() -> None:
     told = true = 0
     for seed in range(40):

@@ -71,6 +71,7 @@ def test_segments_are_those_that_darshans_own_reader_gives(path: Path, module: s
     assert ours
 
 
+@pytest.mark.slow
 def test_ranks_files_and_job_come_from_the_log() -> None:
     streams, _ = read(TRACED)
     assert sorted(streams) == [0, 1, 2, 3]
@@ -94,6 +95,7 @@ def test_calls_are_in_order_and_what_mpi_io_made_lies_below_it() -> None:
         assert set(events.depth[events.layer == Layer.MPIIO].tolist()) == {0}
 
 
+@pytest.mark.slow
 def test_log_without_dxt_gives_sums() -> None:
     streams, source = read(COUNTED)
     rows = [row for stream in streams.values() for row in stream.rows()]
@@ -223,6 +225,7 @@ def rows_told(streams: dict[int, Stream], *, without: tuple[str, ...] = ()) -> l
     return sorted((tuple((key, value) for key, value in row.items() if key not in without) for row in rows), key=str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [TRACED, SIMPLE], ids=["ior", "simple"])
 def test_format_3_41_is_read_as_those_before(path: Path, tmp_path: Path) -> None:
     newer = tmp_path / "newer.darshan"
@@ -232,6 +235,7 @@ def test_format_3_41_is_read_as_those_before(path: Path, tmp_path: Path) -> None
     assert rows_told(streams) == rows_told(read(path)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pieces", [1, 3])
 @pytest.mark.parametrize("path", [TRACED, SIMPLE], ids=["ior", "simple"])
 def test_segments_with_threads_are_read(path: Path, pieces: int, tmp_path: Path) -> None:

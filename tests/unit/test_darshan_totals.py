@@ -129,6 +129,7 @@ def test_bytes_calls_and_seconds_of_each_file_and_layer_are_those_of_darshans_ow
     assert set(mine) <= set(theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ALL, ids=ids)
 def test_records_that_all_ranks_share_are_of_all_ranks(path: Path) -> None:
     log = log_of(path)
@@ -165,6 +166,7 @@ def test_spans_are_not_times_in_calls_in_totals_and_layers(name: str, most: floa
     assert len(streams_of(path)) == log_of(path).job["nprocs"]
 
 
+@pytest.mark.slow
 def test_what_mpi_io_made_of_posix_is_not_the_programs() -> None:
     path = LOGS / "example.darshan"
     for stream in streams_of(path):

@@ -104,6 +104,7 @@ def test_dbscan_finds_points_without_neighbours(values: list[float], tolerance: 
     assert found[clear].tolist() == lonely[clear].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outlier", ["isolation-forest", "lof"])
 def test_lone_line_is_the_surest_outlier(outlier: OutlierName) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is absent (the extra 'cluster')")

@@ -188,6 +188,7 @@ OPERATORS = st.sampled_from(["=", "!=", "~", "!~", " = ", ""])
 TERMS = st.tuples(KEYS, OPERATORS, st.text('ab[]-!*?.0123456789,"$/ ^\\', max_size=12)).map("".join)
 
 
+@pytest.mark.slow
 @given(st.one_of(st.text(max_size=60), st.lists(TERMS, max_size=4).map(" ".join)))
 @settings(deadline=None, max_examples=400)
 def test_any_text_is_a_filter_or_a_config_error(text: str) -> None:

@@ -351,6 +351,7 @@ PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES).map(" ".join)))
 @settings(deadline=None, max_examples=400)
 def test_any_text_is_a_view_or_a_config_error_and_a_view_says_itself(text: str) -> None:

@@ -129,6 +129,7 @@ def test_layers_and_signal_ask_the_same_rule() -> None:
     assert DetectSettings(count="files", data_paths=("/usr/b",)).rule == CountRule("files", ("/usr/b",))
 
 
+@pytest.mark.slow
 def test_no_other_module_knows_the_places_of_software() -> None:
     """Who spells ``site-packages`` decides by himself what belongs to the machine."""
     knowing = [

@@ -281,6 +281,7 @@ def naive(rows: list[tuple[float, float, int, int, Kind]], gap_ns: int) -> list[
     return sorted(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(rows=events, cuts=st.lists(st.integers(0, 60), max_size=3))
 def test_phases_are_those_of_the_naive_way_in_whatever_order_and_pieces(
@@ -296,6 +297,7 @@ def test_phases_are_those_of_the_naive_way_in_whatever_order_and_pieces(
     assert sorted(phases) == naive(rows, int(0.25 * S))
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(rows=events, hosts=st.lists(st.sampled_from(["n1", "n2", ""]), min_size=1, max_size=4), depth=st.integers(0, 1))
 def test_compiled_helper_does_what_numpy_does(

@@ -72,6 +72,7 @@ def test_exclusive_times_of_each_thread_sum_to_the_calls_that_its_program_made(
         assert mine[PROCESS.index("exclusive_ns")] == mine[PROCESS.index("root_ns")] == spent
 
 
+@pytest.mark.slow
 @_some
 @given(st.lists(trees(), min_size=1, max_size=3), st.integers(0, 60))
 def test_snapshot_goes_on_where_it_was_made(roots: list[Call], cut: int) -> None:
@@ -113,6 +114,7 @@ def test_calls_that_wait_and_are_summed_up_keep_all_sums(roots: list[Call]) -> N
     assert down_sums_of(made) == down_sums([outer])
 
 
+@pytest.mark.slow
 def test_a_call_of_a_million_small_ones_takes_bounded_memory_and_keeps_its_sums() -> None:
     made = analyzer(max_waiting=1024)
     piece = 50_000

@@ -26,6 +26,7 @@ def is_up_to_date(venv: Path, *assumed_new: str) -> bool:
     return done.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern",
     [

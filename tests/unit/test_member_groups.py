@@ -112,6 +112,7 @@ def test_commands_and_kinds_of_files_are_told_where_there_are_no_ranks() -> None
     assert_both(told, "files", [["/s/one*.dat"], ["/s/two.dat"]], [20.0, 33.0])
 
 
+@pytest.mark.slow
 def test_a_rhythm_that_something_else_hides_is_told_with_whose_it_is() -> None:
     random = np.random.default_rng(3)
     start = np.sort(random.uniform(0, 800, 60))
@@ -185,6 +186,7 @@ def test_members_and_their_signals_do_not_depend_on_how_events_are_cut(cuts: lis
         np.testing.assert_allclose(pieces.sketch.each(level), whole.sketch.each(level), rtol=1e-3, atol=0.1)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(
     pids=st.integers(1, 300), commands=st.integers(1, 60), kinds=st.integers(1, 60), hosts=st.integers(1, 40),
@@ -267,6 +269,7 @@ def test_batch_that_spans_two_bins_is_as_its_events_one_by_one(
         assert whole.read(0, low, high, alone) == pytest.approx(bytes_in[each], rel=1e-4, abs=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "programs",
     [
@@ -303,6 +306,7 @@ def test_all_that_is_shown_of_the_main_rhythm_is_of_those_who_have_it(programs: 
     assert panels.replay.median_error < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_each_rhythm_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
     """Phases of a rhythm beside the main one were guessed from the window, and drawn and replayed nowhere."""
@@ -354,6 +358,7 @@ def test_each_rhythm_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
         assert each.other.bytes_per_phase == pytest.approx(float(each.phases.volume_bytes.mean()), rel=0.1)
 
 
+@pytest.mark.slow
 def test_page_and_pictures_tell_each_rhythm_with_whose_it_is(tmp_path: Path) -> None:
     pytest.importorskip("bokeh")
     trace = tmp_path / "two.jsonl"

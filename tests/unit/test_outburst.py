@@ -69,6 +69,7 @@ def test_a_burst_that_happened_once_hides_no_rhythm(look, burst, at_s, phases) -
     assert found.period_s.value == pytest.approx(PERIOD_S, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", [live, finished])
 def test_the_direction_that_has_a_rhythm_is_told_where_both_together_have_none(look) -> None:  # type: ignore[no-untyped-def]
     found = look(job(None, 0.0, Kind.WRITE, noise=Kind.READ))

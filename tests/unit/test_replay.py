@@ -167,6 +167,7 @@ def test_point_sampling_has_no_replay_and_panels_say_so() -> None:
     assert "No replay" in panels.notes[0]
 
 
+@pytest.mark.slow
 def test_spectrum_marks_candidates_apart_from_harmonics() -> None:
     at = np.arange(600)
     seconds = 1.0 + 0.5 * np.cos(2 * np.pi * at / 20) + 0.48 * np.cos(2 * np.pi * at / 10)

@@ -143,6 +143,7 @@ def test_answer_depends_little_on_how_often_it_was_asked_for() -> None:
     assert often.period_s.value == pytest.approx(seldom.period_s.value, rel=0.02)
 
 
+@pytest.mark.slow
 def test_trace_without_a_rhythm_shows_the_candidates_of_the_first_look() -> None:
     rng = np.random.default_rng(2)
     row = detect([(writes(rng.uniform(0, 300, 3000)), TYPES)], DetectSettings(), "trace")

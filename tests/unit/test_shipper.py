@@ -44,6 +44,7 @@ def table_sizes(sink: RememberingSink) -> list[int]:
     return [table.string_count - 1 for table in sink.definitions.values()]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(ACTIONS, st.integers(1, 3))
 def test_every_event_arrives_once_and_in_order_over_a_wire_that_is_cut(

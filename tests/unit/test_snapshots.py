@@ -214,6 +214,7 @@ def told(session: JobSession) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["tmio-8ranks.jsonl", "dftracer-calls.pfw.gz", "strace_pipe.txt", "tmio-custom-ranks.json"]
 )

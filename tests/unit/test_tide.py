@@ -182,6 +182,7 @@ def noise_like(kind: str, rng: np.random.Generator) -> Signal:
     return makers[kind]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     ["noise on a level", "ramp", "noisy ramp", "one burst", "one long write", "constant", "silence"],
