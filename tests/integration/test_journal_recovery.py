@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from iotide.daemon.server import Server
-from support.restarts import feed, has, opened, told
+from support.restarts import copied, feed, has, opened, told
 from support.serving import feeding, serving, until
 
 
@@ -18,7 +17,7 @@ async def killed(folder: Path, copy: Path, **options: object) -> AsyncIterator[S
     """Runs an aggregator; what of its folder is on disk at the end is copied, as a kill would leave it."""
     async with serving(state=folder, **options) as server:
         yield server
-        shutil.copytree(folder, copy)
+        copied(folder, copy)
 
 
 def history(server: Server) -> list[object]:

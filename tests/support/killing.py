@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +25,7 @@ from iotide.events import Interner, StreamInfo
 from iotide.events.wire import Frame
 from iotide.results.dfg import Graph
 
-from .restarts import UNTIL_S, told
+from .restarts import UNTIL_S, copied, told
 from .serving import periodic_batch
 
 STREAMS = 3
@@ -69,17 +68,12 @@ class Daemon:
         """Leaves what a kill and a failing machine leave: what is on disk, and some bytes of what was not yet."""
         synced = self.durability.journal.synced.record
         self.durability.journal.flush()
-        shutil.copytree(self.folder, copy, ignore=_gone)
+        copied(self.folder, copy)
         self.keeping.close()
         last = max((copy / JOURNAL).glob("*.journal"))
         if last.stat().st_size >= HEADER_BYTES:
             sure, size = _bytes_until(last, synced), last.stat().st_size
             os.truncate(last, sure + int((size - sure) * share))
-
-
-def _gone(folder: str, names: list[str]) -> set[str]:
-    """Files that may go while a folder is copied, without which the folder is as it was a moment later."""
-    return {name for name in names if name == "lock"}
 
 
 def _bytes_until(path: Path, number: int) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import subprocess
+from pathlib import Path
 
 from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.session import JobSession
@@ -29,6 +32,17 @@ def told(session: JobSession) -> list[object]:
         session.interactions.frozen()(),
         session.signal(),
     ]
+
+
+def copied(folder: Path, copy: Path) -> None:
+    """Copies a folder in use, as a kill would leave it; files that go meanwhile are gone."""
+
+    def copy_one(source: str, target: str) -> str:
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copy2(source, target)
+        return target
+
+    shutil.copytree(folder, copy, copy_function=copy_one, ignore=shutil.ignore_patterns("lock"))
 
 
 def feed(source: Fed, part: int, streams: int = 3) -> None:
