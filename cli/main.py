@@ -29,6 +29,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "dfg": Entry("dfg.command", "Build and compare directly-follows graphs of I/O calls."),
     "layers": Entry("layers.command", "Break down I/O by software layer: HDF5, MPI-IO, POSIX."),
     "rank": Entry("rank.command", "Rank processes by interaction; reduce traces to the leaders."),
+    "analyze": Entry("analyze", "Run one analyzer on finished traces, also one of your own."),
     "contention": Entry("contention", "Show who slows whom down, and which collisions are to come."),
     "simulate": Entry("simulate.command", "Simulate I/O scheduling policies on jobs; compare them."),
     "replay": Entry("replay.command", "Send finished traces to an aggregator as if they ran now."),

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
-
-import numpy as np
 
 from ...analyzers.dfg.spec.filters import Filter, Selector
 from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
@@ -19,10 +16,9 @@ from ...events import EventBatch, StreamInfo, concatenate
 from ...results.layers import LayersReport, Nesting
 from ..common.input_problems import listed
 from ..common.progress import step_progress
-from ..traces.sorted_spool import SortedSpool
+from ..traces.by_end import by_end
 from ..traces.trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
 
-_MOST_HELD: Final = 262_144
 _SETTINGS = LayersSettings(
     max_file_rows=2**22,
     max_files=MOST_FILES,
@@ -59,7 +55,7 @@ def report_of(
             ordered = trace.chunks.by_end(name)
             held: list[EventBatch] = []
             events = 0
-            for batch in [nested_by_time(concatenate(picked))] if by_time else _by_end(picked, ordered=ordered):
+            for batch in [nested_by_time(concatenate(picked))] if by_time else by_end(picked, ordered=ordered):
                 held.append(batch)
                 events += len(batch)
                 while events >= analyzer.room:  # so that pieces give what all at once would
@@ -95,36 +91,3 @@ class _Picked:
             chosen = let_through(batch, self._selector, self._names, self._info)
             self.left_out += len(batch) - len(chosen)
             yield chosen
-
-
-def _by_end(batches: Iterable[EventBatch], *, ordered: bool) -> Iterator[EventBatch]:
-    """Yields the events of a stream as they are if they come by end, else sorted so, inner calls first.
-
-    Args:
-        batches: the events.
-        ordered: whether it is known that they come by end.
-    """
-    if ordered:
-        yield from batches
-        return
-    spool = SortedSpool()
-    held: list[EventBatch] = []
-    last, sort, count = -(2**63), False, 0
-    for batch in batches:
-        if not len(batch):
-            continue
-        end = batch.end
-        sort = sort or int(end[0]) < last or bool((end[1:] < end[:-1]).any())
-        last = int(end[-1])
-        count += len(batch)
-        held.append(batch)
-        if count > _MOST_HELD:
-            for each in held:
-                spool.put(len(each), each.columns(), each.end, 255 - each.depth.astype(np.int64))
-            held = []
-    if len(spool):
-        for columns in spool.in_order() if sort else spool.as_they_came():
-            yield EventBatch(**columns)
-        return
-    whole = concatenate(held)
-    yield whole.select(np.lexsort((255 - whole.depth, whole.end))) if sort else whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import sys
 import types
@@ -10,11 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from iotide.analyzers.pipeline.analysis_queue import Taken
 from iotide.analyzers.pipeline.contract import AnalyzerKind, Reporting
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.pipeline.snapshots import restore, snapshot
+from iotide.cli.main import group
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 from support.analyzer_kinds import context
@@ -80,6 +83,46 @@ def test_it_sums_up_by_hour_and_goes_on_from_a_snapshot(hours: AnalyzerKind) -> 
             {"hour": 14, "calls": 2, "bytes": 2000, "seconds": 0.002},
         ],
     }
+
+
+@pytest.mark.usefixtures("hours")
+def test_command_runs_it_on_finished_traces(tmp_path: Path) -> None:
+    lines = [
+        b'{"call": "write", "path": "/scratch/f", "start": %d, "dur": 0.5, "size": 1000, "pid": %d, "tid": 7}\n'
+        % (24 * 3600 * 20_000 + 3600 * hour, pid)
+        for hour, pid in ((3, 7), (14, 7), (3, 8), (2, 8))  # not in the order of time
+    ]
+    trace = tmp_path / "nightly.jsonl"
+    trace.write_bytes(b"".join(lines))
+    expected = [(2, 1), (3, 2), (14, 1)]
+    done = CliRunner().invoke(group, ["analyze", "hours", "--json", str(trace)])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert [(each["hour"], each["calls"]) for each in told["hours"]] == expected
+    shown = CliRunner().invoke(group, ["analyze", "hours", str(trace)])
+    table = [line.split() for line in shown.stdout.splitlines() if line.strip() and line.split()[0].isdigit()]
+    assert [(int(row[0]), int(row[1])) for row in table] == expected
+    assert "job: nightly" in shown.stdout
+
+
+@pytest.mark.usefixtures("hours")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["days"], "known: filesystems, hours"),
+        (["totals"], "known: filesystems, hours"),
+        (["hours", "--set", "enabled"], "expected NAME=VALUE"),
+        (["hours", "--set", "enable=yes"], "analyzers.hours.enable"),
+        (["hours", "--set", "enabled=no"], "switched off"),
+        (["hours", "--set", "enabled=no", "http://127.0.0.1:1/jobs/x"], "without --format and --set"),
+    ],
+)
+def test_command_says_what_is_wrong(words: list[str], told: str, tmp_path: Path) -> None:
+    trace = tmp_path / "a.jsonl"
+    trace.write_bytes(b'{"call": "write", "path": "/f", "start": 1, "dur": 0.5, "size": 1, "pid": 7, "tid": 7}\n')
+    done = CliRunner().invoke(group, ["analyze", *words, *([] if "http" in words[-1] else [str(trace)])])
+    assert done.exit_code == 2 or isinstance(done.exception, ConfigError), done.output
+    assert told in done.output + str(done.exception)
 
 
 @pytest.mark.usefixtures("hours")
