@@ -164,6 +164,7 @@ tests:
         exp_alerts:
           - exp_labels: {{severity: critical}}
             exp_annotations:
+              runbook_url: runbooks.md#iotidearchivewithoutroom
               summary: "2 archives cannot be written, and wait in memory: is there room in archive.folder?"
 """
     )

@@ -33,6 +33,7 @@ ANSWERS = {
     "graph": ("losses", "frozen", "top"),
     "layers": ("losses", "frozen"),
     "groups": ("losses", "answer"),
+    "filesystems": ("losses", "frozen"),
 }
 PREDICTOR = {SIGNAL: ("update", "flush", "series"), PREDICTION: ("predict",)}
 FAULTS = [
@@ -51,6 +52,7 @@ ROUTES = {
     "/layers": {"layers"},
     "/rank": {"interactions"},
     "/culprits": {SIGNAL, "totals"},
+    "/filesystems": {"filesystems"},
 }
 """What may be told of a job, and which analyses it needs."""
 FAILURES = "iotide_analysis_failures_total"
