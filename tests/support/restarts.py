@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import subprocess
+import urllib.request
 from pathlib import Path
 
 from iotide.daemon.jobs.job_summary import detail_of
@@ -13,6 +13,7 @@ from iotide.daemon.server import Server
 from iotide.results.models import JobDetail
 
 from .serving import Fed, until
+from .waiting import DEADLINE_S
 
 UNTIL_S = 1_700_000_000.0
 
@@ -63,5 +64,8 @@ def opened() -> Fed:
 
 
 def job_at(url: str) -> JobDetail | None:
-    answer = subprocess.run(["curl", "-sf", f"{url}/api/v1/jobs/j"], capture_output=True, check=False)
-    return JobDetail.model_validate_json(answer.stdout) if answer.returncode == 0 else None
+    try:
+        with urllib.request.urlopen(f"{url}/api/v1/jobs/j", timeout=DEADLINE_S) as answer:
+            return JobDetail.model_validate_json(answer.read())
+    except OSError:  # not there, or nobody listens
+        return None
