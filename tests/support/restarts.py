@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 
 from iotide.daemon.jobs.job_summary import detail_of
@@ -67,5 +68,5 @@ def job_at(url: str) -> JobDetail | None:
     try:
         with urllib.request.urlopen(f"{url}/api/v1/jobs/j", timeout=DEADLINE_S) as answer:
             return JobDetail.model_validate_json(answer.read())
-    except OSError:  # not there, or nobody listens
+    except (OSError, HTTPException):  # not there, or nobody listens
         return None
