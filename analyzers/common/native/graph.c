@@ -9,6 +9,17 @@
 #define NOTHING (-1)
 #define OUT_OF_ORDER (-1)
 #define NO_MEMORY (-2)
+#define ONE_LOOP static inline __attribute__((always_inline)) /* compiled twice: for runs, and for rows in turns */
+
+#define SAMPLE 512
+
+/* Says whether most events, by a sample, have the row of the one before: then what is added to is kept in registers. */
+static bool is_mostly_runs(const int64_t *rows, uint64_t length) {
+    uint64_t looked = 0, again = 0;
+    for (uint64_t i = 1; i < length; i += 1 + length / SAMPLE, looked++)
+        again += rows[i] == rows[i - 1];
+    return 2 * again > looked;
+}
 
 /* ---- sums by activity ---- */
 
@@ -18,8 +29,8 @@ struct tally {
     double *ns, *rates;
 };
 
-EXPORT void graph_tally(const int64_t *rows, const int64_t *start, const int64_t *duration, const int64_t *size,
-                        uint64_t length, const struct tally *to) {
+static void tally_runs(const int64_t *rows, const int64_t *start, const int64_t *duration, const int64_t *size,
+                       uint64_t length, const struct tally *to) {
     for (uint64_t i = 0; i < length;) {
         int64_t row = rows[i], bytes = 0, timed = 0, first = to->first[row], shortest = to->shortest[row],
                 longest = to->longest[row];
@@ -48,6 +59,30 @@ EXPORT void graph_tally(const int64_t *rows, const int64_t *start, const int64_t
         to->ns[row] = ns;
         to->rates[row] = rates;
     }
+}
+
+static void tally_turns(const int64_t *rows, const int64_t *start, const int64_t *duration, const int64_t *size,
+                        uint64_t length, const struct tally *to) {
+    for (uint64_t i = 0; i < length; i++) {
+        int64_t row = rows[i], took = duration[i], moved = size[i];
+        to->events[row]++;
+        to->ns[row] += (double)took;
+        to->first[row] = start[i] < to->first[row] ? start[i] : to->first[row];
+        to->shortest[row] = took < to->shortest[row] ? took : to->shortest[row];
+        to->longest[row] = took > to->longest[row] ? took : to->longest[row];
+        if (moved >= 0) {
+            to->bytes[row] += moved;
+            if (took > 0) {
+                to->timed[row]++;
+                to->rates[row] += (double)moved / (double)took;
+            }
+        }
+    }
+}
+
+EXPORT void graph_tally(const int64_t *rows, const int64_t *start, const int64_t *duration, const int64_t *size,
+                        uint64_t length, const struct tally *to) {
+    (is_mostly_runs(rows, length) ? tally_runs : tally_turns)(rows, start, duration, size, length, to);
 }
 
 /* Counts durations: counts[base[row] + bucket], the bucket being the upper bits of the duration as a float64. */
@@ -116,16 +151,16 @@ static bool begin(struct running *r, int64_t start, int64_t end) {
 }
 
 /* Says whether no event starts before the latest one of its row. */
-static bool in_order(const int64_t *rows, const int64_t *start, uint64_t length, const int64_t *latest, uint64_t width,
-                     int64_t *scratch) {
+ONE_LOOP bool in_order(const int64_t *rows, const int64_t *start, uint64_t length, const int64_t *latest,
+                       uint64_t width, int64_t *scratch, const bool runs) {
     memcpy(scratch, latest, width * sizeof *scratch);
     for (uint64_t i = 0; i < length;) {
         int64_t row = rows[i], before = scratch[row];
-        for (; i < length && rows[i] == row; i++) {
+        do {
             if (start[i] < before)
                 return false;
-            before = start[i];
-        }
+            before = start[i++];
+        } while (runs && i < length && rows[i] == row);
         scratch[row] = before;
     }
     return true;
@@ -166,8 +201,9 @@ EXPORT int64_t graph_sweep(const int64_t *rows, const int64_t *start, const int6
                            int64_t *kept_ends) {
     int64_t *scratch = malloc(width * sizeof *scratch), left = NO_MEMORY;
     struct running *running = calloc(width, sizeof *running);
-    bool enough = scratch && running;
-    if (enough && !in_order(rows, start, length, latest, width, scratch)) {
+    bool enough = scratch && running, runs = is_mostly_runs(rows, length);
+    if (enough && !(runs ? in_order(rows, start, length, latest, width, scratch, true)
+                         : in_order(rows, start, length, latest, width, scratch, false))) {
         left = OUT_OF_ORDER;
         enough = false;
     }
@@ -175,7 +211,7 @@ EXPORT int64_t graph_sweep(const int64_t *rows, const int64_t *start, const int6
         enough = push(&running[kept_rows[i]], kept_ends[i]);
     for (uint64_t i = 0; enough && i < length; i++) {
         int64_t row = rows[i];
-        uint64_t left_at = begin_one_by_one(&running[row], rows, start, duration, i, length);
+        uint64_t left_at = runs ? begin_one_by_one(&running[row], rows, start, duration, i, length) : i;
         if (left_at > i) {
             most[row] = most[row] > 1 ? most[row] : 1;
             latest[row] = start[left_at - 1];
@@ -223,18 +259,18 @@ static inline bool is_edge(const struct cases *c, int64_t before, int64_t row) {
     return edge_of(c, before, row) >= 0;
 }
 
-static bool can_follow(const struct cases *c, const int64_t *slots, int64_t step, const int64_t *rows,
-                       const int64_t *start, uint64_t length, int64_t *last, int64_t *last_start) {
+ONE_LOOP bool can_follow(const struct cases *c, const int64_t *slots, int64_t step, const int64_t *rows,
+                         const int64_t *start, uint64_t length, int64_t *last, int64_t *last_start, const bool runs) {
     memcpy(last, c->last, c->slots * sizeof *last);
     memcpy(last_start, c->last_start, c->slots * sizeof *last_start);
     for (uint64_t i = 0; i < length;) {
         int64_t slot = slots[(int64_t)i * step], row = rows[i], before = last[slot], at = last_start[slot];
         uint64_t first = i;
-        for (; i < length && again(slots, step, rows, i, slot, row); i++) {
+        do {
             if (start[i] < at)
                 return false;
-            at = start[i];
-        }
+            at = start[i++];
+        } while (runs && i < length && again(slots, step, rows, i, slot, row));
         if ((before != NOTHING && !is_edge(c, before, row)) || (i - first > 1 && !is_edge(c, row, row)))
             return false;
         last[slot] = row;
@@ -251,16 +287,9 @@ static void note(const struct cases *c, int64_t slot, int64_t row) {
     }
 }
 
-/* Counts the edges of events; slots[step * i] is that of event i. Returns 1; 0, with nothing changed, where an event
- * starts before an earlier one of its case or an edge is not known; NO_MEMORY. */
-EXPORT int64_t graph_follow(const struct cases *c, const int64_t *slots, int64_t step, const int64_t *rows,
-                            const int64_t *start, const int64_t *duration, uint64_t length) {
-    int64_t *scratch = malloc(2 * c->slots * sizeof *scratch);
-    if (!scratch)
-        return NO_MEMORY;
-    bool can = can_follow(c, slots, step, rows, start, length, scratch, scratch + c->slots);
-    free(scratch);
-    for (uint64_t i = 0; can && i < length;) {
+ONE_LOOP void follow_all(const struct cases *c, const int64_t *slots, int64_t step, const int64_t *rows,
+                         const int64_t *start, const int64_t *duration, uint64_t length, const bool runs) {
+    for (uint64_t i = 0; i < length;) {
         int64_t slot = slots[(int64_t)i * step], before = c->last[slot], row = rows[i], end = c->last_end[slot];
         note(c, slot, row);
         if (before == NOTHING) {
@@ -272,7 +301,7 @@ EXPORT int64_t graph_follow(const struct cases *c, const int64_t *slots, int64_t
         }
         end = start[i] + duration[i];
         uint64_t first = ++i;
-        if (i < length && again(slots, step, rows, i, slot, row)) { /* the same again and again: in registers */
+        if (runs && i < length && again(slots, step, rows, i, slot, row)) { /* the same again and again: in registers */
             int16_t edge = edge_of(c, row, row);
             double gap = c->gap[edge];
             for (; i < length && again(slots, step, rows, i, slot, row); i++) {
@@ -286,5 +315,25 @@ EXPORT int64_t graph_follow(const struct cases *c, const int64_t *slots, int64_t
         c->last_start[slot] = start[i - 1];
         c->last_end[slot] = end;
     }
+}
+
+/* Counts the edges of events; slots[step * i] is that of event i. Returns 1; 0, with nothing changed, where an event
+ * starts before an earlier one of its case or an edge is not known; NO_MEMORY. */
+EXPORT int64_t graph_follow(const struct cases *c, const int64_t *slots, int64_t step, const int64_t *rows,
+                            const int64_t *start, const int64_t *duration, uint64_t length) {
+    int64_t *scratch = malloc(2 * c->slots * sizeof *scratch);
+    if (!scratch)
+        return NO_MEMORY;
+    bool can, runs = is_mostly_runs(rows, length);
+    if (runs) {
+        can = can_follow(c, slots, step, rows, start, length, scratch, scratch + c->slots, true);
+        if (can)
+            follow_all(c, slots, step, rows, start, duration, length, true);
+    } else {
+        can = can_follow(c, slots, step, rows, start, length, scratch, scratch + c->slots, false);
+        if (can)
+            follow_all(c, slots, step, rows, start, duration, length, false);
+    }
+    free(scratch);
     return can;
 }
