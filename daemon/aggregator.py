@@ -21,6 +21,7 @@ from .jobs.job_ids import clean_job
 from .jobs.job_schedule import JobSchedule
 from .jobs.job_state import JobEvent, State, after
 from .jobs.job_summary import news_of
+from .jobs.prediction_schedule import PredictionSchedule
 from .jobs.session import JobSession
 from .jobs.unheld import REFUSED, Unheld
 from .journal.contract import Kind, unrecorded
@@ -28,16 +29,14 @@ from .listeners import Listeners
 from .pressure import Allowance, Pressure
 from .settings import AggregatorSettings
 
-_SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted at once
-_FEW_S: Final = 5.0  # predictions of a job that together have their share in so long may follow one another
 _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
 
-_KEPT: Final = (
-    *("jobs", "unheld", "_ended", "_ages", "_due", "_job_of", "_forgotten", "_predicted_at", "_dropped", "_collectors"),
-)
+_KEPT: Final = ("jobs", "unheld", "_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
 """Attributes that are the aggregator's state; the others are of the daemon that runs."""
+_KEPT_PLANS: Final = ("due", "predicted_at")
+"""Likewise of when jobs are predicted."""
 
 PredictionListener: TypeAlias = Callable[[Prediction], None]
 JobListener: TypeAlias = Callable[[JobSummary], None]
@@ -79,11 +78,9 @@ class Aggregator:
         self._short_jobs = Allowance(settings.short_jobs_share, self._steady())
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._ages = JobSchedule()
-        self._due = JobSchedule()
+        self._planned = PredictionSchedule(settings.prediction_interval_s, settings.prediction_share)
         self._job_of: dict[str, str] = {}
         self._forgotten: set[str] = set()
-        self._predicted_at: dict[str, float] = {}
-        self._spread_until: dict[str, float] = {}  # until when what predictions of a job took is its share
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
         self._dropped = Dropped()
@@ -99,17 +96,20 @@ class Aggregator:
     def state(self) -> dict[str, Any]:
         """Returns what is known of all jobs; to be written at once, as it changes with what comes in."""
         kept = {name: getattr(self, name) for name in _KEPT}
+        kept |= {f"_{name}": getattr(self._planned, name) for name in _KEPT_PLANS}
         return kept | {"counters": dict(self.counters), "at_s": self._steady()}
 
     @staticmethod
     def lacking(state: Mapping[str, Any]) -> set[str]:
         """Returns what a state does not have that ``resume`` needs."""
-        return {*_KEPT, "counters", "at_s"} - state.keys()
+        return {*_KEPT, *(f"_{name}" for name in _KEPT_PLANS), "counters", "at_s"} - state.keys()
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Goes on where another aggregator was; the steady clock has to go on from ``state["at_s"]``."""
         for name in _KEPT:
             setattr(self, name, state[name])
+        for name in _KEPT_PLANS:
+            setattr(self._planned, name, state[f"_{name}"])
         self.counters.update(state["counters"])
         for session in self.jobs.values():
             self._tell_job(session)
@@ -168,7 +168,7 @@ class Aggregator:
         session.update(stream, batch, definitions, self.clock(), now)
         if len(batch):
             self._move(session, JobEvent.EVENT)
-            self._plan(session, now)
+            self._planned.plan(session, now)
 
     def _has_room(self) -> bool:
         return len(self.jobs) < self._settings.max_jobs or bool(self._ended)
@@ -229,7 +229,7 @@ class Aggregator:
             session.close_stream(stream, now, checked(losses), self.clock())
             self._ages.put(job, next_age(session, self._settings))
             if session.streams:
-                self._plan(session, now)
+                self._planned.plan(session, now)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
         """Takes in a collector's counters."""
@@ -265,9 +265,9 @@ class Aggregator:
         """
         begun = now = self._steady()
         self.reached.look(self.counters)
-        self.pressure.note(max(self._ages.late_s(now), self._due.late_s(now)))
+        self.pressure.note(max(self._ages.late_s(now), self._planned.due.late_s(now)))
         waiting = self._move_on(now, begun + _SLICE_S / 2)
-        while (waited := self._due.take(now)) is not None:
+        while (waited := self._planned.due.take(now)) is not None:
             job, due_s = waited
             if (session := self.jobs.get(job)) is not None and session.state is not State.ENDED:
                 self.late_s = self._steady() - due_s
@@ -320,23 +320,9 @@ class Aggregator:
         if (session := self.jobs.get(job)) is not None:
             self._move(session, JobEvent.DONE)
 
-    def _plan(self, session: JobSession, now: float) -> None:
-        """Has a job predicted that has new data: an interval after the last time, sooner after a flush."""
-        if session.flushed or session.predictor.changed:
-            interval = self._settings.prediction_interval_s / (4 if session.flushed else 1)
-            if (before := self._predicted_at.get(session.job)) is not None:
-                self._due.put(
-                    session.job, max(now, before + interval, self._spread_until.get(session.job, now) - _FEW_S)
-                )
-            elif session.span_s > _SHORT * interval:
-                self._due.put(session.job, now)
-            else:  # most jobs that are over by then had no rhythm, and they are the most
-                self._due.put(session.job, max(now, session.created_at_s + interval))
-
     def _predict(self, session: JobSession, *, whole: bool = False) -> None:
         at, now, spent_s = self._steady(), self.clock(), self._effort()
-        self._predicted_at[session.job] = at
-        self._due.drop(session.job)
+        self._planned.begin(session.job, at)
         short = session.span_s < _SHORT_S
         looks = self._looks
         if looks is None:
@@ -349,7 +335,7 @@ class Aggregator:
             self.counters["prediction_errors"] += 1
             return
         finally:
-            self._rest(session, at, self._effort() - spent_s)
+            self.counters["predictions_put_off"] += self._planned.spent(session.job, at, self._effort() - spent_s)
             if short and whole:
                 self._short_jobs.spend(self._effort() - spent_s)
         if prediction is None:
@@ -358,15 +344,8 @@ class Aggregator:
         if session.predictions % _LOOK_EVERY == 0:
             self.reached.look_at(session)
         if session.stale_at_s is not None and not whole:
-            stale_s = at + max(session.stale_at_s - now, self._settings.prediction_interval_s)
-            self._due.put(session.job, max(stale_s, self._spread_until[session.job] - _FEW_S))
+            self._planned.renew(session.job, at, session.stale_at_s - now)
         self.on_predictions.tell(session.job, lambda: prediction)
-
-    def _rest(self, session: JobSession, at: float, took_s: float) -> None:
-        """Has a job whose predictions take long wait for its next one; a few may follow one another."""
-        until = max(self._spread_until.get(session.job, at), at) + took_s / self._settings.prediction_share
-        self._spread_until[session.job] = until
-        self.counters["predictions_put_off"] += until - _FEW_S > at + self._settings.prediction_interval_s
 
     def _move(self, session: JobSession, happening: JobEvent) -> None:
         before, session.state = session.state, after(session.state, happening)
@@ -401,9 +380,7 @@ class Aggregator:
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]
         self._dropped.keep(session)
-        self._predicted_at.pop(session.job, None)
-        self._spread_until.pop(session.job, None)
-        self._due.drop(session.job)
+        self._planned.forget(session.job)
         self._ages.drop(session.job)
         for stream in session.streams:
             self._job_of.pop(stream, None)

@@ -5,7 +5,6 @@ Names and meanings stand in ``FAMILIES`` alone; ``docs/metrics.md`` is held to i
 
 from __future__ import annotations
 
-import contextlib
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,80 +17,24 @@ from prometheus_client.registry import Collector
 
 from ... import __version__
 from ...analyzers.pipeline.registry import ANALYZERS
-from ...events.losses import BYTES, EVENTS
 from .. import lasting, listeners
 from ..aggregator import Aggregator
 from ..contention import ContentionWatch
 from ..ingest.ingest_core import IngestStats
 from ..jobs import failures
-from ..jobs.failures import AnalysisFailedError
 from ..jobs.job_state import State
-from ..jobs.job_summary import not_counted_of
-from ..jobs.session import SIGNAL, JobSession
 from .contention_metrics import CONTENTION_FAMILIES, add_contention
 from .families import Family
-from .group_metrics import GROUP_FAMILIES, add_groups
+from .group_metrics import GROUP_FAMILIES
+from .job_metrics import JOB_FAMILIES, add_job
 from .journal_metrics import JOURNAL_FAMILIES, add_journal
 
-_JOB: Final = ("job_id",)  # "job" is the label that Prometheus gives its targets
-_ACTIVITY: Final = (*_JOB, "activity")
 FAMILIES: Final[dict[str, Family]] = {
     "iotide_build_info": Family(GaugeMetricFamily, "Version of iotide; always 1.", ("version",)),
-    "iotide_job_period_seconds": Family(GaugeMetricFamily, "Period of the job's I/O; absent without a rhythm.", _JOB),
-    "iotide_job_prediction_confidence_ratio": Family(
-        GaugeMetricFamily, "Confidence in the period, 0 to 1; 0 without a rhythm.", _JOB
-    ),
-    "iotide_job_next_phase_confidence_ratio": Family(
-        GaugeMetricFamily,
-        "Probability that the next I/O phase starts within a fifth of a period of when it is expected, 0 to 1.",
-        _JOB,
-    ),
-    "iotide_job_next_phase_start_timestamp_seconds": Family(
-        GaugeMetricFamily,
-        "When the next I/O phase is expected to start, Unix time; absent for traces with a clock of their own.",
-        _JOB,
-    ),
-    "iotide_job_next_phase_duration_seconds": Family(
-        GaugeMetricFamily, "How long the next I/O phase is expected to last.", _JOB
-    ),
-    "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
+    **JOB_FAMILIES,
     **GROUP_FAMILIES,
     **JOURNAL_FAMILIES,
     **CONTENTION_FAMILIES,
-    "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read of its data.", _JOB),
-    "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote of its data.", _JOB),
-    "iotide_job_uncounted_bytes_total": Family(
-        CounterMetricFamily,
-        "Bytes that the job moved and that do not count, by group (system: shared libraries, imports and files of the "
-        "machine; channel: pipes, sockets and devices) and direction.",
-        (*_JOB, "group", "direction"),
-    ),
-    "iotide_job_bandwidth_bytes_per_second": Family(
-        GaugeMetricFamily, "Bandwidth of the job on its data, mean over ten seconds.", _JOB
-    ),
-    "iotide_job_events_total": Family(CounterMetricFamily, "I/O calls taken in of the job.", _JOB),
-    "iotide_job_complete": Family(GaugeMetricFamily, "1 while nothing of the job was lost, else 0.", _JOB),
-    "iotide_job_events_dropped_total": Family(
-        CounterMetricFamily, "I/O calls of the job that were lost on the way, by where and why.", (*_JOB, "reason")
-    ),
-    "iotide_job_bytes_dropped_total": Family(
-        CounterMetricFamily, "Bytes that these calls moved, at least.", (*_JOB, "reason")
-    ),
-    "iotide_job_prediction_completeness_ratio": Family(
-        GaugeMetricFamily,
-        "Share of the calls in the prediction's window that was not lost; below 0.99 no period.",
-        _JOB,
-    ),
-    "iotide_job_lag_seconds": Family(
-        GaugeMetricFamily, "Time from the end of the newest event to its arrival, last batch.", _JOB
-    ),
-    "iotide_job_activity_events_total": Family(
-        CounterMetricFamily, "Events of the job's most frequent activities.", _ACTIVITY
-    ),
-    "iotide_job_activity_seconds_total": Family(
-        CounterMetricFamily, "Time that these events took, summed over threads and processes.", _ACTIVITY
-    ),
-    "iotide_job_activity_bytes_total": Family(CounterMetricFamily, "Bytes that these events moved.", _ACTIVITY),
     "iotide_graph_dropped_total": Family(
         CounterMetricFamily,
         "What directly-follows graphs lack: events too late for an edge or of activities beyond the bound, "
@@ -221,7 +164,6 @@ _BY_NAME: Final = {
 }
 _DROPPED: Final = "events_dropped:"
 _MOST_REASONS: Final = 50
-_LONGEST_ACTIVITY: Final = 128
 _MALFORMED: Final = (
     "lines_malformed",
     "intervals_malformed",
@@ -278,7 +220,7 @@ class AggregatorCollector(Collector):
         add("iotide_jobs_without_series", len(sessions) - len(shown))
         now = self._clock()
         for session in shown:
-            _add_job(session, now, add)
+            add_job(session, now, add)
 
     def _add_ingest(self, add: Callable[..., None]) -> None:
         stats = self._stats()
@@ -361,65 +303,3 @@ def make_registry(collector: AggregatorCollector) -> CollectorRegistry:
     registry = CollectorRegistry()
     registry.register(collector)
     return registry
-
-
-def _add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
-    job = session.job
-    add("iotide_job_read_bytes_total", session.bytes_read, job)
-    add("iotide_job_written_bytes_total", session.bytes_written, job)
-    with contextlib.suppress(AnalysisFailedError):
-        _add_uncounted(session, add)
-    if not session.failures.stopped(SIGNAL):
-        add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
-    add("iotide_job_events_total", session.analyzers.events, job)
-    add("iotide_job_lag_seconds", session.lag_s, job)
-    _add_job_losses(session, add)
-    with contextlib.suppress(AnalysisFailedError):
-        _add_activities(session, add)
-    prediction = session.prediction
-    add("iotide_job_prediction_completeness_ratio", prediction.completeness if prediction else 1.0, job)
-    add("iotide_job_prediction_confidence_ratio", prediction.confidence if prediction else 0.0, job)
-    if prediction is None or prediction.period_s is None:
-        return
-    add_groups(session.job, prediction, add, wall_clock=not session.own_clock)
-    add("iotide_job_period_seconds", prediction.period_s.value, job)
-    if phase := prediction.next_phase:
-        if not session.own_clock:
-            add("iotide_job_next_phase_start_timestamp_seconds", phase.start_s.value, job)
-        add("iotide_job_next_phase_confidence_ratio", phase.confidence, job)
-        add("iotide_job_next_phase_duration_seconds", phase.duration_s.value, job)
-        add("iotide_job_next_phase_bytes", phase.volume_bytes.value, job)
-
-
-def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
-    for name, moved in not_counted_of(session).model_dump().items():
-        group, _, direction = name.partition("_")
-        if direction in ("read", "written"):  # what was mapped has lengths, not bytes moved
-            add("iotide_job_uncounted_bytes_total", moved, session.job, group, direction)
-
-
-def _add_job_losses(session: JobSession, add: Callable[..., None]) -> None:
-    add("iotide_job_complete", not session.losses.known(ended=session.state is State.ENDED), session.job)
-    for name, count in sorted(session.losses.total.items())[:_MOST_REASONS]:
-        if name.startswith(EVENTS):
-            add("iotide_job_events_dropped_total", count, session.job, name.removeprefix(EVENTS))
-        elif name.startswith(BYTES):
-            add("iotide_job_bytes_dropped_total", count, session.job, name.removeprefix(BYTES))
-
-
-def _add_activities(session: JobSession, add: Callable[..., None]) -> None:
-    if (graph := session.graph) is None:
-        return
-    with session.failures.asking("graph"):
-        top = graph.top(session.settings.max_activity_series)
-    shown: dict[str, list[float]] = {}
-    for name, row in top:
-        label = name if len(name) <= _LONGEST_ACTIVITY else f"{name[: _LONGEST_ACTIVITY - 3]}..."
-        sums = shown.setdefault(label, [0, 0.0, 0])  # names that are cut may be alike
-        sums[0] += row.events
-        sums[1] += row.seconds
-        sums[2] += row.bytes
-    for label, (events, seconds, moved) in shown.items():
-        add("iotide_job_activity_events_total", events, session.job, label)
-        add("iotide_job_activity_seconds_total", seconds, session.job, label)
-        add("iotide_job_activity_bytes_total", moved, session.job, label)

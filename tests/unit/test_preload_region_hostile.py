@@ -12,7 +12,7 @@ from iotide.collectors.node.file_metadata import NodeFileMetadata, ProcessFileMe
 from iotide.collectors.source import Chunk, Closed, Origin
 from iotide.collectors.sources.preload.records.names import MOST_FILES
 from iotide.collectors.sources.preload.records.ring_layout import ENTRY_CALL, HEADER_BYTES
-from iotide.collectors.sources.preload.rings import drain
+from iotide.collectors.sources.preload.rings import process_image
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import FileInfo, FileType
 from support.regions import MadeRegion, words_lines
@@ -188,7 +188,7 @@ def test_values_that_no_call_can_have_are_counted_and_their_neighbours_kept(trac
 def test_drop_counters_of_a_hostile_process_stay_numbers_that_can_be_sent(
     tracing: Tracing, made: MadeRegion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drain, "_COUNT_BUSY_S", 0.0)
+    monkeypatch.setattr(process_image, "_COUNT_BUSY_S", 0.0)
     made.hand_over(tracing.socket)
     tracing.poll()
     made.slots["dropped_full"] = 2**64 - 1

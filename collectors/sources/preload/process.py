@@ -19,7 +19,7 @@ from .records.plain import FEWEST, plain_columns
 from .records.repeated_processes import MOST_LINES, MOST_LOG, AlikeLives, Life
 from .records.ring_layout import ENTRY_FILE, ENTRY_UNSEEN
 from .records.signatures import Allowance
-from .rings.drain import HOLD_S
+from .rings.process_image import HOLD_S
 from .untraced import Said, Unseen
 
 _LINES_A_BATCH: Final = 32_768

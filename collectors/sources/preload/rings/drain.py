@@ -8,20 +8,15 @@ import select
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from .....events import ProtocolError
-from .....events.losses import BYTES, EVENTS
-from ..records.lines import Lines
 from .handover_socket import Arrival, HandoverSocket
-from .region import Region
+from .process_image import ProcessImage, Taker
 from .unreached_processes import Ear
-from .watching import GONE, UNWATCHED, Life
+from .watching import GONE, UNWATCHED
 
 LINES_A_POLL: Final = 65_536
-HOLD_S: Final = 0.1
-"""How long records wait for a definition that some thread has begun to write and not finished."""
-
 _MOST_PROCESSES: Final = 16_384
 _LATE_S: Final = 1.0
 """A pause between polls after which the library may take us for gone, and hand over a new region."""
@@ -31,166 +26,6 @@ _OVERLAP_S: Final = 1.0
 """How long threads may still write into a region that another has replaced."""
 _LOOK_S: Final = 0.5
 """How often processes are looked for that no descriptor could be had for."""
-_COUNT_S: Final = 1.0
-"""How often the counters of a process that records nothing are read."""
-_COUNT_BUSY_S: Final = 0.05
-"""How often those of one that records are: reading them takes as long as taking a thousand calls."""
-
-
-class Taker(Protocol):
-    """What a drain hands on to. Processes are named by their tokens."""
-
-    @property
-    def room(self) -> int:
-        """Lines that it can take now; it always can take all else."""
-        ...
-
-    def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
-        """Takes in a process image.
-
-        Args:
-            token: names it.
-            pid: as we see it; the process itself may be in a pid namespace and know another.
-            header: of its first region.
-            follows: another image of the process has ended for it.
-        """
-        ...
-
-    def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
-        """Takes in what the process says of itself and has counted; cumulative."""
-        ...
-
-    def lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Takes in lines of a ring, from a record on; they are to be copied."""
-        ...
-
-    def log(self, token: int, entries: bytes) -> None:
-        """Takes in whole entries of the definitions log."""
-        ...
-
-    def settled(self, token: int) -> None:
-        """Takes in that all definitions have come which the lines so far use, or no more of them will."""
-        ...
-
-    def malformed(self, token: int, problem: str) -> None:
-        """Takes in that the log broke the layout."""
-        ...
-
-    def ended(self, token: int) -> None:
-        """Takes in that the process image has ended and nothing of it follows."""
-        ...
-
-    def refused(self, counter: str, problem: str) -> None:
-        """Takes in that a process was not taken; ``counter`` counts that."""
-        ...
-
-    def unheard(self, job: str, command: str, failure: str) -> None:
-        """Takes in that a process was to be traced and could not reach the socket, and why."""
-        ...
-
-
-class _Process:
-    """A process image and the regions that it handed over."""
-
-    def __init__(self, pid: int, region: Region, watch: int) -> None:
-        self.pid = pid
-        self.first = region
-        self.regions = [region]
-        self.watch = watch
-        """pidfd, ``UNWATCHED``, or ``GONE`` once the process has ended."""
-        self.life = Life(pid) if watch == UNWATCHED else None
-        self.until_s = 0.0
-        """An image that another has replaced is read until then at least."""
-        self.drained_s: float | None = None
-        self.unsettled_since_s: float | None = None
-        self.counted_s: float | None = None
-        self.is_uncounted = True
-        """Something was taken since its counters were read."""
-        self.is_kept_waiting = False
-        """There was no room for all that it has recorded."""
-        self._while_waiting = [0, 0]
-        self._ring_full = [0, 0]
-        self._uses_until = 0
-        self._told: tuple[int, int, dict[str, int]] | None = None
-
-    @property
-    def drained(self) -> bool:
-        """True when nothing is left to hand on."""
-        return self.unsettled_since_s is None and all(region.drained for region in self.regions)
-
-    def may_wait(self, now_s: float, patience_s: float) -> bool:
-        """Tells whether the little that there is may wait for more."""
-        if self.unsettled_since_s is not None or self.drained_s is None or now_s - self.drained_s >= patience_s:
-            return False
-        return not any(region.is_filling for region in self.regions)
-
-    def tell(self, token: int, taker: Taker, now_s: float) -> None:
-        """Hands on what the process says of itself, where that is new."""
-        self.counted_s = now_s
-        self.is_uncounted = False
-        first, *others = self.regions
-        counts = first.counts()
-        for more in (first.counters, *(each for region in others for each in (region.counts(), region.counters))):
-            for name, count in more.items():
-                counts[name] = counts.get(name, 0) + count
-        self._tell_why_full(counts)
-        now = self.first.rank, self.first.ranks, counts
-        if now != self._told:
-            self._told = now
-            taker.told(token, *now)
-
-    def _tell_why_full(self, counts: dict[str, int]) -> None:
-        """Tells calls that found their ring full for want of room behind it from others."""
-        for place, unit in enumerate((EVENTS, BYTES)):
-            dropped = counts[f"{unit}ring_full"]
-            if self.is_kept_waiting:
-                self._while_waiting[place] += max(0, dropped - self._ring_full[place])
-            self._ring_full[place] = dropped
-            if waiting := self._while_waiting[place]:
-                counts[f"{unit}ring_full"] = max(0, dropped - waiting)
-                counts[f"{unit}spool_full"] = waiting
-
-    def is_to_be_counted(self, now_s: float) -> bool:
-        """Tells whether it is time to read its counters."""
-        return self.counted_s is None or now_s - self.counted_s >= (_COUNT_BUSY_S if self.is_uncounted else _COUNT_S)
-
-    def ranks_changed(self) -> bool:
-        """Tells whether the rank is another than was told."""
-        return self._told is not None and self._told[:2] != (self.first.rank, self.first.ranks)
-
-    def drain(self, token: int, taker: Taker, now_s: float, most: int) -> int:
-        """Hands lines on, about ``most``, and then the definitions that they use; returns how many lines."""
-        room = most
-        for region in self.regions:
-            for tid, lines in region.drain(room):
-                taker.lines(token, tid, lines)
-                room -= len(lines)
-            if room <= 0:
-                break
-        if len(self.regions) > 1:
-            self.regions.append(self.regions.pop(0))
-        if room < most:
-            # Read after the rings: whatever a drained record names was begun to be defined before this position.
-            self._uses_until = self.first.log.head()
-            self.unsettled_since_s = now_s if self.unsettled_since_s is None else self.unsettled_since_s
-        self.drained_s = now_s
-        return most - room
-
-    def learn(self, token: int, taker: Taker, now_s: float, *, ended: bool) -> bool:
-        """Hands on definitions, and that all have come that are used; returns whether there was one of them."""
-        news = False
-        try:
-            while entries := self.first.log.take():
-                taker.log(token, entries)
-                news = True
-        except ProtocolError as error:
-            taker.malformed(token, str(error))
-        since_s = self.unsettled_since_s
-        if since_s is not None and (ended or now_s - since_s > HOLD_S or self.first.log.has_read(self._uses_until)):
-            self.unsettled_since_s = None
-            taker.settled(token)
-            return True
-        return news
 
 
 class Drain:
@@ -211,7 +46,7 @@ class Drain:
     ) -> None:
         self._clock = clock
         self._lines_a_poll = lines_a_poll
-        self._processes: dict[int, _Process] = {}  # by token
+        self._processes: dict[int, ProcessImage] = {}  # by token
         self._images: dict[int, set[int]] = {}  # tokens by pid
         self._watched: dict[int, int] = {}  # pidfd -> token
         self._polled_s = clock()
@@ -312,7 +147,7 @@ class Drain:
         self._ear.close()
         self.events.close()
 
-    def _hand_on(self, token: int, process: _Process, taker: Taker, patience_s: float) -> bool:
+    def _hand_on(self, token: int, process: ProcessImage, taker: Taker, patience_s: float) -> bool:
         ended, now_s = process.watch == GONE, self._polled_s
         news = False
         if process.ranks_changed():  # what is drained from here on was done with that rank
@@ -371,7 +206,7 @@ class Drain:
     def _begin(self, arrival: Arrival, taker: Taker) -> None:
         region, pid = arrival.region, arrival.pid
         with self._gate.spare_descriptor() if arrival.watch == UNWATCHED else contextlib.nullcontext():
-            process = _Process(pid, region, arrival.watch)
+            process = ProcessImage(pid, region, arrival.watch)
         earlier = self._images.setdefault(pid, set())
         for token in earlier:
             self._replace(self._processes[token])
@@ -383,7 +218,7 @@ class Drain:
             self.events.register(process.watch, select.EPOLLIN)
         taker.begun(arrival.token, pid, region.header(), follows=follows)
 
-    def _replace(self, old: _Process) -> None:
+    def _replace(self, old: ProcessImage) -> None:
         """Ends a process image that has called exec, or a region that its process has given up as we were late."""
         if old.watch != GONE and self._late_until_s is not None and self._polled_s < self._late_until_s:
             old.until_s = self._polled_s + _OVERLAP_S
@@ -396,7 +231,7 @@ class Drain:
         if not images:
             del self._images[process.pid]
 
-    def _unwatch(self, process: _Process) -> None:
+    def _unwatch(self, process: ProcessImage) -> None:
         """Closes a process's pidfd: it has ended, and is handed on to its end."""
         if process.watch >= 0:
             self.events.unregister(process.watch)
@@ -404,7 +239,7 @@ class Drain:
             os.close(process.watch)
         process.watch = GONE
 
-    def _release(self, process: _Process) -> None:
+    def _release(self, process: ProcessImage) -> None:
         self._unwatch(process)
         for region in process.regions:
             region.close()

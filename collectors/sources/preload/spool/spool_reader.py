@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..records.lines import Lines
 from ..records.packing import unpacked
 from ..records.ring_layout import LINE_BYTES
-from ..rings.drain import Taker
+from ..rings.process_image import Taker
 from .spool import (  # fmt: skip
     BEGUN,
     DONE,
