@@ -83,6 +83,11 @@ BOUNDS: Final[Mapping[str, Bound]] = {
     "contention.max_jobs": Bound(
         "", "iotide_contention_jobs_left_out", "further jobs are not looked at for contention; the latest active are"
     ),
+    "notify.max_waiting": Bound(
+        "notifications_dropped",
+        "iotide_notifications_dropped_total",
+        "further alerts are dropped; those that stay raised are sent with the next repetition",
+    ),
     "http_limits.connections": Bound("http_refused", "iotide_http_refused_total", "further connections get 503"),
     "journal.quota_bytes": Bound(
         "journal_unwritten:quota",

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..results.models import JobSummary, Prediction
     from .aggregator import Aggregator
     from .jobs.session import JobSession
+    from .publish.notify.notifier import Notifier
+    from .publish.notify.notify_settings import NotifySettings
 
 LOOKS: Final = "contention_looks"
 FAILURES: Final = "contention_failures"
@@ -46,6 +48,7 @@ class ContentionWatch:
         latest: what was found last; None before the first look.
         seconds: CPU time of all looks.
         on_alerts: who is told when an alert is raised or resolved.
+        notifier: sends alerts over HTTP; None where nobody is to be told so.
     """
 
     def __init__(self, aggregator: Aggregator, settings: ContentionSettings) -> None:
@@ -57,6 +60,16 @@ class ContentionWatch:
         self._alerts: Alerts | None = None
         self._resolved: deque[Alert] = deque(maxlen=_RESOLVED)
         self.on_alerts: Listeners[Alert] = Listeners(aggregator.counters)
+        self.notifier: Notifier | None = None
+
+    def notify(self, settings: NotifySettings, origin: Callable[[], str]) -> None:
+        """Has alerts sent over HTTP while ``notifier`` runs; ``origin`` returns the address of the aggregator."""
+        from .publish.notify.notifier import Notifier
+
+        self.notifier = Notifier(
+            settings, lambda: self.alerts().raised, self._aggregator.clock, origin, self._aggregator.counters
+        )
+        self.on_alerts.add("notify", self.notifier.alert)
 
     async def run(self) -> None:
         """Looks until cancelled."""

@@ -73,6 +73,8 @@ class Server:
         self._ingest = None if embedded else self._make_ingest(settings)
         several = settings.contention.enabled and not embedded  # who embeds it has one job
         self._contention = ContentionWatch(self.aggregator, settings.contention) if several else None
+        if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
+            self._contention.notify(settings.notify, lambda: self.http_url or "")
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
@@ -116,6 +118,8 @@ class Server:
             work["http"] = self.http.run
         if self._contention is not None:
             work["contention"] = self._contention.run
+            if self._contention.notifier is not None:
+                work["notify"] = self._contention.notifier.run
         tasks = [asyncio.create_task(lasting(name, each, self.aggregator.counters)) for name, each in work.items()]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

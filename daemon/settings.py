@@ -18,6 +18,7 @@ from .archiving.archives import ArchiveSettings
 from .ingest.ingest_core import IngestSettings
 from .journal.settings import JournalSettings
 from .publish.http.http_settings import HttpSettings
+from .publish.notify.notify_settings import NotifySettings
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 
@@ -104,6 +105,7 @@ class AggregatorSettings(AnalyzerSettings):
     contention: ContentionSettings = Field(
         default_factory=ContentionSettings, description="How contention between jobs is looked for."
     )
+    notify: NotifySettings = Field(default_factory=NotifySettings, description="Who is told of alerts over HTTP.")
     archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
 
     @model_validator(mode="after")
@@ -125,6 +127,12 @@ class AggregatorSettings(AnalyzerSettings):
             from ..analyzers.pipeline.registry import check_settings  # imports them all, which few need so early
 
             check_settings(self)
+        return self
+
+    @model_validator(mode="after")
+    def _alerts_to_tell(self) -> Self:
+        if (self.notify.alertmanagers or self.notify.webhooks) and not self.contention.enabled:
+            raise ConfigError("notify tells of contention, which contention.enabled = false switches off")
         return self
 
     @model_validator(mode="after")

@@ -11,6 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from ...results.contention import Collision, Contention
 from ..contention import ALERTS, FAILURES, LOOKS, ContentionWatch
 from .families import Family
+from .notify.outbox import DROPPED
 
 _MOST: Final = 100  # file systems, and jobs slowed down, with series of their own
 _PLACE: Final = ("file_system",)
@@ -57,6 +58,15 @@ CONTENTION_FAMILIES: Final[dict[str, Family]] = {
     "iotide_contention_looks_total": Family(CounterMetricFamily, "Looks for contention between jobs."),
     "iotide_contention_failures_total": Family(CounterMetricFamily, "Looks that failed."),
     "iotide_contention_seconds_total": Family(CounterMetricFamily, "CPU time of these looks."),
+    "iotide_notifications_total": Family(
+        CounterMetricFamily,
+        "Messages with alerts to a receiver over HTTP, by outcome: sent, refused, or failed and tried again.",
+        ("receiver", "outcome"),
+    ),
+    "iotide_notifications_waiting": Family(GaugeMetricFamily, "Alerts that wait for a receiver.", ("receiver",)),
+    "iotide_notifications_dropped_total": Family(
+        CounterMetricFamily, "Alerts for which notify.max_waiting left no room."
+    ),
 }
 
 
@@ -70,6 +80,12 @@ def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: C
     for kind in ("slowdown", "collision"):
         for state in ("raised", "resolved"):
             add("iotide_contention_alerts_total", counters[f"{ALERTS}{state}:{kind}"], kind, state)
+    if watch.notifier is not None:
+        add("iotide_notifications_dropped_total", counters[DROPPED])
+        for receiver in watch.notifier.receivers:
+            add("iotide_notifications_waiting", len(receiver.outbox), receiver.name)
+            for outcome in ("sent", "refused", "failed"):
+                add("iotide_notifications_total", receiver.outcomes[outcome], receiver.name, outcome)
     if watch.latest is not None:
         _add_found(watch.latest, add)
 

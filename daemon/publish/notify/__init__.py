@@ -1,0 +1,1 @@
+"""Alerts on contention as HTTP messages: to Alertmanager, and to what takes its webhooks."""

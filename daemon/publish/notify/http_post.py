@@ -1,0 +1,95 @@
+"""One POST of JSON over HTTP, as a call that waits: for a thread."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from ....events.files import read_text
+
+_MOST_TEXT: Final = 300
+_LATER: Final = (408, 425, 429)
+Outcome = Literal["sent", "refused", "failed"]
+
+
+class Answer(NamedTuple):
+    """What became of a message.
+
+    Attributes:
+        outcome: refused: the receiver will not have it; failed: it may be tried again.
+        said: why, for people; "" where it was sent.
+    """
+
+    outcome: Outcome
+    said: str = ""
+
+
+class _Stays(urllib.request.HTTPRedirectHandler):
+    """Follows nobody: alerts and a token go where the settings say."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Has the answer stand for itself."""
+
+
+def post(url: str, body: bytes, timeout_s: float, token_file: Path | None, ca_file: Path | None) -> Answer:
+    """Sends a message and returns what became of it; never raises for what the receiver, the network or a file does.
+
+    Proxies of the environment are not used, and certificates are checked.
+
+    Args:
+        url: http or https.
+        body: JSON.
+        timeout_s: for each step of connecting, sending and reading.
+        token_file: whose content is sent as a bearer token; read anew each time.
+        ca_file: certificates to trust instead of the system's.
+    """
+    headers = {"Content-Type": "application/json", "User-Agent": "iotide"}
+    try:
+        if token_file is not None:
+            headers["Authorization"] = f"Bearer {_token(token_file)}"
+        context = ssl.create_default_context(cafile=ca_file) if url.startswith("https:") else None
+    except (OSError, ValueError) as error:
+        return Answer("failed", str(error))
+    secure = [] if context is None else [urllib.request.HTTPSHandler(context=context)]
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Stays(), *secure)
+    request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310  # settings take http(s) alone
+    try:
+        with opener.open(request, timeout=timeout_s) as answer:
+            return Answer("sent") if answer.status < 300 else Answer("refused", f"answered {answer.status}")
+    except urllib.error.HTTPError as error:
+        with error:
+            return _refusal(error)
+    except urllib.error.URLError as error:
+        return Answer("failed", str(error.reason))
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return Answer("failed", f"{type(error).__name__}: {error}")
+
+
+def _refusal(error: urllib.error.HTTPError) -> Answer:
+    if 300 <= error.code < 400:
+        leads = _clean(error.headers.get("Location") or "")
+        return Answer("refused", f"answered {error.code} and leads to {leads}, which is not followed: set that address")
+    try:
+        text = _clean(error.read(_MOST_TEXT).decode(errors="replace"))
+    except (OSError, http.client.HTTPException):
+        text = ""
+    said = f"answered {error.code} {_clean(error.reason)}" + (f": {text}" if text else "")
+    return Answer("failed" if error.code >= 500 or error.code in _LATER else "refused", said)
+
+
+def _clean(text: str) -> str:
+    return "".join(each if each.isprintable() else " " for each in text[:_MOST_TEXT]).strip()
+
+
+def _token(path: Path) -> str:
+    try:
+        token = read_text(path).strip()
+    except UnicodeDecodeError:
+        token = ""
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise ValueError(f"{path} holds no token")  # what it holds is nobody's business
+    return token

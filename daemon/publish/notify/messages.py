@@ -1,0 +1,108 @@
+"""Alerts as JSON: what Alertmanager takes (``/api/v2/alerts``), and what its webhooks send (version 4)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from ....results.alerts import Alert
+from .notify_settings import NotifySettings
+
+_NAMES: Final = {"slowdown": "IotideJobSlowedDown", "collision": "IotideCollisionAhead"}
+_SEVERITIES: Final = {"slowdown": "warning", "collision": "info"}
+_MEASURES: Final = {"slowdown": "{:.2f} times as long", "collision": "{:.1f} s more"}
+_LAPSES: Final = 4  # repetitions that may be missing until Alertmanager takes an alert for resolved
+_NO_TIME: Final = "0001-01-01T00:00:00Z"
+Message = dict[str, Any]
+
+
+def for_alertmanager(alerts: Sequence[Alert], settings: NotifySettings, origin: str, now_s: float) -> bytes:
+    """Returns the body of a POST to Alertmanager.
+
+    Args:
+        alerts: raised or resolved.
+        settings: labels, addresses and how often alerts are repeated.
+        origin: address of the aggregator, or "".
+        now_s: Unix time.
+    """
+    lapses = _time(now_s + _LAPSES * settings.repeat_s)
+    told = []
+    for alert in alerts:
+        over = alert.state == "resolved"
+        told.append(_common(alert, settings, origin) | {"endsAt": _time(alert.changed_at_s) if over else lapses})
+    return msgspec.json.encode(told)
+
+
+def for_webhook(alerts: Sequence[Alert], settings: NotifySettings, origin: str) -> bytes:
+    """Returns the body of a POST as Alertmanager's webhooks have it."""
+    told: list[Message] = []
+    for alert in alerts:
+        over = alert.state == "resolved"
+        message = _common(alert, settings, origin)
+        message["endsAt"] = _time(alert.changed_at_s) if over else _NO_TIME
+        message["fingerprint"] = _fingerprint(message["labels"])
+        told.append({"status": "resolved" if over else "firing", "generatorURL": ""} | message)
+    firing = any(each["status"] == "firing" for each in told)
+    return msgspec.json.encode(
+        {
+            "version": "4",
+            "groupKey": "{}:{}",
+            "truncatedAlerts": 0,
+            "status": "firing" if firing else "resolved",
+            "receiver": "iotide",
+            "groupLabels": {},
+            "commonLabels": _shared([each["labels"] for each in told]),
+            "commonAnnotations": _shared([each["annotations"] for each in told]),
+            "externalURL": origin,
+            "alerts": told,
+        }
+    )
+
+
+def _common(alert: Alert, settings: NotifySettings, origin: str) -> Message:
+    name = _NAMES[alert.kind]
+    # Who does it is no label: labels tell alerts apart, and this may change while one is raised.
+    labels = {
+        **settings.labels,
+        "alertname": name,
+        "severity": _SEVERITIES[alert.kind],
+        "kind": alert.kind,
+        "file_system": alert.file_system,
+        "job_id": alert.job,
+        "measure": alert.measure,
+    }
+    annotations = {
+        "summary": alert.summary,
+        "advice": alert.advice,
+        "victims": ", ".join(alert.victims),
+        "culprits": ", ".join(alert.culprits),
+        "since": _time(alert.since_s),
+        "sure": f"{alert.sure:.6g}",
+        "completeness": f"{alert.completeness:.6g}",
+        "size": "" if alert.size is None else _MEASURES[alert.kind].format(alert.size.value),
+        "expected_at": "" if alert.at_s is None else _time(alert.at_s),
+        "runbook_url": f"{settings.runbooks_url}#{name.lower()}",
+    }
+    message: Message = {
+        "labels": {key: value for key, value in labels.items() if value},
+        "annotations": {key: value for key, value in annotations.items() if value},
+        "startsAt": _time(alert.since_s),
+    }
+    return message | ({"generatorURL": f"{origin}/api/v1/contention"} if origin else {})
+
+
+def _time(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _shared(rows: Sequence[dict[str, str]]) -> dict[str, str]:
+    """Returns what all have."""
+    return dict(set.intersection(*(set(row.items()) for row in rows))) if rows else {}
+
+
+def _fingerprint(labels: dict[str, str]) -> str:
+    return hashlib.blake2b(msgspec.json.encode(sorted(labels.items())), digest_size=8).hexdigest()

@@ -1,0 +1,153 @@
+"""Sends alerts to their receivers: a task that waits for each, and a thread for each message."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal
+
+from ....results.alerts import Alert
+from .http_post import Answer, post
+from .messages import for_alertmanager, for_webhook
+from .notify_settings import NotifySettings, shown_url
+from .outbox import DROPPED, Outbox
+
+_API: Final = "/api/v2/alerts"
+_LONGEST_WAIT_S: Final = 3600.0
+Form = Literal["alertmanager", "webhook"]
+_log = logging.getLogger(__name__)
+
+
+class Receiver:
+    """One address with what it has still to be told.
+
+    Attributes:
+        name: the address as people may see it.
+        outcomes: messages by what became of them.
+        outbox: what waits.
+    """
+
+    def __init__(self, url: str, form: Form, settings: NotifySettings) -> None:
+        self.form = form
+        self.url = f"{url.rstrip('/')}{_API}" if form == "alertmanager" and not url.endswith(_API) else url
+        self.name = shown_url(url)
+        self.outcomes: Counter[str] = Counter()
+        self.outbox = Outbox(settings.max_waiting, settings.repeat_s if form == "alertmanager" else None)
+        self.news = asyncio.Event()
+        self._said = ""
+
+    def note(self, answer: Answer, count: int, pause_s: float = 0.0) -> None:
+        """Counts, and says in the log what is new."""
+        self.outcomes[answer.outcome] += 1
+        if answer.said and answer.said != self._said:
+            then = f"tried again in {pause_s:.0f} s" if answer.outcome == "failed" else "given up"
+            _log.warning("%d alerts could not be sent to %s: %s; %s", count, self.name, answer.said, then)
+        elif self._said and not answer.said:
+            _log.warning("%s takes alerts again", self.name)
+        self._said = answer.said
+
+
+class Notifier:
+    """Tells all receivers of alerts.
+
+    Args:
+        settings: who they are.
+        raised: returns the alerts that are raised now.
+        clock: Unix time.
+        origin: returns the address of the aggregator, or "".
+        counters: gets what was dropped.
+
+    Attributes:
+        receivers: in the order of the settings.
+    """
+
+    def __init__(
+        self,
+        settings: NotifySettings,
+        raised: Callable[[], Iterable[Alert]],
+        clock: Callable[[], float],
+        origin: Callable[[], str],
+        counters: Counter[str],
+    ) -> None:
+        self._settings, self._raised, self._clock, self._origin = settings, raised, clock, origin
+        self._counters = counters
+        self.receivers = [
+            *(Receiver(url, "alertmanager", settings) for url in settings.alertmanagers),
+            *(Receiver(url, "webhook", settings) for url in settings.webhooks),
+        ]
+        seen: Counter[str] = Counter()
+        for receiver in self.receivers:  # addresses that differ in what is not shown
+            seen[receiver.name] += 1
+            receiver.name += f" ({seen[receiver.name]})" if seen[receiver.name] > 1 else ""
+
+    def alert(self, alert: Alert) -> None:
+        """Takes in that an alert was raised or resolved."""
+        for receiver in self.receivers:
+            receiver.outbox.put(alert)
+            receiver.news.set()
+        self._count_dropped()
+
+    async def run(self) -> None:
+        """Sends until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for receiver in self.receivers:
+                tasks.create_task(self._serve(receiver))
+
+    async def _serve(self, receiver: Receiver) -> None:
+        while True:
+            receiver.news.clear()
+            alerts = receiver.outbox.take(time.monotonic(), self._raised)
+            self._count_dropped()
+            if alerts:
+                await self._send(receiver, alerts)
+                continue
+            wait_s = min(receiver.outbox.due_in(time.monotonic()), _LONGEST_WAIT_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(receiver.news.wait(), wait_s)
+
+    async def _send(self, receiver: Receiver, alerts: Sequence[Alert]) -> None:
+        settings, now_s = self._settings, self._clock()
+        origin = settings.external_url.rstrip("/") or self._origin()
+
+        def work() -> Answer:
+            if receiver.form == "alertmanager":
+                body, token = for_alertmanager(alerts, settings, origin, now_s), settings.alertmanager_token_file
+            else:
+                body, token = for_webhook(alerts, settings, origin), settings.webhook_token_file
+            return post(receiver.url, body, settings.timeout_s, token, settings.ca_file)
+
+        answer = await _in_a_thread(work)
+        if answer.outcome == "failed":
+            receiver.note(answer, len(alerts), receiver.outbox.failed(time.monotonic()))
+        else:
+            receiver.note(answer, len(alerts))
+            receiver.outbox.done(alerts)
+
+    def _count_dropped(self) -> None:
+        self._counters[DROPPED] = sum(receiver.outbox.dropped for receiver in self.receivers)
+
+
+async def _in_a_thread(work: Callable[[], Answer]) -> Answer:
+    """Waits for a call; a daemon that ends does not, as it would for a thread of the loop's own."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Answer] = loop.create_future()
+
+    def finish(answer: Answer) -> None:
+        if not done.done():
+            done.set_result(answer)
+
+    def run() -> None:
+        try:
+            answer = work()
+        except Exception as error:
+            answer = Answer("refused", f"there is no message of it: {error!r}")
+        with contextlib.suppress(RuntimeError):  # the loop was closed in between
+            loop.call_soon_threadsafe(finish, answer)
+
+    threading.Thread(target=run, name="iotide-notify", daemon=True).start()
+    return await done

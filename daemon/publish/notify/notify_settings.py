@@ -1,0 +1,115 @@
+"""Who is told of alerts over HTTP."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Final, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from ....events import ConfigError
+from ....events.endpoints import is_loopback
+
+_MOST: Final = 8
+_LONGEST: Final = 2048
+
+
+def checked_url(url: str) -> str:
+    """Returns an address as it was given.
+
+    Raises:
+        ConfigError: it is none of HTTP, or holds a password, which belongs into a file.
+    """
+    if len(url) > _LONGEST or not url.isascii() or not url.isprintable() or " " in url:
+        raise ConfigError(f"{url[:100]!r} is no URL such as http://127.0.0.1:9093")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ConfigError(f"{url!r} is no URL such as http://127.0.0.1:9093: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise ConfigError(f"{url!r} is no URL such as http://127.0.0.1:9093")
+    if parts.username is not None or parts.fragment:
+        raise ConfigError(f"{shown_url(url)}: expected no user, password or fragment; a token is read from a file")
+    return url
+
+
+def shown_url(url: str) -> str:
+    """Returns an address without what may be secret: user, password and query."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _split(value: object) -> object:
+    return value.split() if isinstance(value, str) else value
+
+
+Urls = Annotated[tuple[Annotated[str, AfterValidator(checked_url)], ...], BeforeValidator(_split)]
+"""Addresses; in the environment with spaces between them."""
+
+
+class NotifySettings(BaseModel):
+    """The table ``notify``. Immutable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    alertmanagers: Urls = Field(
+        (),
+        max_length=_MOST,
+        description="Addresses of Alertmanagers that are sent alerts, such as http://127.0.0.1:9093; all get all.",
+    )
+    webhooks: Urls = Field(
+        (), max_length=_MOST, description="Addresses that are sent alerts in the form of Alertmanager's webhooks."
+    )
+    alertmanager_token_file: Path | None = Field(
+        None, description="File with a token that Alertmanagers want; over https, or on loopback."
+    )
+    webhook_token_file: Path | None = Field(None, description="The same for the webhooks.")
+    ca_file: Path | None = Field(
+        None, description="File of certificates (PEM) that are trusted for https; by default the system's are."
+    )
+    repeat_s: float = Field(
+        60.0,
+        ge=1,
+        le=3600,
+        description="Time after which Alertmanagers are sent what is raised again, s; four times as long without it, "
+        "and they take it for resolved.",
+    )
+    timeout_s: float = Field(10.0, gt=0, le=300, description="Time that a receiver has to take or to answer, s.")
+    max_waiting: int = Field(1000, ge=1, description="Alerts that wait for a receiver at most; more are dropped.")
+    labels: dict[str, str] = Field(
+        default_factory=dict, description="Labels that each alert gets, such as the name of the cluster."
+    )
+    external_url: str = Field("", description="Address of this aggregator in alerts; by default where HTTP listens.")
+    runbooks_url: str = Field("runbooks.md", description="Address of docs/runbooks.md in alerts.")
+
+    @model_validator(mode="after")
+    def _tokens_in_private(self) -> Self:
+        for name, urls in (("alertmanager", self.alertmanagers), ("webhook", self.webhooks)):
+            if getattr(self, f"{name}_token_file") is None:
+                continue
+            for url in urls:
+                parts = urlsplit(url)
+                if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+                    raise ConfigError(f"{shown_url(url)}: {name}_token_file would go there in plain text; use https")
+        return self
+
+    @model_validator(mode="after")
+    def _labels_as_prometheus_has_them(self) -> Self:
+        for name in self.labels:
+            if not name.isidentifier() or not name.isascii() or name in _OWN_LABELS:
+                raise ConfigError(f"labels.{name}: expected letters, digits and _, and none of iotide's own labels")
+        return self
+
+    @model_validator(mode="after")
+    def _files_that_are_there(self) -> Self:
+        for name in ("alertmanager_token_file", "webhook_token_file", "ca_file"):
+            path: Path | None = getattr(self, name)
+            if path is not None and not os.access(path, os.R_OK):
+                raise ConfigError(f"{name}: {path} cannot be read")
+        return self
+
+
+_OWN_LABELS: Final = frozenset({"alertname", "severity", "kind", "file_system", "job_id", "measure"})

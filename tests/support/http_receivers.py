@@ -1,0 +1,61 @@
+"""Receivers of HTTP messages on loopback that answer as a test says."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Heard:
+    """What a receiver heard, as path, headers and body; what it answers may change at any time."""
+
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    silent: bool = False
+    requests: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
+    url: str = ""
+
+
+@contextlib.contextmanager
+def hearing(**options: Any) -> Iterator[Heard]:
+    """Runs a receiver; a silent one answers when it is over."""
+    heard = Heard(**options)
+    over = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            content = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            heard.requests.append((self.path, dict(self.headers), content))
+            if heard.silent:
+                over.wait()
+            with contextlib.suppress(OSError):  # who asked has gone
+                self.send_response(heard.status)
+                for name, value in heard.headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(heard.body)))
+                self.end_headers()
+                self.wfile.write(heard.body)
+
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def log_message(self, *_: object) -> None: ...
+
+        def log_error(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        heard.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield heard
+        finally:
+            over.set()
+            server.shutdown()
+            thread.join()
