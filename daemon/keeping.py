@@ -11,6 +11,7 @@ from typing import Final
 
 from ..events import ConfigError
 from .aggregator import Aggregator
+from .archiving.archives import Archives
 from .clocks import Clocks
 from .ingest.ingest_core import IngestCore, IngestSettings
 from .journal.contract import Kind, Moment, Position
@@ -57,6 +58,7 @@ class Keeping:
         clocks: those of the aggregator; the steady one goes on from where the one before was.
         core: has no stream yet; None where nothing listens for collectors, and nothing is journalled.
         bounds: those of the core.
+        archives: hand on to the aggregator, and go on as it does; None without any.
 
     Attributes:
         durability: what journals, once begun; None where that is switched off.
@@ -73,9 +75,11 @@ class Keeping:
         clocks: Clocks,
         core: IngestCore | None,
         bounds: IngestSettings,
+        archives: Archives | None = None,
     ) -> None:
         self.durability: Durability | None = None
         self._settings, self._aggregator, self._clocks, self._core = settings, aggregator, clocks, core
+        self._archives = archives
         self._bounds = bounds
         self._saved = SavedState(folder)
         self._attempts = Attempts(folder / "recovering")
@@ -112,16 +116,18 @@ class Keeping:
             self._clocks,
             core,
             self._settings,
-            lambda at: self._saved.write(aggregator, core, at),
+            lambda at: self._saved.write(aggregator, core, self._archives, at),
             self._saved.commit,
             wake,
             now.now_s,
         )
+        if self._archives is not None:
+            self._archives.mark = self.durability.mark
 
     def finish(self) -> None:
         """Writes down what is known, for the next aggregator."""
         if self.durability is None:
-            self._saved.save(self._aggregator, self._core)
+            self._saved.save(self._aggregator, self._core, self._archives)
         else:
             self.durability.finish()
 
@@ -146,6 +152,8 @@ class Keeping:
                 core.take_up(state["core"])
             elif state["ingest"] is not None:
                 core.resume(state["ingest"], time.monotonic())
+        if self._archives is not None:
+            self._archives.begin_recovery(None if state is None else state.get("archives"))
         if self._attempts.read() >= _MOST_ATTEMPTS:
             _log.error("the journal ended %d aggregators that went on from it: it is set aside", _MOST_ATTEMPTS)
             self._journal.set_aside()
@@ -157,10 +165,12 @@ class Keeping:
             self._core.resume(again.core.state(), time.monotonic())
         self._aggregator.counters["journal_recovered"] = again.records
         self._aggregator.counters["journal_damaged"] += again.damaged
+        if self._archives is not None:
+            self._archives.end_recovery()
         self._attempts.forget()
         if jobs := len(self._aggregator.jobs):
             _log.info("going on with %d jobs; %d records of the journal were done again", jobs, again.records)
         return at
 
     def _another(self) -> IngestCore:
-        return IngestCore(self._aggregator, self._bounds)
+        return IngestCore(self._archives or self._aggregator, self._bounds)

@@ -14,6 +14,7 @@ from typing import IO, Any, Final
 from ..analyzers.pipeline.snapshots import SnapshotError, restore, snapshot
 from ..events import ConfigError
 from .aggregator import Aggregator
+from .archiving.archives import Archives
 from .ingest.ingest_core import IngestCore
 from .journal.contract import Position
 from .journal.segments import save_folder
@@ -51,22 +52,31 @@ class SavedState:
             self._lock.close()
             raise ConfigError(f"state = {folder} is used by another aggregator; expected a folder of its own") from None
 
-    def save(self, aggregator: Aggregator, core: IngestCore | None, at: Position | None = None) -> bool:
+    def save(self, aggregator: Aggregator, core: IngestCore | None, archives: Archives | None) -> bool:
         """Writes what is known of all jobs; says so and returns False where that fails."""
         try:
-            if self.write(aggregator, core, at):
+            if self.write(aggregator, core, archives):
                 self.commit()
                 return True
         except OSError as error:
             _log.error("%s cannot be put in its place: %s", self._path, error.strerror)
         return False
 
-    def write(self, aggregator: Aggregator, core: IngestCore | None, at: Position | None = None) -> bool:
+    def write(
+        self,
+        aggregator: Aggregator,
+        core: IngestCore | None,
+        archives: Archives | None,
+        at: Position | None = None,
+    ) -> bool:
         """Writes it down beside what was written before; ``at``: up to where a journal is part of it."""
-        state: dict[str, Any] = {"aggregator": aggregator.state(), "ingest": None if core is None else core.state()}
+        state: dict[str, Any] = {"ingest": None if core is None else core.state()}
         if core is not None and at is not None:
             state |= {"core": core.whole_state(), "at": tuple(at)}
         try:
+            if archives is not None:
+                state["archives"] = archives.state()
+            state["aggregator"] = aggregator.state()  # after what the archives may tell it
             packed = zlib.compress(snapshot(state, _shared(aggregator)), _FAST)
             self._write(_MAGIC + hashlib.sha256(packed).digest() + packed)
         except (OSError, SnapshotError) as error:

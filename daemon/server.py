@@ -152,8 +152,9 @@ class Server:
             settings.archive,
             lambda info: clean_job(info.job),
             self.aggregator.counters,
+            clock=self._clocks.clock,
             on_missing=self.aggregator.not_archived,
-            holds=self.aggregator.jobs.__contains__,
+            holds=lambda job: job in self.aggregator.jobs,  # a dict that is another one after a restart
         )
         self.aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None, "archive")
         return archives
@@ -179,7 +180,7 @@ class Server:
 
         core = None if self._ingest is None else self._ingest.core
         given = self._settings
-        keeping = Keeping(folder, given.journal, self.aggregator, self._clocks, core, given.bounds)
+        keeping = Keeping(folder, given.journal, self.aggregator, self._clocks, core, given.bounds, self.archives)
         self._stack.callback(keeping.close)
         return keeping
 

@@ -75,6 +75,7 @@ REASONS: Final[dict[str, Reason]] = {
     "events_not_archived:job_bytes": Reason("calls not archived as the archive was full", "raise archive.job_bytes"),
     "events_not_archived:disk": Reason("calls not archived as the disk did not keep up", ""),
     "events_not_archived:no_room": Reason("calls not archived as the archive's file could not be written", ""),
+    "events_not_archived:lost": Reason("calls not archived as the archive was gone when the aggregator went on", ""),
     "events_not_archived:failed": Reason("calls not archived as the archive failed", ""),
     "definitions_dropped": Reason("names of files, calls or handles lost", ""),
     "details_dropped:descriptors": Reason(

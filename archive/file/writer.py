@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 import numpy as np
@@ -104,9 +105,12 @@ class ArchiveWriter:
         known = self._streams[stream]
         known.taken += len(batch)
         self.taken += len(batch)
+        # Streams that are introduced again define again what they have defined.
+        files = [each for each in definitions.files if each[0] >= known.table.file_count]
+        handles = [each for each in definitions.handles if each[0] not in known.table.handles]
         known.table.apply(definitions)
-        known.names.files.extend(definitions.files)
-        known.names.handles.extend(definitions.handles)
+        known.names.files.extend(files)
+        known.names.handles.extend(handles)
         if known.compressor.is_open or not known.few.put(batch, known.table):
             self._compress(known, known.few.take(known.table))
             self._compress(known, batch)
@@ -158,6 +162,53 @@ class ArchiveWriter:
         written = b"".join([self.closed(stream) for stream in list(self._streams)]) + self.flush()
         self._write(BlockKind.END, struct.pack("<Q", self._blocks))
         return written + self._take_ready()
+
+    def state(self) -> dict[str, Any]:
+        """Returns what ``resumed`` needs to go on behind the bytes handed out; after ``checkpoint``.
+
+        Its values are numbers, texts, containers, and the infos and tables of the open streams, which are the writer's.
+        """
+
+        def parts(each: _Open) -> dict[int, int]:
+            return {int(kind): count for kind, count in each.parts.items()}
+
+        return {
+            "streams": [
+                (each.name, each.info, each.is_told, each.member, each.table, parts(each), each.taken)
+                for each in self._streams.values()
+            ],
+            "taken": self.taken,
+            "handed_out": self.handed_out,
+            "discarded": self.discarded,
+            "times": self._keeps_times,
+            "tick_ns": self._tick_ns,
+            "of_rank": dict(self._of_rank),
+            "counted": self._counted,
+            "blocks": self._blocks,
+            "pieces": self._merger.pieces,
+        }
+
+    @classmethod
+    def resumed(cls, state: Mapping[str, Any]) -> Self:
+        """Returns a writer that goes on where another one was."""
+        writer = cls(state["times"], state["tick_ns"])
+        writer.taken, writer.handed_out, writer.discarded = state["taken"], state["handed_out"], state["discarded"]
+        writer._of_rank.update(state["of_rank"])
+        writer._counted, writer._blocks = state["counted"], state["blocks"]
+        writer._merger = Merger(writer._write, state["pieces"])
+        for name, info, is_told, member, table, parts, taken in state["streams"]:
+            known = _Open(name, info, StreamCompressor(tick_ns=writer._tick_ns), is_told, member, table=table)
+            known.parts.update({PartKind(kind): count for kind, count in parts.items()})
+            known.taken = known.closed = taken
+            writer._streams[name] = known
+        return writer
+
+    def adopt(self, state: Mapping[str, Any]) -> None:
+        """Takes in the streams that another writer had open, with what they defined, for an archive of its own."""
+        for name, info, _, _, table, _, _ in state["streams"]:
+            known = self._streams[name] = _Open(name, info, StreamCompressor(tick_ns=self._tick_ns), table=table)
+            known.names.files.extend((number, table.file(number)) for number in range(1, table.file_count))
+            known.names.handles.extend(table.handles.items())
 
     def _compress(self, known: _Open, batch: EventBatch | None) -> None:
         for section in known.compressor.update(batch, known.table) if batch is not None else ():

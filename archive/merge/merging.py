@@ -67,13 +67,21 @@ class _Group:
 
 
 class Merger:
-    """Takes in parts of streams and hands out blocks: what many have in common once, the rest as patterns."""
+    """Takes in parts of streams and hands out blocks: what many have in common once, the rest as patterns.
 
-    def __init__(self, write: Callable[[BlockKind, bytes], None]) -> None:
+    Args:
+        write: takes a block.
+        pieces: how many pieces there are in the file already.
+
+    Attributes:
+        pieces: how many there are by now.
+    """
+
+    def __init__(self, write: Callable[[BlockKind, bytes], None], pieces: int = 0) -> None:
         self._write = write
         self._groups: dict[Key, _Group] = {}
         self._known: dict[bytes, int] = {}
-        self._pieces = 0
+        self.pieces = pieces
         self._waiting: list[tuple[tuple[int, int], int, bytes]] = []
         """Pieces that are not written: what they are, number, and the piece."""
         self._waiting_bytes = 0
@@ -130,7 +138,7 @@ class Merger:
         if number is None:
             if self._waiting_bytes + len(piece) > MOST_BUNDLE:
                 self._write_pieces()
-            number, self._pieces = self._pieces, self._pieces + 1
+            number, self.pieces = self.pieces, self.pieces + 1
             self._waiting.append((what, number, piece))
             self._waiting_bytes += len(piece)
             if len(self._known) < _MOST_KNOWN:

@@ -44,18 +44,46 @@ class ArchiveFile:
         begun_s: Unix time.
         writing: has the path as long as the file is written, from before it is there: so nobody takes it for a
             finished one.
+        is_ours: tells of a file of that name whether it is the beginning of this one, by a daemon that was killed, and
+            is to be written anew.
     """
 
-    def __init__(self, folder: Path, job: str, begun_s: float, writing: set[Path]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        job: str,
+        begun_s: float,
+        writing: set[Path],
+        is_ours: Callable[[Path], bool] = lambda path: False,
+    ) -> None:
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(begun_s))
         self._stem = f"{_UNFIT.sub('_', job)[:100].lstrip('.') or 'job'}-{stamp}"
         self.folder = folder
         self._writing = writing
+        self._is_ours = is_ours
         self._descriptor = -1
         self._size = 0
         self._is_torn = False
         self.path: Path | None = None
         """Where it is; None while there is no file."""
+
+    def take_up(self, path: Path, size: int) -> None:
+        """Goes on with a file, of which nothing is kept behind so many bytes; before anything is appended.
+
+        Raises:
+            OSError: it cannot be written, or is shorter.
+        """
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            if (there := os.fstat(descriptor).st_size) < size:
+                raise OSError(errno.EIO, f"it has {there} bytes of {size}")
+            os.ftruncate(descriptor, size)
+            os.lseek(descriptor, size, os.SEEK_SET)
+        except OSError:
+            os.close(descriptor)
+            raise
+        self._writing.add(path)
+        self._descriptor, self._size, self.path = descriptor, size, path
 
     def append(self, pieces: Sequence[bytes], *, save: bool) -> Written:
         """Appends as many of the pieces as there is room for; ``save``: has the disk take what the file has."""
@@ -96,8 +124,9 @@ class ArchiveFile:
             if path in self._writing:
                 continue
             self._writing.add(path)
+            begin = os.O_TRUNC | os.O_NOFOLLOW if self._is_ours(path) else os.O_CREAT | os.O_EXCL
             try:
-                self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                self._descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | begin, 0o600)
             except FileExistsError:
                 self._writing.discard(path)
             except OSError:
@@ -170,6 +199,25 @@ class ArchiveIoThread:
         """Waits for all that was asked for."""
         self.settle(wait=True)
         self._pool.shutdown()
+
+
+def sync_files(paths: Sequence[Path], folder: Path) -> None:
+    """Has the disk take what files of a folder have, and their names.
+
+    Raises:
+        OSError: it did not.
+    """
+    if not paths:
+        return
+    for path in (*paths, folder):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            if error.errno not in _CANNOT_SAVE:
+                raise
+        finally:
+            os.close(descriptor)
 
 
 def make_room(folder: Path, in_use: Callable[[], set[Path]], room: int, oldest_s: float) -> int:

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
+from ...archive.blocks import read_blocks
 from ...archive.file.writer import ArchiveWriter
-from ...events import Definitions, EventBatch, StreamInfo
+from ...events import Definitions, EventBatch, InputError, StreamInfo
 from .archive_io_thread import ArchiveFile, ArchiveIoThread, Written
 
 _log = logging.getLogger(__name__)
+_KEPT: Final = (
+    *("streams", "missing", "lost", "interval_s", "written", "_counted", "_told_discarded", "is_ending", "_in_file"),
+)
+"""Attributes that are an archive's state beside its writer's."""
+_HEAD_BYTES: Final = 32
+"""Fewer are no head and block."""
 _RETRY_S: Final = 1.0
 _LONGEST_RETRY_S: Final = 30.0
 
 MissingListener = Callable[[str, str, int], None]
 """Is told a job, a reason, and how many of its events are not in its archive for that."""
+
+
+def at_once() -> bool:
+    """Says that nothing is waited for."""
+    return True
 
 
 @dataclass(slots=True)
@@ -29,6 +45,31 @@ class WaitingBytes:
     """For the disk, which writes."""
     stuck: int = 0
     """For room on the disk, or whatever keeps files from taking more."""
+
+
+def is_beginning_of(path: Path, job: str, begun_s: float) -> bool:
+    """Tells whether a file is the archive of a job that began then, or so little of one that nobody can read it."""
+    try:
+        return path.stat().st_size < _HEAD_BYTES or _head_of(path) in (None, (job, begun_s))
+    except (OSError, InputError):
+        return False
+
+
+def _head_of(path: Path) -> tuple[object, object] | None:
+    """Returns the job that a file is an archive of, and when that began; None where no block can be read.
+
+    Raises:
+        OSError, InputError: it cannot be read, or is no archive of ours.
+    """
+    with path.open("rb") as file:
+        first = next(read_blocks(file, path.name, []), None)
+    if first is None:
+        return None
+    try:
+        about = msgspec.msgpack.decode(first.payload, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        return None, None
+    return about.get("job"), about.get("begun_s")
 
 
 class _Piece(NamedTuple):
@@ -48,11 +89,15 @@ class ArchivedJob:
     """
 
     name: str
+    begun_s: float
+    """Unix time, by which its head knows it."""
     file: ArchiveFile
     disk: ArchiveIoThread
     waiting: WaitingBytes
     counters: Counter[str]
     on_missing: MissingListener
+    may_begin: Callable[[], bool] = at_once
+    """Whether the file may be made."""
     streams: set[str] = field(default_factory=set)
     """Those that are archived, and open."""
     unsaved: deque[str] = field(default_factory=deque)
@@ -70,24 +115,31 @@ class ArchivedJob:
     problem: str = ""
     """Why the file takes nothing now; "": it does."""
     is_given_up: bool = False
+    is_ending: bool = False
+    """Whether nothing more is taken in."""
     is_done: bool = False
     """Whether all is written or counted, and the file closed."""
     _writer: ArchiveWriter = field(default_factory=ArchiveWriter)
     _pending: deque[_Piece] = field(default_factory=deque)
+    _moving: list[_Piece] = field(default_factory=list)
+    """At the disk now."""
+    _in_file: int = 0
+    """Bytes that the disk's thread is known to have written."""
+    _synced: int = 0
+    """Those that the disk is known to have taken."""
     _held_bytes: int = 0
     _counted: int = 0
     """Events that are in pieces."""
     _told_discarded: int = 0
     _at_disk: bool = False
     _is_save_due: bool = False
-    _is_ending: bool = False
     _retry_at_s: float = 0.0
     _retry_s: float = _RETRY_S
     _unsaved_events: int = 0
 
-    def begin(self, about: Mapping[str, Any]) -> None:
+    def begin(self) -> None:
         """Writes the head."""
-        self._make(lambda: self._writer.begin(dict(about)))
+        self._make(lambda: self._writer.begin({"job": self.name, "begun_s": self.begun_s}))
 
     def opened(self, stream: str, info: StreamInfo) -> None:
         """Takes in a stream, or what an open one says of itself."""
@@ -140,13 +192,13 @@ class ArchivedJob:
         self.unsaved.clear()
         self.due_at_s = math.inf
         self._is_save_due = not self.is_given_up  # it may have broken just now
-        self._is_ending = True
+        self.is_ending = True
 
     def give_up(self, reason: str) -> None:
         """Archives no more; what has not been written is counted as missing."""
         if self.is_given_up or self.is_done:
             return
-        self.is_given_up = self._is_ending = True
+        self.is_given_up = self.is_ending = True
         self.counters["archives_failed"] += 1
         self.streams.clear()
         self._count_discarded()
@@ -160,18 +212,73 @@ class ArchivedJob:
         self.unsaved.clear()
         self._set_problem("")
 
+    # ---- the state, for another daemon ----
+
+    def state(self) -> dict[str, Any]:
+        """Closes all open sections; returns what ``go_on`` needs, which is to be written at once.
+
+        What is not known to be in the file is in the state: all that comes behind it in the file may be cut off.
+        """
+        for stream in self.open_streams():
+            self.save_stream(stream)
+        self.flush(save=False)
+        rest = [(piece.data, piece.events) for piece in (*self._moving, *self._pending)]
+        return {
+            "path": None if self.file.path is None else str(self.file.path),
+            "rest": rest,
+            "writer": self._writer.state(),
+            **{name: getattr(self, name) for name in _KEPT},
+            "missing": dict(self.missing),
+        }
+
+    @property
+    def unsynced(self) -> Path | None:
+        """The file, where some of what the state takes for written may not be on disk."""
+        return self.file.path if self._in_file > self._synced else None
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """Becomes what another daemon wrote down.
+
+        Raises:
+            OSError: the file is not as it was.
+        """
+        path = state["path"]
+        if path is not None and state["_in_file"]:
+            if not is_beginning_of(Path(path), self.name, self.begun_s):
+                raise OSError(errno.ENOENT, "it is not there any more")
+            self.file.take_up(Path(path), state["_in_file"])
+        for name in _KEPT:
+            setattr(self, name, state[name])
+        self.missing = defaultdict(Counter, self.missing)
+        self._synced = self._in_file
+        self._writer = ArchiveWriter.resumed(state["writer"])
+        for data, events in state["rest"]:
+            self._pending.append(_Piece(data, events))
+            self._hold(len(data))
+
+    def follow(self, state: Mapping[str, Any]) -> None:
+        """Begins anew where another daemon's file cannot be gone on with: what that had is counted as missing."""
+        self.begin()
+        self._writer.adopt(state["writer"])
+        self.streams = state["streams"]
+        self.missing = defaultdict(Counter, state["missing"])
+        self.lost = state["lost"]
+        self._tell_missing("lost", state["_counted"])
+
     def pump(self, now_s: float, *, at_once: bool = False) -> None:
         """Has the disk write what waits, unless it does; ``at_once``: also where it is not yet time to try again."""
         if self._at_disk or self.is_done or (self.problem and now_s < self._retry_at_s and not at_once):
             return
+        if self.file.path is None and not at_once and not self.may_begin():
+            return
         if not self._pending and not self._is_save_due:
-            if self._is_ending:
+            if self.is_ending:
                 self._at_disk = True
                 self.disk.do(self.file.close, lambda _: self._ended())
             return
         pieces, self._pending = list(self._pending), deque()
         save, self._is_save_due = self._is_save_due, False
-        self._at_disk = True
+        self._at_disk, self._moving = True, pieces
         data = [piece.data for piece in pieces]
         self.disk.do(lambda: self.file.append(data, save=save), lambda done: self._wrote(done, pieces, save, now_s))
 
@@ -200,9 +307,12 @@ class ArchivedJob:
             self._hold(len(data))
 
     def _wrote(self, done: Written, pieces: list[_Piece], save: bool, tried_at_s: float) -> None:
-        self._at_disk = False
+        self._at_disk, self._moving = False, []
         stored = pieces[: done.pieces]
         size = sum(len(piece.data) for piece in stored)
+        self._in_file += size
+        if save and done.error is None:
+            self._synced = self._in_file
         self.counters["archive_bytes"] += size
         self._unsaved_events += sum(piece.events for piece in stored)
         self._hold(-size)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import heapq
+import logging
 import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ...events import ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
 from ..ingest.sink import Sink
-from .archive_io_thread import ArchiveFile, ArchiveIoThread, make_room
-from .archive_job import ArchivedJob, MissingListener, WaitingBytes
+from .archive_io_thread import ArchiveFile, ArchiveIoThread, make_room, sync_files
+from .archive_job import ArchivedJob, MissingListener, WaitingBytes, at_once, is_beginning_of
 from .archive_settings import ArchiveSettings
 
 __all__ = ["ArchiveSettings", "Archives"]
 
+_log = logging.getLogger(__name__)
 _SLICE_S: Final = 0.01
 """That checkpoints take at a time; then ingest has its turn."""
 _MOST_WAITING: Final = 1 << 26
@@ -41,6 +44,8 @@ class Archives:
             ``archive_streams_failed``, ``archive_sections_early`` (memory ran short), ``archive_checkpoints_late`` (the
             one before was not done), ``archive_writes_failed`` and ``events_not_archived:REASON``; cumulative.
             ``archives_waiting``: those whose files take nothing now.
+        mark: returns what tells whether all that came up to now will be known to the next daemon: before that no
+            file is begun, which nobody would go on with.
     """
 
     def __init__(
@@ -73,10 +78,12 @@ class Archives:
         self._job_of_stream: dict[str, str] = {}
         self._held: dict[str, int] = {}
         self._held_bytes = 0
-        self._checked_at_s = steady()
+        self._checked_at_s = -math.inf
+        self._is_recovering = False
+        self.mark: Callable[[], Callable[[], bool]] = lambda: at_once
 
     def prepare(self) -> None:
-        """Makes the folder, which is otherwise made with the first archive, and room in it.
+        """Makes the folder, which is otherwise made with the first archive.
 
         Raises:
             ConfigError: the folder cannot be made.
@@ -85,8 +92,6 @@ class Archives:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(f"no archives can be kept in {self._folder}: {error.strerror}") from None
-        self._make_room()
-        self._disk.settle(wait=True)
 
     def finish(self, job: str) -> Path | None:
         """Completes all archives; what the disk does not take now is counted, as after that nothing is archived.
@@ -97,6 +102,42 @@ class Archives:
         known = [each for each in (*self._ending, *self._jobs.values()) if each.name == job]
         self.close()
         return known[-1].file.path if known else None
+
+    # ---- the state, for another daemon ----
+
+    def state(self) -> dict[str, Any]:
+        """Closes all open sections; returns what ``go_on`` needs, to be written at once and by this thread alone."""
+        jobs = [job for job in (*self._ending, *self._jobs.values()) if not job.is_given_up and not job.is_done]
+        written = [(job.name, job.begun_s, job.state()) for job in jobs]
+        sync_files([path for job in jobs if (path := job.unsynced) is not None], self._folder)
+        return {"jobs": written, "streams": self._job_of_stream}
+
+    def begin_recovery(self, state: Mapping[str, Any] | None) -> None:
+        """Goes on where another daemon was; what it did since, it is told again, until ``end_recovery``."""
+        self._is_recovering = True
+        self.counters["archives_waiting"] = 0
+        if state is None:
+            return
+        self._job_of_stream = dict(state["streams"])
+        for name, begun_s, each in state["jobs"]:
+            job = self._made(name, begun_s)
+            try:
+                job.go_on(each)
+            except OSError as error:
+                _log.error("the archive of job %s, %s, cannot be gone on with: %s", name, each["path"], error.strerror)
+                self.counters["archives_failed"] += 1
+                job = self._made(name, self._clock())
+                job.follow(each)
+                self.counters["archives"] += 1
+            self._jobs[name] = job
+            self._has_news(job)
+            if each["is_ending"]:
+                (self._end if job.is_ending else self._complete)(job)
+
+    def end_recovery(self) -> None:
+        """Takes in that all has been told again."""
+        self._is_recovering = False
+        self._disk.settle(wait=True)
 
     # ---- the sink ----
 
@@ -196,7 +237,7 @@ class Archives:
                 self.counters["archive_checkpoints_late"] += bool(job.unsaved)
                 job.unsaved.extend(() if job.unsaved else job.open_streams() or [""])
                 job.due_at_s = math.inf
-            if job.problem:
+            if job.problem or job.file.path is None:
                 job.pump(now)
         self._let_go(now)
         if now - self._checked_at_s >= self._settings.checkpoint_s:
@@ -302,6 +343,8 @@ class Archives:
 
     def _no_room_for(self, job: ArchivedJob) -> str:
         """Returns why events of a job cannot be taken now, or ""."""
+        if self._is_recovering and self._waiting.moving > _MOST_WAITING:
+            self._disk.settle(wait=True)  # nobody else is kept waiting
         if job.problem:
             if self._waiting.stuck > 2 * _MOST_STUCK:  # definitions alone
                 job.give_up("no_room")
@@ -319,12 +362,17 @@ class Archives:
     def _begin(self, name: str) -> ArchivedJob:
         if (old := self._jobs.get(name)) is not None:
             self._end(old)
-        file = ArchiveFile(self._folder, name, self._clock(), self._paths)
-        job = ArchivedJob(name, file, self._disk, self._waiting, self.counters, self._on_missing)
-        job.interval_s = min(_FIRST_CHECKPOINT_S, self._settings.checkpoint_s)
-        self._jobs[name] = job
+        job = self._jobs[name] = self._made(name, self._clock())
         self.counters["archives"] += 1
-        job.begin({"job": name, "begun_s": self._clock()})
+        job.may_begin = self.mark()
+        job.begin()
+        return job
+
+    def _made(self, name: str, begun_s: float) -> ArchivedJob:
+        is_ours = partial(is_beginning_of, job=name, begun_s=begun_s) if self._is_recovering else lambda path: False
+        file = ArchiveFile(self._folder, name, begun_s, self._paths, is_ours)
+        job = ArchivedJob(name, begun_s, file, self._disk, self._waiting, self.counters, self._on_missing)
+        job.interval_s = min(_FIRST_CHECKPOINT_S, self._settings.checkpoint_s)
         return job
 
     def _make_room(self) -> None:

@@ -118,6 +118,18 @@ class Durability:
             replies += held
         return replies
 
+    def mark(self) -> Callable[[], bool]:
+        """Returns what tells whether all that came up to now is on disk, and otherwise has it put there."""
+        number = self.journal.last.record
+
+        def is_on_disk() -> bool:
+            if self.journal.problem or self.journal.synced.record >= number:
+                return True
+            self.journal.sync()
+            return False
+
+        return is_on_disk
+
     @property
     def _reason(self) -> str:
         return "quota" if self.journal.problem.startswith("journal.quota_bytes") else "disk"

@@ -277,7 +277,7 @@ class AggregatorCollector(Collector):
         add("iotide_archives_removed_total", counters["archives_removed"])
         add("iotide_archive_early_sections_total", counters["archive_sections_early"])
         add("iotide_archive_late_checkpoints_total", counters["archive_checkpoints_late"])
-        for reason in ("job_bytes", "failed", "disk"):
+        for reason in ("job_bytes", "failed", "disk", "no_room", "lost"):
             add("iotide_archive_dropped_events_total", counters[f"events_not_archived:{reason}"], reason)
 
     def _add_losses(self, add: Callable[..., None]) -> None:

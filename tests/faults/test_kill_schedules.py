@@ -1,4 +1,5 @@
-"""Whenever the aggregator is killed, the job ends as if it had not been: totals, graph, layers, ranking, last word.
+"""Whenever the aggregator is killed, the job ends as if it had not been: totals, graph, layers, ranking, last word,
+archive.
 
 ``IOTIDE_KILL_SEED=N pytest tests/faults`` repeats the schedule of one seed; ``IOTIDE_KILL_SCHEDULES=500`` tries more.
 """

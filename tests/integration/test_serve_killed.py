@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 from iotide.daemon.saved_state import NAME
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.restarts import job_at
+from support.served import served
 from support.talking import Talking
 from support.waiting import DEADLINE_S, wait_for
 
@@ -28,41 +28,6 @@ for line in sys.stdin:
     print("written", flush=True)
 """
 OFTEN = {"IOTIDE_SERVE_JOURNAL__SNAPSHOT_S": "0.3"}
-
-
-class Served:
-    """``iotide serve``, which can be killed and started again on the same endpoint."""
-
-    def __init__(self, folder: Path, **environment: str) -> None:
-        self.endpoint = f"ipc://{folder}/in"
-        self.state = folder / "state"
-        self._folder, self._environment = folder, plain_environment(**environment)
-        self._talking: Talking | None = None
-        self.url = ""
-
-    def start(self) -> None:
-        options = ["--ingest", self.endpoint, "--publish", "none", "--http", "127.0.0.1:0", "--state", str(self.state)]
-        command = ["env", *(f"{name}={value}" for name, value in self._environment.items()), *IOTIDE, "serve", *options]
-        self._talking = Talking(command, listen_to="stderr")
-        self.url = re.findall(r"http (\S+),", self._talking.hear(lambda line: "ingest" in line))[0]
-
-    def kill(self) -> None:
-        assert self._talking is not None
-        self._talking.__exit__()
-
-    def written(self) -> int:
-        found = job_at(self.url)
-        return found.bytes_written if found is not None else 0
-
-
-@contextmanager
-def served(folder: Path, **environment: str) -> Iterator[Served]:
-    server = Served(folder, **environment)
-    server.start()
-    try:
-        yield server
-    finally:
-        server.kill()
 
 
 @contextmanager

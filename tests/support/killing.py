@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from iotide.archive.file.reader import ArchiveReader
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.archiving.archives import Archives, ArchiveSettings
 from iotide.daemon.clocks import Clocks
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, Reply
 from iotide.daemon.jobs.job_summary import detail_of
@@ -31,12 +33,13 @@ from .serving import periodic_batch
 STREAMS = 3
 PARTS = 4
 _NEVER_S = 1e6
+_COMPARED = ("start", "duration", "bytes")
 _MOST_STEPS = 5000
 _STEP_S = 0.05
 
 
 class Daemon:
-    """One life of an aggregator on a folder."""
+    """One life of an aggregator on a folder, with archives beside it that outlive it."""
 
     def __init__(self, folder: Path, segment_bytes: int = 2**16, quota_bytes: int = 2**30) -> None:
         bounds = IngestSettings(lost_after_s=_NEVER_S, forget_after_s=_NEVER_S)
@@ -45,8 +48,20 @@ class Daemon:
         self.folder = folder
         self.clocks = Clocks()
         self.aggregator = Aggregator(settings, self.clocks.clock, self.clocks.steady)
-        self.core = IngestCore(self.aggregator, bounds)
-        self.keeping = Keeping(folder, journal, self.aggregator, self.clocks, self.core, bounds)
+        self.archives = Archives(
+            self.aggregator,
+            ArchiveSettings(folder=folder.parent / "archives", checkpoint_s=0.001),
+            lambda info: info.job,
+            self.aggregator.counters,
+            clock=self.clocks.clock,
+            on_missing=self.aggregator.not_archived,
+            holds=lambda job: job in self.aggregator.jobs,
+        )
+        self.aggregator.on_job(lambda job: self.archives.end_job(job.job) if job.state == "ended" else None)
+        self.sure: dict[Path, int] = {}
+        """Bytes of archives that the last snapshot says to be there."""
+        self.core = IngestCore(self.archives, bounds)
+        self.keeping = Keeping(folder, journal, self.aggregator, self.clocks, self.core, bounds, self.archives)
         self.keeping.begin(lambda: None)
         assert self.keeping.durability is not None
         self.durability: Durability = self.keeping.durability
@@ -60,12 +75,21 @@ class Daemon:
         """Has all jobs written down; or only begun to, by a copy that is still at it."""
         if self.durability.child.is_busy:
             self.durability.child.poll(wait=True)
+        jobs = self.archives._jobs.values()
+        sure = {job.file.path: job._in_file for job in jobs if job.file.path is not None}
         self.durability._begin(time.monotonic())
         if whole:
             self.durability._end(bool(self.durability.child.poll(wait=True)), time.monotonic())
+            self.sure = sure
 
     def be_killed(self, copy: Path, share: float) -> None:
         """Leaves what a kill and a failing machine leave: what is on disk, and some bytes of what was not yet."""
+        self.archives.settle()
+        for job in self.archives._jobs.values():
+            job.file.close()
+            if job.file.path is not None:
+                sure, size = self.sure.get(job.file.path, 0), job.file.path.stat().st_size
+                os.truncate(job.file.path, sure + int((size - sure) * share))
         synced = self.durability.journal.synced.record
         self.durability.journal.flush()
         copied(self.folder, copy)
@@ -86,6 +110,21 @@ def _bytes_until(path: Path, number: int) -> int:
             break
         end = content.index(b"\xf1\x9eJr", end + 1) if b"\xf1\x9eJr" in content[end + 1 :] else len(content)
     return end
+
+
+def calls_in(folder: Path) -> list[tuple[str, bool, list[tuple[int, int, int]]]]:
+    """Returns of each stream in the one archive of a folder its name, whether it ended, and its calls."""
+    (path,) = folder.glob("*.iotide")
+    with path.open("rb") as file:
+        reader = ArchiveReader(file, path.name)
+        assert reader.complete
+        found = []
+        for number, stream in reader.streams.items():
+            batches = [each.batch for each in reader.calls(number)]
+            columns = [[int(each) for batch in batches for each in getattr(batch, name)] for name in _COMPARED]
+            found.append((stream.name, stream.closed, list(zip(*columns, strict=True))))
+        assert not reader.problems
+    return sorted(found)
 
 
 class Schedule:
@@ -142,12 +181,14 @@ class Schedule:
         assert last is not None
         assert not [reason for reason in self.shipper.counters if reason.startswith("events_dropped")]
         assert session.losses.known(ended=True) == {}
+        self.daemon.archives.close()
         totals, written, graph, *others = told(session)
         assert isinstance(graph, Graph)
         # How many calls were at once is a sum that depends on which stream came first.
         activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]
         same = graph.model_copy(update={"activities": activities})
-        return [totals, written, same, *others, last.model_copy(update={"made_at_s": 0.0})]
+        archived = calls_in(self._folder / "archives")
+        return [totals, written, same, *others, last.model_copy(update={"made_at_s": 0.0}), archived]
 
     def feed(self) -> None:
         number = self.random.randrange(STREAMS)
@@ -170,6 +211,7 @@ class Schedule:
 
     def tick(self) -> None:
         self.daemon.aggregator.tick()
+        self.daemon.archives.tick()
         self.daemon.durability.tick(self.now)
 
     def kill(self) -> None:
@@ -179,11 +221,13 @@ class Schedule:
         self._lives += 1
         copy = self._folder / str(self._lives)
         self.daemon.be_killed(copy, self.random.random())
-        self.daemon = Daemon(copy)
+        sure, self.daemon = self.daemon.sure, Daemon(copy)
+        self.daemon.sure = sure
         self._identity = str(self._lives).encode()  # the connection is another one
 
     def close(self) -> None:
         self.daemon.keeping.close()
+        self.daemon.archives.close()
 
     def _back(self, replies: list[Reply]) -> None:
         for identity, frames in replies:

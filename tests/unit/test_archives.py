@@ -514,6 +514,7 @@ def test_old_archives_and_those_beyond_the_quota_go(tmp_path: Path) -> None:
     (tmp_path / "not ours.txt").write_bytes(bytes(5000))
     archives = made(tmp_path, clock, quota_bytes=2500, retain_s=500)
     archives.prepare()
+    saved(archives)
     assert [path.stem for path in files(tmp_path)] == ["middle", "young"]
     assert archives.counters["archives_removed"] == 2
     assert (tmp_path / "not ours.txt").exists()
