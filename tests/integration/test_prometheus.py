@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from support.programs import need
+from support.prometheus import listening
 from support.serving import PERIOD_S, Fed, feeding, serving
 from support.waiting import DEADLINE_S
 
@@ -19,17 +19,6 @@ scrape_configs:
   - job_name: iotide
     static_configs: [{{targets: ["{target}"]}}]
 """
-
-
-async def listening_at(log: asyncio.StreamReader) -> str:
-    """Returns the address that the system has chosen, from Prometheus' log."""
-    said = b""
-    async with asyncio.timeout(DEADLINE_S):
-        while not (found := re.search(rb'msg="?Listening on"? address=(127\.0\.0\.1:\d+)', said)):
-            line = await log.readline()
-            assert line, said.decode()
-            said += line
-    return found[1].decode()
 
 
 async def query(client: httpx.AsyncClient, expression: str) -> list[dict[str, Any]]:
@@ -53,32 +42,18 @@ async def test_prometheus_keeps_the_period_and_sees_the_job_vanish(tmp_path: Pat
     async with serving(linger_s=0.0, retain_s=0.0) as server, feeding(server, source):
         config = tmp_path / "prometheus.yml"
         config.write_text(CONFIG.format(target=(server.http_url or "").removeprefix("http://")))
-        running = await asyncio.create_subprocess_exec(
-            prometheus,
-            f"--config.file={config}",
-            f"--storage.tsdb.path={tmp_path}/data",
-            "--web.listen-address=127.0.0.1:0",
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        assert running.stderr is not None
-        reading = None
-        try:
-            address = await listening_at(running.stderr)
-            reading = asyncio.create_task(running.stderr.read())  # or it would wait for room
-            async with httpx.AsyncClient(base_url=f"http://{address}", timeout=DEADLINE_S) as client:
-                source.open("s", "4711")
-                source.periodic("s")
-                (period,) = await eventually(client, 'iotide_job_period_seconds{job_id="4711"}', present=True)
-                assert float(period["value"][1]) == pytest.approx(PERIOD_S, rel=0.02)
-                (start,) = await eventually(
-                    client, 'iotide_job_next_phase_start_timestamp_seconds{job_id="4711"}', present=True
-                )
-                assert float(start["value"][1]) > 1.7e9
-                source.end("s")
-                await eventually(client, 'iotide_job_period_seconds{job_id="4711"}', present=False)
-        finally:
-            running.terminate()
-            await running.wait()
-            if reading is not None:
-                await reading
+        words = (f"--config.file={config}", f"--storage.tsdb.path={tmp_path}/data", "--web.listen-address=127.0.0.1:0")
+        async with (
+            listening(prometheus, *words) as address,
+            httpx.AsyncClient(base_url=f"http://{address}", timeout=DEADLINE_S) as client,
+        ):
+            source.open("s", "4711")
+            source.periodic("s")
+            (period,) = await eventually(client, 'iotide_job_period_seconds{job_id="4711"}', present=True)
+            assert float(period["value"][1]) == pytest.approx(PERIOD_S, rel=0.02)
+            (start,) = await eventually(
+                client, 'iotide_job_next_phase_start_timestamp_seconds{job_id="4711"}', present=True
+            )
+            assert float(start["value"][1]) > 1.7e9
+            source.end("s")
+            await eventually(client, 'iotide_job_period_seconds{job_id="4711"}', present=False)

@@ -1,0 +1,126 @@
+"""Real programs collide: a real Alertmanager hears of it from the aggregator, and from Prometheus with our rules."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import iotide
+from support.commands import IOTIDE, plain_environment
+from support.commands import iotide as run_iotide
+from support.http_receivers import Heard, hearing
+from support.programs import need
+from support.prometheus import listening
+from support.serving import serving, until
+from support.waiting import wait_for
+
+RULES = Path(iotide.__file__).parent / "deploy/prometheus/rules.yml"
+CAPACITY = 4e6
+PROGRAM = """
+import os, sys, time
+stop, start = sys.argv[1], float(sys.argv[2])
+data = os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT, 0o600)
+while not os.path.exists(stop):
+    for step in range(20):
+        os.pwrite(data, bytes(65536), step * 65536)
+        time.sleep(0.02)
+    time.sleep((start - time.time()) % 1.0)
+"""
+"""Writes 1.3 MB in 0.4 s of each second, so that two of them want more than there is."""
+ROUTES = """
+route: {{receiver: hook, group_by: ["..."], group_wait: 0s, group_interval: 100ms, repeat_interval: 1h}}
+receivers:
+  - name: hook
+    webhook_configs: [{{url: "{hook}", send_resolved: true}}]
+"""
+SCRAPES = """
+global: {{scrape_interval: 200ms, scrape_timeout: 200ms, evaluation_interval: 200ms}}
+rule_files: ["{rules}"]
+alerting: {{alertmanagers: [{{static_configs: [{{targets: ["{alertmanager}"]}}]}}]}}
+scrape_configs:
+  - job_name: iotide
+    static_configs: [{{targets: ["{target}"]}}]
+"""
+
+
+@contextlib.contextmanager
+def colliding(folder: Path, endpoint: str) -> Iterator[Path]:
+    """Runs a collector and two programs, jobs one and two; gives the file whose appearance ends them."""
+    socket, stop, files = folder / "tracer.sock", folder / "stop", folder / "files"
+    files.mkdir()
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        command = [*IOTIDE, "collect", "--socket", str(socket), "--connect", endpoint]
+        running.append(subprocess.Popen(command, env=plain_environment()))
+        wait_for(socket.exists, what="the collector")
+        printed = run_iotide("collect", "--socket", socket, "--print-environment", cwd=folder).stdout
+        traced = dict(line.split("=", 1) for line in printed.split())
+        start = str(time.time())
+        for job in ("one", "two"):
+            words = [sys.executable, "-c", PROGRAM, str(stop), start, str(files / job)]
+            running.append(subprocess.Popen(words, env=plain_environment(SLURM_JOB_ID=job, **traced)))
+        yield stop
+    finally:
+        for each in running:
+            each.terminate()
+        for each in running:
+            each.wait()
+
+
+def told(heard: Heard, status: str, **labels: str) -> list[dict[str, Any]]:
+    """Returns alerts that Alertmanager has told its own receiver of."""
+    return [
+        each
+        for _, _, body in heard.requests
+        for each in json.loads(body)["alerts"]
+        if each["status"] == status and labels.items() <= each["labels"].items()
+    ]
+
+
+async def test_alertmanager_hears_of_a_collision_while_it_lasts_and_of_its_end(tmp_path: Path) -> None:
+    alertmanager, prometheus = need("prometheus-alertmanager"), need("prometheus")
+    options = {
+        "analyzers": {"filesystems": {"names": {str(tmp_path / "files"): "scratch"}}},
+        "contention": {
+            "interval_s": 0.2,
+            "capacity": {"scratch": CAPACITY},
+            "alerts": {"quiet_s": 3.0, "probability": 0.5, "min_delay_s": 0.05},
+        },
+    }
+    collision = {"alertname": "IotideCollisionAhead", "file_system": "scratch"}
+    ours, theirs = collision | {"cluster": "ada"}, collision | {"job": "iotide"}
+    with hearing() as hook:
+        (tmp_path / "am.yml").write_text(ROUTES.format(hook=hook.url))
+        async with listening(
+            alertmanager,
+            f"--config.file={tmp_path}/am.yml",
+            f"--storage.path={tmp_path}/am",
+            "--web.listen-address=127.0.0.1:0",
+            "--cluster.listen-address=",
+        ) as address:
+            options |= {"notify": {"alertmanagers": [f"http://{address}"], "labels": {"cluster": "ada"}}}
+            async with serving(**options) as server:
+                target = (server.http_url or "").removeprefix("http://")
+                scraping = tmp_path / "prometheus.yml"
+                scraping.write_text(SCRAPES.format(rules=RULES, alertmanager=address, target=target))
+                with colliding(tmp_path, server.ingest_endpoint) as stop:
+                    await until(lambda: told(hook, "firing", **ours))
+                    (shown, *_) = told(hook, "firing", **ours)
+                    assert sorted(shown["annotations"]["victims"].split(", ")) == ["one", "two"]
+                    assert shown["annotations"]["runbook_url"] == "runbooks.md#iotidecollisionahead"
+                    assert shown["generatorURL"] == f"{server.http_url}/api/v1/contention"
+                    async with listening(
+                        prometheus,
+                        f"--config.file={scraping}",
+                        f"--storage.tsdb.path={tmp_path}/data",
+                        "--web.listen-address=127.0.0.1:0",
+                    ):
+                        await until(lambda: told(hook, "firing", **theirs))
+                        stop.touch()
+                        await until(lambda: told(hook, "resolved", **ours) and told(hook, "resolved", **theirs))
