@@ -96,7 +96,7 @@ async def test_archive_that_is_gone_is_counted_and_another_goes_on(tmp_path: Pat
         feed(source, 0)
         await has(first, 180)
     (path,) = folder.glob("*.iotide")
-    path.write_bytes(path.read_bytes()[:40])
+    path.unlink()
     async with serving(**kept) as second:
         assert second.aggregator.jobs["job"].losses.known(ended=False)["events_not_archived:lost"] == 180
         feed(source, 1)
@@ -105,7 +105,7 @@ async def test_archive_that_is_gone_is_counted_and_another_goes_on(tmp_path: Pat
             source.end(f"s{stream}")
         await until(lambda: not second.aggregator.jobs["job"].streams)
     await agent.__aexit__(None, None, None)
-    (path,) = (each for each in folder.glob("*.iotide") if each != path)
+    (path,) = folder.glob("*.iotide")
     with path.open("rb") as file:
         reader = ArchiveReader(file, path.name)
         assert reader.complete
