@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import IO, Any
+from typing import IO, Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 from ...archive.file.reader import ArchiveReader
 from ...events import DefinitionTable, EventBatch, FileType, Kind, Layer, StreamInfo, file_type_of
 from ...events.definitions import FileInfo
 from ...events.schema import UNKNOWN_RANK
+from .json_rows import Ints, Part, Spelled, rows_of, text
 
 _NOTHING = FileInfo("")
 _FACTS = ("job", "host", "user", "command", "step", "rank", "pid")
+_LAYERS: Final = [layer.name for layer in Layer]
+_KINDS: Final = [kind.name for kind in Kind]
 _UNSAID = {"job": "", "host": "", "user": "", "command": "", "step": "", "rank": UNKNOWN_RANK, "pid": 0}
 
 
@@ -45,8 +51,9 @@ def write_chrome(reader: ArchiveReader, out: IO[str], show: Callable[[int], None
         for each in reader.calls(number):
             table.apply(each.definitions)
             calls += len(each.batch)
-            for event in _events(number, stream.info, each.batch, table, stream.files, zero_ns):
-                out.write(separator + json.dumps(event, ensure_ascii=False))
+            if len(each.batch):
+                lines = _lines(number, stream.info, each.batch, table, stream.files, zero_ns)
+                out.write(separator + ",\n".join(lines))
             show(calls)
     out.write("\n]}\n")
     return calls
@@ -67,43 +74,62 @@ def _introduce(number: int, info: StreamInfo, zero_ns: int) -> Iterator[dict[str
         yield {"name": "process_sort_index", "ph": "M", "pid": number, "args": {"sort_index": info.rank}}
 
 
-def _events(
-    number: int,
-    info: StreamInfo,
-    batch: EventBatch,
-    table: DefinitionTable,
-    files: dict[int, FileInfo],
-    first_ns: int,
-) -> Iterator[dict[str, Any]]:
-    columns = {name: values.tolist() for name, values in batch.columns().items()}
-    for at in range(len(batch)):
-        arguments: dict[str, Any] = {}
-        file = files.get(columns["file"][at], _NOTHING)
-        if file.path:
-            arguments["path"] = file.path
-            if file.type not in (FileType.UNKNOWN, file_type_of(file.path)):
-                arguments["file_type"] = FileType(file.type).name
-        if signature := table.signature(columns["signature"][at]):
-            arguments["signature"] = signature
-        if columns["offset"][at] >= 0:
-            arguments["offset"] = columns["offset"][at]
-        for name in ("requested", "bytes", "errno", "handle", "parent", "depth", "flags"):
-            if columns[name][at]:
-                arguments[name] = columns[name][at]
-        for name, of_stream in (("pid", info.pid), ("rank", info.rank)):
-            if columns[name][at] != of_stream:
-                arguments[name] = columns[name][at]
-        yield {
-            "name": table.string(columns["call"][at]) or "call",
-            "cat": f"{Layer(columns['layer'][at]).name},{Kind(columns['kind'][at]).name}",
-            "ph": "X",
-            "ts": _microseconds(columns["start"][at] - first_ns),
-            "dur": _microseconds(columns["duration"][at]),
-            "pid": number,
-            "tid": columns["tid"][at],
-            "args": arguments,
-        }
+def _lines(
+    number: int, info: StreamInfo, batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo], first_ns: int
+) -> list[str]:
+    """Returns calls as complete events; those that have the same arguments are spelled together."""
+    arguments = _arguments(info, batch, table, files)
+    has = np.zeros(len(batch), np.int64)
+    for bit, (_, _, told) in enumerate(arguments):
+        has |= told.astype(np.int64) << bit
+    call = Spelled.of(batch.call, lambda each: text(table.string(each) or "call"))
+    layer, kind = Spelled.of(batch.layer, _LAYERS.__getitem__), Spelled.of(batch.kind, _KINDS.__getitem__)
+    lines = np.empty(len(batch), np.object_)
+    for which in np.unique(has).tolist():
+        rows = np.flatnonzero(has == which)
+        parts: list[Part] = ['{"name": ', call.take(rows), ', "cat": "', layer.take(rows), ",", kind.take(rows)]
+        parts += ['", "ph": "X", "ts": ', _microseconds(batch.start.take(rows), first_ns)]
+        parts += [', "dur": ', _microseconds(batch.duration.take(rows), 0), f', "pid": {number}, "tid": ']
+        parts += [batch.tid.take(rows), ', "args": {']
+        said = [(head, column) for bit, (head, column, _) in enumerate(arguments) if which >> bit & 1]
+        for at, (head, column) in enumerate(said):
+            parts += [", " * (at > 0) + head, column.take(rows)]
+        lines[rows] = rows_of([*parts, "}}"], len(rows))
+    made: list[str] = lines.tolist()
+    return made
 
 
-def _microseconds(nanoseconds: int) -> float:
-    return nanoseconds / 1000  # exact to the nanosecond for a hundred days
+def _arguments(
+    info: StreamInfo, batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo]
+) -> list[tuple[str, Ints | Spelled, npt.NDArray[np.bool_]]]:
+    """Returns the arguments that calls may have: what stands before each value, the values, and which calls have it."""
+    file = Spelled.of(batch.file, lambda each: _file(files.get(each, _NOTHING)))
+    signature = Spelled.of(batch.signature, lambda each: text(signed) if (signed := table.signature(each)) else "")
+    made: list[tuple[str, Ints | Spelled, npt.NDArray[np.bool_]]] = [
+        ('"path": ', file, _is_said(file)),
+        ('"signature": ', signature, _is_said(signature)),
+        ('"offset": ', batch.offset, batch.offset >= 0),
+    ]
+    for name in ("requested", "bytes", "errno", "handle", "parent", "depth", "flags"):
+        column = getattr(batch, name)
+        made.append((f'"{name}": ', column, column != 0))
+    made.append(('"pid": ', batch.pid, batch.pid != info.pid))
+    made.append(('"rank": ', batch.rank, batch.rank != info.rank))
+    return made
+
+
+def _is_said(column: Spelled) -> npt.NDArray[np.bool_]:
+    unsaid = [number for number, spelled in column.texts.items() if not spelled]
+    return np.isin(column.numbers, np.array(unsaid, np.int64), invert=True)
+
+
+def _file(info: FileInfo) -> str:
+    if not info.path:
+        return ""
+    known = info.type in (FileType.UNKNOWN, file_type_of(info.path))
+    return text(info.path) + ("" if known else f', "file_type": "{FileType(info.type).name}"')
+
+
+def _microseconds(nanoseconds: Ints, since_ns: int) -> list[str]:
+    # exact to the nanosecond for a hundred days
+    return [repr((each - since_ns) / 1000) for each in nanoseconds.tolist()]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import IO, Any, Final
-
-import numpy as np
-import numpy.typing as npt
+from typing import IO, Final
 
 from ...archive.file.reader import ArchiveReader
 from ...events import DefinitionTable, EventBatch, FileType, Kind, Layer, file_type_of
 from ...events.definitions import FileInfo
+from .json_rows import Part, Spelled, rows_of, text
 
 _NOTHING: Final = FileInfo("")
-_NUMBERS: Final = ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno", "requested", "flags")
+_NUMBERS: Final = {
+    "start_ns": "start", "dur_ns": "duration", "size": "bytes",
+    **{name: name for name in ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno")},
+    **{name: name for name in ("requested", "flags")},
+}  # fmt: skip
+"""Name in a line -> column."""
 _LAYERS: Final = [json.dumps(layer.name) for layer in Layer]
 _KINDS: Final = [json.dumps(kind.name) for kind in Kind]
 _FACTS: Final = ("user", "command", "step")
@@ -46,46 +49,25 @@ def lines_of(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
     told = {"job": info.job, "host": info.host, "stream": archived.name}
     told |= {name: getattr(info, name) for name in _FACTS if getattr(info, name)}
     told |= {"clock": "own"} if info.clock_offset_ns is None else {}
-    fields = ['"call": %s', '"path": %s', *(f'"{name}": {_escaped(_text(value))}' for name, value in told.items())]
-    fields += ['"layer": %s', '"kind": %s']
-    fields += ['"start_ns": %d', '"dur_ns": %d', '"size": %d', *(f'"{name}": %d' for name in _NUMBERS)]
-    fields += ['"signature": %s']
-    line = "{" + ", ".join(fields) + "}\n"
+    same = "".join(f', "{name}": {text(value)}' for name, value in told.items())
     table = DefinitionTable()
     for each in reader.calls(stream):
         table.apply(each.definitions)
-        yield [line % row for row in _rows(each.batch, table, archived.files)]
+        yield rows_of(_parts(each.batch, table, archived.files, same), len(each.batch))
 
 
-def _rows(batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo]) -> Iterator[tuple[str | int, ...]]:
-    texts = (
-        _texts(batch.call, table.string),
-        _texts(batch.file, lambda number: files.get(number, _NOTHING), _file),
-        [_LAYERS[layer] for layer in batch.layer.tolist()],
-        [_KINDS[kind] for kind in batch.kind.tolist()],
-    )
-    numbers = (getattr(batch, name).tolist() for name in ("start", "duration", "bytes", *_NUMBERS))
-    return zip(*texts, *numbers, _texts(batch.signature, table.signature), strict=True)
-
-
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _texts(
-    numbers: npt.NDArray[np.integer[Any]], meaning: Callable[[int], Any], spell: Callable[[Any], str] = _text
-) -> list[str]:
-    """Returns what numbers mean as JSON has it, each distinct one made once."""
-    made = {number: spell(meaning(number)) for number in np.unique(numbers).tolist()}
-    return [made[number] for number in numbers.tolist()]
+def _parts(batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo], same: str) -> Iterator[Part]:
+    yield from ('{"call": ', Spelled.of(batch.call, lambda number: text(table.string(number))))
+    yield from (', "path": ', Spelled.of(batch.file, lambda number: _file(files.get(number, _NOTHING))))
+    yield from (same, ', "layer": ', Spelled.of(batch.layer, _LAYERS.__getitem__))
+    yield from (', "kind": ', Spelled.of(batch.kind, _KINDS.__getitem__))
+    for name, column in _NUMBERS.items():
+        yield from (f', "{name}": ', getattr(batch, column))
+    yield from (', "signature": ', Spelled.of(batch.signature, lambda number: text(table.signature(number))), "}\n")
 
 
 def _file(info: FileInfo) -> str:
     """Returns a path, and the file's type where the path does not tell it."""
     known = info.type in (FileType.UNKNOWN, file_type_of(info.path))
     told = "" if known else f', "file_type": "{FileType(info.type).name}"'
-    return _text(info.path) + told
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%%")
+    return text(info.path) + told

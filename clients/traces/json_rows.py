@@ -1,0 +1,79 @@
+"""Rows of columns as JSON text, without a dictionary a row: what is the same in all rows is spelled once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """A column of numbers, each of which stands for a text of its own.
+
+    Attributes:
+        numbers: of each row.
+        texts: number -> text, as it stands in the rows.
+    """
+
+    numbers: Ints
+    texts: dict[int, str]
+
+    @classmethod
+    def of(cls, numbers: Ints, spell: Callable[[int], str]) -> Spelled:
+        """Spells each number that occurs, once."""
+        return cls(numbers, {number: spell(number) for number in np.unique(numbers).tolist()})
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Spelled:
+        """Returns some of the rows."""
+        return Spelled(self.numbers.take(rows), self.texts)
+
+
+Part: TypeAlias = "str | Ints | Spelled | list[Any]"
+"""Of each row: a text, a number, a number's text, or what a list has for it."""
+
+
+def text(value: str) -> str:
+    """Returns a text as JSON has it."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def rows_of(parts: Iterable[Part], count: int) -> list[str]:
+    """Returns the text of each row: its parts, one after the other."""
+    spelled: list[str] = []
+    columns: list[list[Any]] = []
+    for part in parts:
+        if isinstance(part, str):
+            spelled.append(part.replace("%", "%%"))
+        elif isinstance(part, list):
+            spelled.append("%s")
+            columns.append(part)
+        elif isinstance(part, Spelled):
+            known = _common(part.numbers)
+            spelled.append("%s" if known is None else part.texts[known].replace("%", "%%"))
+            if known is None:
+                texts = part.texts
+                columns.append([texts[number] for number in part.numbers.tolist()])
+        else:
+            known = _common(part)
+            spelled.append("%d" if known is None else str(known))
+            if known is None:
+                columns.append(part.tolist())
+    template = "".join(spelled)
+    if not columns:
+        return [template % ()] * count
+    return [template % row for row in zip(*columns, strict=True)]
+
+
+def _common(numbers: Ints) -> int | None:
+    """Returns the number that all rows have; None where they differ."""
+    if not len(numbers):
+        return None
+    first = int(numbers[0])
+    return first if numbers.strides == (0,) or bool((numbers == first).all()) else None
