@@ -132,6 +132,9 @@ class Contention(Model):
     slowdowns: list[Slowdown]
     collisions: list[Collision]
     """In the order of their starts."""
+    ongoing: list[Collision] = Field(default_factory=list)
+    """Jobs that did I/O at once in the last seconds and wanted more than there is, as measured; `delay_s` is what each
+    lost in this time."""
     abstained: list[Abstention]
     alerts: list[Alert] = Field(default_factory=list)
     """Those that are raised."""

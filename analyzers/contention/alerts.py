@@ -46,6 +46,12 @@ class Alerts:
         """Returns the alerts that are raised now, the oldest first."""
         return sorted((each.alert for each in self._watched.values() if each.raised), key=lambda alert: alert.since_s)
 
+    def resume(self, raised: Iterable[Alert], now_s: float) -> None:
+        """Takes up alerts that an aggregator had raised before; they have been there until now."""
+        for alert in raised:
+            if alert.state == "raised" and len(self._watched) < _MOST:
+                self._watched[alert.key] = _Watched(alert, self._settings.looks, now_s, raised=True)
+
     def update(self, found: Contention) -> list[Alert]:
         """Takes in a look and returns what was raised or resolved by it."""
         now_s = found.made_at_s
@@ -100,9 +106,12 @@ class Alerts:
                 known = worst.get(each.file_system)
                 if known is None or each.probability > known.probability:
                     worst[each.file_system] = each
+        going_on = {each.file_system: each for each in found.ongoing if _delay_s(each) >= settings.min_delay_s}
+        for each in going_on.values():
+            yield _of_collision(each, found, measured=True), each.file_system in firm
         for each in worst.values():
-            if each.probability >= _KEEP * settings.probability:
-                yield _of_collision(each, found), each.probability >= settings.probability
+            if each.file_system not in going_on and each.probability >= _KEEP * settings.probability:
+                yield _of_collision(each, found, measured=False), each.probability >= settings.probability
 
 
 def _delay_s(collision: Collision) -> float:
@@ -134,7 +143,7 @@ def _of_slowdown(slowdown: Slowdown, now_s: float) -> Alert:
     )
 
 
-def _of_collision(collision: Collision, found: Contention) -> Alert:
+def _of_collision(collision: Collision, found: Contention, *, measured: bool) -> Alert:
     delayed = max(collision.jobs, key=lambda each: each.delay_s.value if each.delay_s is not None else 0.0)
     jobs = [each.job for each in collision.jobs]
     return Alert(
@@ -151,7 +160,7 @@ def _of_collision(collision: Collision, found: Contention) -> Alert:
         completeness=found.completeness,
         summary=(
             f"{', '.join(jobs)} want {collision.excess:.1f} times what {collision.file_system} can move:"
-            f" {delayed.job} is to expect {_delay_s(collision):.1f} s more"
+            f" {delayed.job} {'took' if measured else 'is to expect'} {_delay_s(collision):.1f} s more"
         ),
         advice="delay the phase of the job with the most time left, or limit its bandwidth until the others have ended",
     )

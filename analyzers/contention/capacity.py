@@ -50,15 +50,22 @@ def alone_rates(load: Load, others: Sequence[Load]) -> float:
     lasting = (load.end > load.start) & (load.moved > 0)
     if not lasting.any():
         return 0.0
-    start, end = load.start[lasting], load.end[lasting]
-    rates = load.moved[lasting] / (end - start)
-    overlapped = sum((other.within(start, end) for other in others if other is not load), np.zeros(len(start)))
-    alone = overlapped <= 0.02 * (end - start)
+    rates = load.moved[lasting] / (load.end - load.start)[lasting]
+    alone = alone_phases(load, others)[lasting]
     # small pieces beside the phases proper say nothing of them
     weight = load.moved[lasting]
     if alone.any():
         return _weighted(rates[alone], weight[alone], 0.5)
     return _weighted(rates, weight, 0.9)
+
+
+def alone_phases(load: Load, others: Sequence[Load]) -> npt.NDArray[np.bool_]:
+    """Returns which phases of a job that move data nobody overlaps, bool[phases]."""
+    overlapped = sum(
+        (other.within(load.start, load.end) for other in others if other is not load), np.zeros_like(load.start)
+    )
+    found: npt.NDArray[np.bool_] = (load.moved > 0) & (load.end > load.start)
+    return found & (overlapped <= 0.02 * (load.end - load.start))
 
 
 def _busy_spans(loads: Sequence[Load]) -> Floats:

@@ -14,12 +14,15 @@ from .capacity import alone_rates, capacity_of
 from .collisions import collisions_of
 from .expected import expected_of
 from .loads import JobView, Load, busy_share
+from .ongoing import ongoing_of
 from .scenarios import Expected, played
 from .settings import ContentionSettings
 from .slowdowns import MEASURES, Victim, slowdown_of
 
 _HOUR_S: Final = 3600.0
 _MINUTE_S: Final = 60.0
+_LATELY_S: Final = 25.0
+_LATELY_LOOKS: Final = 2.5  # so that two looks in a row see what happened
 _MOST_ON_ONE: Final = 64
 _SCENARIOS: Final = 200
 _MANY: Final = 16  # jobs; with more, half as many scenarios do, as they take long
@@ -38,7 +41,7 @@ def contention_of(views: Sequence[JobView], settings: ContentionSettings, now_s:
         now_s: Unix time.
     """
     looked_at = [view for view in views[: settings.max_jobs] if not view.use.own_clock]
-    states, slowdowns, collisions = [], [], []
+    states, slowdowns, collisions, ongoing = [], [], [], []
     uses = _by_file_system(looked_at, now_s)
     all_victims = {name: _victims(users, now_s) for name, users in uses.items()}
     tests = sum(victim.tested() for victims in all_victims.values() for victim in victims)
@@ -49,6 +52,8 @@ def contention_of(views: Sequence[JobView], settings: ContentionSettings, now_s:
         capacity = capacity_of(settings.capacity.get(name), loads, slowed)
         states.append(_state(name, users, loads, capacity, now_s))
         slowdowns += found
+        if (going_on := _ongoing(name, loads, capacity, settings, now_s)) is not None:
+            ongoing.append(going_on)
         collisions += _collisions(name, users, loads, capacity, settings, now_s)
     return Contention(
         made_at_s=now_s,
@@ -59,6 +64,7 @@ def contention_of(views: Sequence[JobView], settings: ContentionSettings, now_s:
         file_systems=states,
         slowdowns=slowdowns,
         collisions=sorted(collisions, key=lambda each: each.start_s.value),
+        ongoing=ongoing,
         abstained=_abstained(views[: settings.max_jobs], settings),
     )
 
@@ -139,6 +145,22 @@ def _collisions(
         firm,
         limit=known,
         least=settings.min_probability,
+        now_s=now_s,
+        file_system=name,
+    )
+
+
+def _ongoing(
+    name: str, loads: Sequence[Load], capacity: Capacity, settings: ContentionSettings, now_s: float
+) -> Collision | None:
+    if capacity.bytes_per_s is None or capacity.known not in ("configured", "learnt"):
+        return None
+    since_s = now_s - max(_LATELY_S, _LATELY_LOOKS * settings.interval_s)
+    return ongoing_of(
+        loads,
+        capacity.bytes_per_s.value,
+        least=settings.min_completeness,
+        since_s=since_s,
         now_s=now_s,
         file_system=name,
     )

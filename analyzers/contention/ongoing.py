@@ -1,0 +1,79 @@
+"""Collisions that go on: what was measured in the last seconds, of jobs with a rhythm or without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from ...results.contention import Collision, Delayed
+from ...results.models import Estimate
+from .capacity import alone_phases, alone_rates
+from .loads import Load
+
+_FEWEST_ALONE: Final = 3
+_FULL: Final = 0.7  # of the capacity has to be moved by jobs that are seen: else others slow them down
+
+
+def ongoing_of(
+    loads: Sequence[Load], capacity: float, *, least: float, since_s: float, now_s: float, file_system: str
+) -> Collision | None:
+    """Returns what jobs that did I/O at once lost lately on one file system; None where nobody did.
+
+    Args:
+        loads: what all jobs do on it.
+        capacity: bytes/s, configured or learnt.
+        least: completeness from which on a job counts.
+        since_s: how far back is looked at, Unix time.
+        now_s: Unix time.
+        file_system: its identity.
+    """
+    here = [load for load in loads if len(load.end) and load.end[-1] > since_s and load.completeness >= least]
+    edges = np.unique([since_s, now_s, *(time for load in here for time in (*load.start, *load.end))])
+    edges = edges[(edges >= since_s) & (edges <= now_s)]
+    if len(here) < 2 or len(edges) < 2:
+        return None
+    start, end = edges[:-1], edges[1:]
+    busy = np.array([load.within(start, end) for load in here])
+    shared = (busy > 0).sum(axis=0) >= 2
+    spent = busy[:, shared].sum(axis=1)
+    moved = np.array([load.within(start, end, load.moved)[shared].sum() for load in here])
+    lasting = float((end - start)[shared].sum())
+    if lasting <= 0 or moved.sum() < _FULL * capacity * lasting:
+        return None
+    alone = [
+        min(alone_rates(load, loads), capacity) if alone_phases(load, loads).sum() >= _FEWEST_ALONE else None
+        for load in here
+    ]
+    taking = [at for at in range(len(here)) if spent[at] > 0]
+    demand = sum(alone[at] or float(moved[at] / spent[at]) for at in taking)
+    if demand <= capacity:
+        return None
+    jobs = [_delayed(here[at], here, alone[at], since_s) for at in taking]
+    return Collision(
+        file_system=file_system,
+        start_s=_exactly(float(start[shared][0])),
+        probability=min(here[at].completeness for at in taking),
+        demand=demand,
+        excess=demand / capacity,
+        jobs=sorted(jobs, key=lambda each: each.job),
+    )
+
+
+def _delayed(load: Load, others: Sequence[Load], rate: float | None, since_s: float) -> Delayed:
+    """Says what a job lost in its phases that others overlapped; whole ones, as nobody knows which part took longer."""
+    overlapped = sum(other.within(load.start, load.end) > 0 for other in others if other is not load)
+    rows = (load.end > since_s) & (np.asarray(overlapped) > 0)
+    spent_s, moved = float((load.end - load.start)[rows].sum()), float(load.moved[rows].sum())
+    return Delayed(
+        job=load.job,
+        phase=0,
+        start_s=_exactly(float(load.start[rows][0])),
+        volume_bytes=moved,
+        delay_s=None if not rate else _exactly(max(spent_s - moved / rate, 0.0)),
+    )
+
+
+def _exactly(value: float) -> Estimate:
+    return Estimate(value=value, low=value, high=value)
