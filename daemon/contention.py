@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..analyzers.contention.settings import ContentionSettings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..results.models import JobSummary, Prediction
     from .aggregator import Aggregator
     from .jobs.session import JobSession
+    from .kept_alerts import AlertFile, KeptAlerts
     from .publish.notify.notifier import Notifier
     from .publish.notify.notify_settings import NotifySettings
 
@@ -34,6 +36,7 @@ ALERTS: Final = "contention_alerts:"
 _RESOLVED: Final = 100
 _SHORTEST_S: Final = 5.0  # a job whose phases are asked for
 _SLICE_S: Final = 0.005
+_AWAY_S: Final = 240.0  # Alertmanager holds an alert for four repetitions, a minute each
 _log = logging.getLogger(__name__)
 
 
@@ -61,15 +64,57 @@ class ContentionWatch:
         self._resolved: deque[Alert] = deque(maxlen=_RESOLVED)
         self.on_alerts: Listeners[Alert] = Listeners(aggregator.counters)
         self.notifier: Notifier | None = None
+        self._file: AlertFile | None = None
+        self._to_write = asyncio.Event()
 
     def notify(self, settings: NotifySettings, origin: Callable[[], str]) -> None:
         """Has alerts sent over HTTP while ``notifier`` runs; ``origin`` returns the address of the aggregator."""
         from .publish.notify.notifier import Notifier
 
         self.notifier = Notifier(
-            settings, lambda: self.alerts().raised, self._aggregator.clock, origin, self._aggregator.counters
+            settings, lambda: self.raised, self._aggregator.clock, origin, self._aggregator.counters
         )
+        self.notifier.on_taken = self._to_write.set
         self.on_alerts.add("notify", self.notifier.alert)
+
+    def keep(self, folder: Path) -> None:
+        """Goes on with the alerts that are kept in a folder, and keeps them there while ``write`` runs.
+
+        An aggregator that was away for so long that receivers take its alerts for resolved resolves them.
+        """
+        from ..analyzers.contention.alerts import Alerts
+        from .kept_alerts import AlertFile
+
+        self._file = AlertFile(folder)
+        now_s = self._aggregator.clock()
+        kept, age_s = self._file.read(now_s)
+        if self.notifier is not None:
+            self.notifier.resume(kept.waiting)
+        self._resolved.extend(kept.resolved)
+        if age_s <= max(self._settings.alerts.quiet_s, _AWAY_S):
+            self._alerts = Alerts(self._settings.alerts)
+            self._alerts.resume(kept.raised, now_s)
+            return
+        for alert in kept.raised:
+            self._tell(alert.model_copy(update={"state": "resolved", "changed_at_s": now_s}))
+
+    async def write(self) -> None:
+        """Keeps what is known of alerts in the folder until cancelled."""
+        while self._file is not None:
+            await self._to_write.wait()
+            self._to_write.clear()
+            await asyncio.to_thread(self._file.write, self._kept())
+
+    def finish(self) -> None:
+        """Writes down what is known now."""
+        if self._file is not None:
+            self._file.write(self._kept())
+
+    def _kept(self) -> KeptAlerts:
+        from .kept_alerts import KeptAlerts
+
+        waiting = {} if self.notifier is None else self.notifier.waiting()
+        return KeptAlerts(raised=self.raised, resolved=list(self._resolved), waiting=waiting)
 
     async def run(self) -> None:
         """Looks until cancelled."""
@@ -112,25 +157,35 @@ class ContentionWatch:
     def _take_in(self, found: Contention) -> None:
         from ..analyzers.contention.alerts import Alerts
 
-        counters = self._aggregator.counters
-        counters[LOOKS] += 1
+        self._aggregator.counters[LOOKS] += 1
         self._alerts = self._alerts or Alerts(self._settings.alerts)
         for alert in self._alerts.update(found):
-            counters[f"{ALERTS}{alert.state}:{alert.kind}"] += 1
-            _log.warning("alert %s: %s", alert.state, alert.summary)
-            if alert.state == "resolved":
-                self._resolved.append(alert)
-            self.on_alerts.tell(alert.key, partial(_self, alert))
+            self._tell(alert)
         self.latest = found.model_copy(update={"alerts": self._alerts.raised})
+        if self._alerts.raised:
+            self._to_write.set()
+
+    def _tell(self, alert: Alert) -> None:
+        self._aggregator.counters[f"{ALERTS}{alert.state}:{alert.kind}"] += 1
+        _log.warning("alert %s: %s", alert.state, alert.summary)
+        if alert.state == "resolved":
+            self._resolved.append(alert)
+        self.on_alerts.tell(alert.key, partial(_self, alert))
+        self._to_write.set()
+
+    @property
+    def raised(self) -> list[Alert]:
+        """Returns the alerts that are raised, the oldest first."""
+        return self._alerts.raised if self._alerts else []
 
     def alerts(self) -> AlertList:
         """Returns the alerts that are raised, and the last ones that were resolved."""
         from ..results.alerts import AlertList
 
-        return AlertList(raised=self._alerts.raised if self._alerts else [], resolved=list(self._resolved))
+        return AlertList(raised=self.raised, resolved=list(self._resolved))
 
     def _worth_a_look(self) -> bool:
-        return self.latest is not None or any(map(_has_phases, self._aggregator.jobs.values()))
+        return self.latest is not None or bool(self.raised) or any(map(_has_phases, self._aggregator.jobs.values()))
 
     async def _copied(self, now_s: float) -> list[Copied]:
         sessions = sorted(self._aggregator.jobs.values(), key=lambda session: -session.heard_at_s)

@@ -100,6 +100,8 @@ class Server:
                 await self._start_http(self._settings.http)
             if keeping is not None:
                 self._keep(keeping)
+                if self._contention is not None and self._settings.state is not None:
+                    self._contention.keep(self._settings.state)
         except BaseException:
             await self._stack.aclose()
             raise
@@ -120,6 +122,8 @@ class Server:
             work["contention"] = self._contention.run
             if self._contention.notifier is not None:
                 work["notify"] = self._contention.notifier.run
+            if self._settings.state is not None:
+                work["alerts"] = self._contention.write
         tasks = [asyncio.create_task(lasting(name, each, self.aggregator.counters)) for name, each in work.items()]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -133,6 +137,8 @@ class Server:
     async def stop(self) -> None:
         """Writes what is known of the jobs, if there is a place for it, and closes everything."""
         if self._keeping is not None:
+            if self._contention is not None:
+                self._contention.finish()
             self._keeping.finish()
         await self._stack.aclose()
 

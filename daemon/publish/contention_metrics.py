@@ -86,6 +86,8 @@ def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: C
             add("iotide_notifications_waiting", len(receiver.outbox), receiver.name)
             for outcome in ("sent", "refused", "failed"):
                 add("iotide_notifications_total", receiver.outcomes[outcome], receiver.name, outcome)
+    for kind, place, job in sorted({(alert.kind, alert.file_system, alert.job) for alert in watch.raised})[:_MOST]:
+        add("iotide_contention_alert_active", 1, kind, place, job)
     if watch.latest is not None:
         _add_found(watch.latest, add)
 
@@ -93,8 +95,6 @@ def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: C
 def _add_found(found: Contention, add: Callable[..., None]) -> None:
     add("iotide_contention_jobs_abstained", len({each.job for each in found.abstained if each.what == "both"}))
     add("iotide_contention_jobs_left_out", found.jobs_left_out)
-    for kind, place, job in sorted({(alert.kind, alert.file_system, alert.job) for alert in found.alerts})[:_MOST]:
-        add("iotide_contention_alert_active", 1, kind, place, job)
     following: dict[str, Collision] = {}
     for one in found.collisions:
         following.setdefault(one.file_system, one)

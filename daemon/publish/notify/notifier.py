@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from ....results.alerts import Alert
@@ -28,6 +29,7 @@ class Receiver:
 
     Attributes:
         name: the address as people may see it.
+        digest: of the whole address.
         outcomes: messages by what became of them.
         outbox: what waits.
     """
@@ -36,6 +38,7 @@ class Receiver:
         self.form = form
         self.url = f"{url.rstrip('/')}{_API}" if form == "alertmanager" and not url.endswith(_API) else url
         self.name = shown_url(url)
+        self.digest = hashlib.blake2b(f"{form} {self.url}".encode(), digest_size=8).hexdigest()
         self.outcomes: Counter[str] = Counter()
         self.outbox = Outbox(settings.max_waiting, settings.repeat_s if form == "alertmanager" else None)
         self.news = asyncio.Event()
@@ -64,6 +67,7 @@ class Notifier:
 
     Attributes:
         receivers: in the order of the settings.
+        on_taken: called when a receiver has taken, or refused, what waited.
     """
 
     def __init__(
@@ -76,6 +80,7 @@ class Notifier:
     ) -> None:
         self._settings, self._raised, self._clock, self._origin = settings, raised, clock, origin
         self._counters = counters
+        self.on_taken: Callable[[], None] = _nobody
         self.receivers = [
             *(Receiver(url, "alertmanager", settings) for url in settings.alertmanagers),
             *(Receiver(url, "webhook", settings) for url in settings.webhooks),
@@ -91,6 +96,16 @@ class Notifier:
             receiver.outbox.put(alert)
             receiver.news.set()
         self._count_dropped()
+
+    def waiting(self) -> dict[str, list[Alert]]:
+        """Returns what receivers have not taken yet, by their digests."""
+        return {receiver.digest: receiver.outbox.waiting for receiver in self.receivers if len(receiver.outbox)}
+
+    def resume(self, waiting: Mapping[str, Iterable[Alert]]) -> None:
+        """Takes up what receivers had not taken from the aggregator before."""
+        for receiver in self.receivers:
+            for alert in waiting.get(receiver.digest, ()):
+                receiver.outbox.put(alert)
 
     async def run(self) -> None:
         """Sends until cancelled."""
@@ -127,9 +142,14 @@ class Notifier:
         else:
             receiver.note(answer, len(alerts))
             receiver.outbox.done(alerts)
+            self.on_taken()
 
     def _count_dropped(self) -> None:
         self._counters[DROPPED] = sum(receiver.outbox.dropped for receiver in self.receivers)
+
+
+def _nobody() -> None:
+    """Is told of nothing."""
 
 
 async def _in_a_thread(work: Callable[[], Answer]) -> Answer:

@@ -37,6 +37,11 @@ class Outbox:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    @property
+    def waiting(self) -> list[Alert]:
+        """Returns what waits, in the order in which it came."""
+        return list(self._waiting.values())
+
     def put(self, alert: Alert) -> None:
         """Takes in that an alert was raised or resolved, or is so still."""
         if alert.key not in self._waiting and len(self._waiting) >= self._most:
