@@ -35,6 +35,7 @@ from .holding_back import HoldingBack
 from .launch import shell_status
 from .run_feed import HELD_S, Feed
 from .run_plan import RunPlan
+from .unread_calls import keep_or_remove, remove_when_archived
 
 if TYPE_CHECKING:
     from ...clients.live_pages import LivePages
@@ -95,13 +96,16 @@ class Session:
         self._server.aggregator.on_prediction(self._view.predicted, "terminal")
         work = (_show(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
         self._tasks = [self._loop.create_task(each) for each in work]
+        if self._server.archives is not None:
+            letting_go = remove_when_archived(self._source, self._server.archives, self._plan.job)
+            self._tasks.append(self._loop.create_task(letting_go))
         with running_aside(self._loop, self._feed.pressure, giving_way):
             yield
 
     def finish(self, lasted: tuple[float, float], returncode: int) -> None:
         """Reads what is left, and says and writes what was seen; says so where that fails."""
         try:
-            showing, feeding, _ = self._tasks
+            showing, feeding, *_ = self._tasks
             self._loop.run_until_complete(_stop(showing))
             self._loop.run_until_complete(_catch_up(self._plan, self._source, self._feed, feeding))
             if self._view is not None:
@@ -120,6 +124,7 @@ class Session:
     def _sum_up(self, lasted: tuple[float, float], returncode: int) -> None:
         session = _last_word(self._plan, self._server, lasted[0])
         archive = self._server.archives.finish(self._plan.job) if self._server.archives is not None else None
+        keep_or_remove(self._source, self._server.archives, archive, _say)
         unseen = list(self._source.unseen)
         _finish(self._plan, session, lasted, returncode, archive, unseen)
         _tell_unseen(unseen)

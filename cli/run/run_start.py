@@ -28,6 +28,7 @@ from ...events import UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of
 from ...events.descriptors import raise_limit
 from ..common.lean_imports import lean_imports
+from ..common.naming import safe_name
 from .giving_way import GivingWay
 from .holding_back import HoldingBack
 from .launch import SignalPassing, start
@@ -41,6 +42,7 @@ _LOOK_S: Final = 0.005
 _PAUSE_S: Final = 0.02
 _IMPORTED_AFTER_S: Final = 1.5
 """How long a burst is left alone before what shows it is imported."""
+_MOST_NAME: Final = 100
 
 
 def run_traced(plan: RunPlan) -> int:
@@ -108,7 +110,11 @@ class _Waiting(threading.Thread):
 def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
     """Starts to collect; before there are threads, as that forks."""
     origin = Origin(job=plan.job, host=socket.gethostname(), user=os.environ.get("USER", ""))
-    return RelayedSource(folder / GATE, origin, plan.spool)
+    stem = None
+    if plan.output is not None and plan.archive:
+        name = f"{safe_name(plan.job)[:_MOST_NAME]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
+        stem = plan.output.resolve() / name
+    return RelayedSource(folder / GATE, origin, plan.spool, copy_stem=stem)
 
 
 def _pauses(bounds: SpoolSettings, source: RelayedSource, giving_way: GivingWay) -> Callable[[], None]:

@@ -33,6 +33,7 @@ from .sniffing import (
     is_otf2_folder,
     is_parquet,
     is_recorder_folder,
+    is_spool,
     is_tmio,
     is_xes_log,
 )  # fmt: skip
@@ -65,6 +66,13 @@ def _late(module: str, name: str) -> Any:
 
 FORMATS: Final[dict[str, Format]] = {
     "archive": Format(None, "an archive of all calls", (".iotide",), is_archive, _late(".archive", "read_archive")),
+    "spool": Format(
+        None,
+        "what a killed iotide run had not read",
+        (".spool",),
+        is_spool,
+        _late(".preload.spool.spool_file", "read_spool"),
+    ),
     "hdf5": Format(_late(".eventlog.hdf5_log", "parse_hdf5"), "an event log in HDF5", (".h5", ".hdf5"), is_hdf5),
     "parquet": Format(
         _late(".eventlog.parquet_log", "parse_parquet"),

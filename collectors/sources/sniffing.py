@@ -31,6 +31,11 @@ def is_archive(head: bytes) -> bool:
     return head.startswith(_ARCHIVE)
 
 
+def is_spool(head: bytes) -> bool:
+    """Tells calls that were not read from the first bytes of their file."""
+    return head.startswith(b"IOTIDESP")
+
+
 def is_hdf5(head: bytes) -> bool:
     """Tells a file of HDF5 from its first bytes."""
     return head.startswith(b"\x89HDF\r\n\x1a\n")

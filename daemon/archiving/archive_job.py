@@ -114,6 +114,10 @@ class ArchivedJob:
     """Bytes of the file, with those that wait."""
     problem: str = ""
     """Why the file takes nothing now; "": it does."""
+    checkpoints: int = 0
+    """How many were made."""
+    checkpoints_written: int = 0
+    """How many of them are in the file with all that was before."""
     is_given_up: bool = False
     is_ending: bool = False
     """Whether nothing more is taken in."""
@@ -171,6 +175,7 @@ class ArchivedJob:
     def flush(self, *, save: bool) -> None:
         """Hands to the file what is in closed sections; ``save``: has the disk take it."""
         self._make(self._writer.flush)
+        self.checkpoints += 1
         self._is_save_due = self._is_save_due or save
 
     def open_streams(self) -> list[str]:
@@ -280,7 +285,13 @@ class ArchivedJob:
         save, self._is_save_due = self._is_save_due, False
         self._at_disk, self._moving = True, pieces
         data = [piece.data for piece in pieces]
-        self.disk.do(lambda: self.file.append(data, save=save), lambda done: self._wrote(done, pieces, save, now_s))
+        made = self.checkpoints
+
+        def wrote(done: Written) -> None:
+            self._wrote(done, pieces, save, now_s)
+            self.checkpoints_written = made if done.error is None else self.checkpoints_written
+
+        self.disk.do(lambda: self.file.append(data, save=save), wrote)
 
     def _make(self, work: Callable[[], bytes], stream: str | None = None) -> None:
         """Takes what the writer makes of something; it may break."""

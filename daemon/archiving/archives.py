@@ -103,6 +103,11 @@ class Archives:
         self.close()
         return known[-1].file.path if known else None
 
+    def checkpoints(self, job: str) -> tuple[int, int]:
+        """Returns how many checkpoints of a job were made, and how many of them are in its file."""
+        found = self._jobs.get(job)
+        return (0, 0) if found is None else (found.checkpoints, found.checkpoints_written)
+
     # ---- the state, for another daemon ----
 
     def state(self) -> dict[str, Any]:

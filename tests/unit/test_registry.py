@@ -91,7 +91,7 @@ SAMPLES = [
     ),
     Sample("tmio", "8.json", (b'{"b": [2], "ts": [1], "te": [2]}\n', b'{"b": [3], "ts": [2], "te": [3]}\n')),
 ]
-WITH_A_HEAD = {"hdf5", "parquet", "csv", "xes", "archive", "chrome", "dftracer", "darshan", "otf2", "recorder"}
+WITH_A_HEAD = {"hdf5", "parquet", "csv", "xes", "archive", "spool", "chrome", "dftracer", "darshan", "otf2", "recorder"}
 """Formats whose pieces mean nothing alone: test_dfg_eventlog.py, test_eventlog_xes.py, test_archive_source.py ..."""
 SAMPLE = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.format)
 

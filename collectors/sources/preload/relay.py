@@ -23,6 +23,7 @@ from .rings.drain import Drain
 from .sleep_times import Naps
 from .spool.spool import SpoolWriter
 from .spool.spool_reader import SpoolReader
+from .spool.unread_copy import UnreadCopy
 from .streams import Streams
 from .untraced import Unseen
 
@@ -49,6 +50,7 @@ class RelayedSource:
         origin: what streams are that do not say it themselves.
         bounds: what may wait to be read.
         files: what the node knows of files; closed with the source.
+        copy_stem: where what waits is copied to as long as nothing is read, a path without its suffix; None: nowhere.
 
     Raises:
         InputError: nothing can listen at the path.
@@ -56,7 +58,13 @@ class RelayedSource:
     """
 
     def __init__(
-        self, path: Path, origin: Origin, bounds: SpoolSettings, *, files: NodeFileMetadata | None = None
+        self,
+        path: Path,
+        origin: Origin,
+        bounds: SpoolSettings,
+        *,
+        files: NodeFileMetadata | None = None,
+        copy_stem: Path | None = None,
     ) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
@@ -68,6 +76,10 @@ class RelayedSource:
             str(path), origin, self._files, self.counters, self.problems, patience_s=_FIRST_EVENTS_WAIT_S
         )
         self._closed = self._told_cut_off = False
+        self._copy: UnreadCopy | None = None
+        if copy_stem is not None:
+            self._copy = UnreadCopy(copy_stem, origin, self._reader.unread, bounds.memory_bytes)
+            self._copy.start()
 
     @property
     def unseen(self) -> Unseen:
@@ -95,6 +107,22 @@ class RelayedSource:
     def waiting_calls(self) -> int:
         """About how many calls were taken out of the rings and wait to be read."""
         return self._reader.waiting_lines + self._streams.held_lines
+
+    @property
+    def unread_copy(self) -> Path | None:
+        """The file with what waited when the first of it was read; None where there is none (any more)."""
+        return None if self._copy is None else self._copy.path
+
+    @property
+    def is_copy_read(self) -> bool:
+        """True when all that is in the copy has been read, too."""
+        return self._copy is None or (self._reader.unread.ended and self._reader.read_bytes >= self._copy.copied)
+
+    def remove_copy(self) -> None:
+        """Takes the copy away: all that is in it is somewhere else."""
+        copy, self._copy = self._copy, None
+        if copy is not None:
+            copy.remove()
 
     def fileno(self) -> int:
         """Returns a descriptor that can be read when there is news."""
@@ -126,6 +154,8 @@ class RelayedSource:
         if self._closed:
             return
         self._closed = True
+        if self._copy is not None:
+            self._copy.stop()
         self._channel.close()
         self._reader.close()
         self._streams.close()

@@ -41,6 +41,7 @@ class Streams:
         clock: a steady one, seconds.
         give_up: is told of a process that breaks us: its token.
         patience_s: how long the first events of a process wait for its end: what short ones do is mostly known then.
+        live: processes may be looked at; False: they have run elsewhere, or long ago.
     """
 
     def __init__(
@@ -53,6 +54,8 @@ class Streams:
         clock: Callable[[], float] = time.monotonic,
         give_up: Callable[[int], None] = lambda token: None,
         patience_s: float = 0.0,
+        *,
+        live: bool = True,
     ) -> None:
         self.unseen = Unseen()
         self.waiting_lines = 0
@@ -65,6 +68,7 @@ class Streams:
         self._clock = clock
         self._give_up = give_up
         self._patience_s = patience_s
+        self._live = live
         self._allowance = Allowance()
         self._alike = AlikeLives()
         self._processes: dict[int, TracedProcess] = {}  # by token
@@ -101,14 +105,14 @@ class Streams:
             f"preload:{pid}:{token:016x}",
             info,
             _GONE_BEFORE if follows else frozenset(),
-            self._files.of_process(pid, int(facts["mount_namespace"])),
+            self._files.of_process(pid if self._live else 0, int(facts["mount_namespace"])),
             self._counters,
             self._problems,
             self._allowance,
             self.unseen,
             self._alike,
         )
-        if follows:
+        if follows and self._live:
             self._learn_image(pid)
         self._counters["processes"] += 1
         self._items.append(Opened(self._processes[token].stream, info))

@@ -71,7 +71,7 @@ class DefinitionLog:
         begin = self._offset + self._tail % self._size
         room = min(head - self._tail, self._offset + self._size - begin, _BYTES_A_LOOK)
         taken = bytes(self._memory[begin : begin + room])
-        end = _end_of_entries(taken, self._offset + self._size - begin)
+        end = end_of_entries(taken, self._offset + self._size - begin)
         if end < 0:
             self._broken = True
             raise ProtocolError("a definition breaks the layout")
@@ -96,7 +96,7 @@ def entries_of(taken: bytes) -> Iterator[Entry]:
         at += size
 
 
-def _end_of_entries(taken: bytes, to_end: int) -> int:
+def end_of_entries(taken: bytes, to_end: int) -> int:
     """Returns where the whole entries end that were committed; -1: the first breaks the layout."""
     at = 0
     while at + ENTRY.size <= len(taken):

@@ -36,6 +36,7 @@ from .spool import (  # fmt: skip
     TOLD,
     UNHEARD,
 )
+from .unread_copy import UnreadSegments
 
 _READ_AT_ONCE: Final = 1 << 20
 _LINES_AT_ONCE: Final = 32_768
@@ -72,11 +73,15 @@ class SpoolReader:
     Attributes:
         ended: nothing more will come.
         broken: the writer was gone before it said so.
+        read_bytes: of frames, so far.
+        unread: what has come, until the first of it is read.
     """
 
     def __init__(self, channel: socket.socket) -> None:
         self.ended = False
         self.broken = False
+        self.read_bytes = 0
+        self.unread = UnreadSegments()
         self._channel = channel
         self._segments: dict[int, _Arrived] = {}
         self._in_use: dict[int, _Arrived] = {}
@@ -99,6 +104,11 @@ class SpoolReader:
 
     def listen(self) -> None:
         """Takes in how far the writer has come."""
+        self._listen()
+        if not self.unread.ended:
+            self.unread.tell([(segment.descriptor, segment.end) for segment in self._segments.values()])
+
+    def _listen(self) -> None:
         while not self.ended:
             try:
                 message, descriptors, _, _ = socket.recv_fds(self._channel, 64, 1)
@@ -124,6 +134,8 @@ class SpoolReader:
         """Hands on at most about so many bytes; returns how many."""
         self.listen()
         self._release()
+        if self._segments:
+            self.unread.end()
         read = 0
         while self._segments and read < most_bytes:
             number, segment = next(iter(self._segments.items()))
@@ -140,6 +152,7 @@ class SpoolReader:
 
     def close(self) -> None:
         """Lets go of all that waits."""
+        self.unread.end()
         for segment in (*self._segments.values(), *self._in_use.values()):
             if not segment.release():
                 os.close(segment.descriptor)
@@ -169,9 +182,10 @@ class SpoolReader:
                     break
                 size = length
                 data = _part(segment, size, begin)
-            lines += _hand_on(taker, kind, token, data[at + FRAME.size : at + FRAME.size + payload])
+            lines += hand_on(taker, kind, token, data[at + FRAME.size : at + FRAME.size + payload])
             at += length
         segment.at += at
+        self.read_bytes += at
         segment.taken += lines
         return max(at, lines * LINE_BYTES)
 
@@ -190,7 +204,7 @@ class ReadTaker(Taker, Protocol):
         ...
 
 
-def _hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> int:
+def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> int:
     """Hands a frame on; returns how many lines of rings were in it."""
     if kind == PACKED:
         tid, count = PAIR.unpack_from(payload.data)

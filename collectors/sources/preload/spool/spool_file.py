@@ -1,0 +1,117 @@
+"""Reads the file that a killed ``iotide run`` leaves: what its rings gave and nobody had read."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+import numpy as np
+
+from .....events import InputError
+from ....node.file_metadata import NodeFileMetadata
+from ....parser import Input
+from ....source import Closed, Origin, SourceItem
+from ..._unpacked import unpacked
+from ..records.definition_log import end_of_entries
+from ..records.ring_layout import LAYOUT
+from ..streams import Streams
+from .spool import FRAME, LINES, LOG, PACKED, PAIR
+from .spool_reader import hand_on
+from .unread_copy import HEAD, MAGIC, VERSION
+
+_MOST_ORIGIN: Final = 1 << 16
+_MOST_PAYLOAD: Final = 1 << 28
+_MOST_LINES: Final = 1 << 22
+"""Of a frame, which comes from one poll."""
+_LEAST_PACKED: Final = 3
+"""Bytes of a packed line."""
+_AT_ONCE: Final = 65_536
+"""Lines after which what they give is handed out."""
+_WAIT_S: Final = 0.002
+
+
+def read_spool(path: Path, about: Input) -> Iterator[list[SourceItem]]:
+    """Reads a file of frames to the last whole one; all streams that have not ended there count as cut off.
+
+    Raises:
+        InputError: it is no such file, or one of another version.
+    """
+    with unpacked(path, about) as file:
+        origin = _head(file, about)
+        files = NodeFileMetadata()
+        streams = Streams(origin.host, origin, files, about.counters, about.problems, live=False)
+        try:
+            yield from _items(file, about, streams)
+        finally:
+            streams.close()
+            files.close()
+
+
+def _items(file: BinaryIO, about: Input, streams: Streams) -> Iterator[list[SourceItem]]:
+    while True:
+        at = file.tell()
+        head = file.read(FRAME.size)
+        if len(head) < FRAME.size:
+            break
+        kind, payload, token = FRAME.unpack(head)
+        size = (payload + 7) & ~7
+        data = file.read(size) if payload <= _MOST_PAYLOAD else b""
+        if len(data) < size:  # the copy was being written
+            break
+        try:
+            _check(kind, payload, data)
+            hand_on(streams, kind, token, np.frombuffer(data, np.uint8)[:payload])
+        except (
+            ValueError,
+            TypeError,
+            EOFError,
+            ArithmeticError,
+            LookupError,
+            struct.error,
+            msgspec.MsgspecError,
+        ) as error:
+            about.malformed(None, f"the frame at byte {at}: {error}", "frames as spool.py describes them")
+            break  # what follows may need what it told
+        about.counters["bytes_read"] = file.tell()
+        if streams.waiting_lines >= _AT_ONCE:
+            yield streams.items()
+    while streams.is_waiting:
+        yield streams.items()
+        time.sleep(_WAIT_S if streams.is_waiting else 0.0)  # for what is found out of files
+    streams.cut_off()
+    items = streams.items()
+    about.omissions.add(
+        "streams whose end a killed iotide run did not see", sum(type(each) is Closed for each in items)
+    )
+    yield items
+
+
+def _check(kind: int, payload: int, data: bytes) -> None:
+    """Raises ValueError for what a drain has looked at before it wrote it."""
+    if kind == LOG and end_of_entries(data[:payload], payload) != payload:
+        raise ValueError("a definition breaks the layout")
+    if kind not in (LINES, PACKED) or payload < PAIR.size:
+        return
+    _, count = PAIR.unpack_from(data)
+    if count > _MOST_LINES or count * _LEAST_PACKED > payload:
+        raise ValueError(f"{count} lines in {payload} bytes")
+
+
+def _head(file: BinaryIO, about: Input) -> Origin:
+    expected = "the calls that a killed iotide run had not read"
+    head = file.read(HEAD.size)
+    if len(head) < HEAD.size:
+        raise InputError(about.name, None, "is cut short", expected)
+    magic, version, layout, size = HEAD.unpack(head)
+    if magic != MAGIC:
+        raise InputError(about.name, None, "does not begin as one", expected)
+    if (version, layout) != (VERSION, LAYOUT):
+        raise InputError(about.name, None, f"is of version {version}.{layout}", f"version {VERSION}.{LAYOUT}")
+    try:
+        return msgspec.msgpack.decode(file.read(min(size, _MOST_ORIGIN)), type=Origin)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise InputError(about.name, None, f"does not say whose it is: {error}", expected) from None
