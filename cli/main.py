@@ -36,6 +36,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "archive": Entry("archive.command", "Store every call compressed; read, verify and convert it."),
     "watch": Entry("watch", "Print a line for each prediction of an aggregator."),
     "preload": Entry("preload.command", "List the tracing libraries; build one for a library of your own."),
+    "keys": Entry("keys", "Make keys and tokens; say who may connect to an aggregator."),
     "doctor": Entry("doctor.command", "Check the installation; say how to fix what fails."),
 }
 

@@ -74,7 +74,12 @@ async def taking_ftio(server: Server, settings: AggregatorSettings) -> AsyncIter
         context: zmq.Context[zmq.Socket[bytes]] = stack.enter_context(zmq.Context())
         listen = FtioSettings(endpoint=settings.ftio_listen, job=settings.ftio_job, allow_remote=settings.allow_remote)
         source = FtioSource(listen, Origin(job=listen.default_job, host=host), context)
-        agent = Agent([source], CollectorSettings(endpoint=server.ingest_endpoint, host=host), context)
+        agent = Agent(
+            [source],
+            CollectorSettings(endpoint=server.ingest_endpoint, host=host),
+            context,
+            keys=server.access.keys_of_ours(),
+        )
         stack.callback(agent.close)
         if settings.ftio_reply is not None:
             reply = FtioReply(

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from .common.key_options import key_options
+
+if TYPE_CHECKING:
+    from ..events.curve import ClientKeys
 
 _HELP = """Print a line for each prediction that an aggregator publishes.
 
@@ -38,19 +45,29 @@ Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no predi
     metavar="SECONDS",
     help="Exit with status 1 if nothing arrives for so long.",
 )
+@key_options
 def command(
-    connect: str, jobs: tuple[str, ...], alerts: bool, as_json: bool, count: int | None, timeout: float | None
+    connect: str,
+    jobs: tuple[str, ...],
+    alerts: bool,
+    as_json: bool,
+    count: int | None,
+    timeout: float | None,
+    keys: tuple[Path | None, Path | None],
 ) -> None:
     """Prints predictions as they come, or alerts."""
+    from ..events.curve import read_client_keys
+
+    known = read_client_keys(*keys)
     if alerts:
         if jobs:
             raise click.UsageError("--alerts are of all jobs: leave --job out")
-        _print_alerts(connect, as_json, count, timeout)
+        _print_alerts(connect, as_json, count, timeout, known)
         return
     from ..clients.lines import prediction_lines
     from ..clients.subscriber import Subscriber
 
-    with Subscriber(connect, jobs=jobs or None, timeout_s=timeout) as predictions:
+    with Subscriber(connect, jobs=jobs or None, timeout_s=timeout, keys=known) as predictions:
         try:
             for number, prediction in enumerate(predictions, 1):
                 click.echo(prediction.model_dump_json() if as_json else "\n".join(prediction_lines(prediction)))
@@ -60,11 +77,13 @@ def command(
             sys.exit(0)
 
 
-def _print_alerts(connect: str, as_json: bool, count: int | None, timeout: float | None) -> None:
+def _print_alerts(
+    connect: str, as_json: bool, count: int | None, timeout: float | None, keys: ClientKeys | None
+) -> None:
     from ..clients.contention_text import alert_line
     from ..clients.subscriber import AlertSubscriber
 
-    with AlertSubscriber(connect, timeout_s=timeout) as alerts:
+    with AlertSubscriber(connect, timeout_s=timeout, keys=keys) as alerts:
         try:
             for number, alert in enumerate(alerts, 1):
                 click.echo(alert.model_dump_json() if as_json else alert_line(alert))

@@ -1,18 +1,31 @@
-"""Results of running jobs, asked of their aggregator."""
+"""Results of running jobs, asked of their aggregator.
+
+Addresses are ``http://HOST:PORT/...``, ``https://...``, or ``http+unix://PATH/...`` with ``%2F`` for each slash of the
+socket's path. The environment names a file with a token, ``IOTIDE_TOKEN_FILE``; ``SSL_CERT_FILE`` whom to trust.
+"""
 
 from __future__ import annotations
 
+import http.client
+import io
 import json
+import os
+import socket
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Final, TypeVar
+from pathlib import Path
+from typing import Final, NoReturn, TypeVar
 
 from pydantic import ValidationError
 
-from ..events import InputError
+from ..events import ConfigError, InputError
+from ..events.endpoints import is_loopback
+from ..events.files import read_text
 from ..results.models import Model
 
+TOKEN_FILE: Final = "IOTIDE_TOKEN_FILE"  # noqa: S105  (the name of a variable)
+_UNIX: Final = "http+unix"
 LARGEST_ANSWER: Final = 1 << 28
 _TIMEOUT_S: Final = 30.0
 _EXPECTED: Final = "http://HOST:PORT/jobs/JOB of a running aggregator (iotide serve)"
@@ -22,7 +35,7 @@ _M = TypeVar("_M", bound=Model)
 
 def is_address(text: str) -> bool:
     """Tells whether a text is the address of a job rather than the name of a file."""
-    return text.startswith(("http://", "https://"))
+    return text.startswith(("http://", "https://", f"{_UNIX}://"))
 
 
 def fetch(address: str, result: str, model: type[_M]) -> _M:
@@ -75,14 +88,69 @@ def fetch_of_all(address: str, result: str, model: type[_M]) -> _M:
         raise InputError(address, None, f"no answer ({error})", expected) from None
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Goes nowhere else: a token is for the aggregator alone."""
+
+    def redirect_request(self, req: urllib.request.Request, fp: object, code: int, *_: object) -> NoReturn:
+        raise urllib.error.HTTPError(req.full_url, code, "a redirection, which is not followed", req.headers, None)  # type: ignore[arg-type]
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    """A connection to a Unix socket, whose path stands in place of the host."""
+
+    def connect(self) -> None:
+        """Connects."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(urllib.parse.unquote(self.host))
+
+
 def _get(address: str) -> bytes:
-    # an aggregator is near; a proxy for the web is not asked for it
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(address, timeout=_TIMEOUT_S) as answer:
-        content: bytes = answer.read(LARGEST_ANSWER + 1)
+    parts = urllib.parse.urlsplit(address)
+    headers = _token_for(parts)
+    if parts.scheme == _UNIX:
+        content = _get_over_socket(parts, headers)
+    else:
+        # an aggregator is near; a proxy for the web is not asked for it
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects)
+        request = urllib.request.Request(address, headers=headers)  # noqa: S310  (is_address said which schemes)
+        with opener.open(request, timeout=_TIMEOUT_S) as answer:
+            content = answer.read(LARGEST_ANSWER + 1)
     if len(content) > LARGEST_ANSWER:
         raise ValueError(f"more than {LARGEST_ANSWER} bytes")
     return content
+
+
+def _get_over_socket(parts: urllib.parse.SplitResult, headers: dict[str, str]) -> bytes:
+    connection = _UnixConnection(parts.netloc, timeout=_TIMEOUT_S)
+    try:
+        connection.request("GET", urllib.parse.urlunsplit(("", "", parts.path, parts.query, "")), headers=headers)
+        answer = connection.getresponse()
+        content = answer.read(LARGEST_ANSWER + 1)
+        if answer.status != http.HTTPStatus.OK:
+            told = io.BytesIO(content)
+            raise urllib.error.HTTPError(parts.geturl(), answer.status, answer.reason, answer.headers, told)
+    except http.client.HTTPException as error:
+        raise OSError(f"no HTTP: {error!r}") from None
+    finally:
+        connection.close()
+    return content
+
+
+def _token_for(parts: urllib.parse.SplitResult) -> dict[str, str]:
+    """Returns the header that says the token, if there is one.
+
+    Raises:
+        ConfigError: it cannot be read, or others on the network would read it.
+    """
+    if not (named := os.environ.get(TOKEN_FILE)):
+        return {}
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        raise ConfigError(f"{parts.netloc}: a token is not sent in plain text beyond loopback: use https")
+    try:
+        return {"Authorization": f"Bearer {read_text(Path(named)).strip()}"}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{TOKEN_FILE} = {named}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _reason(error: urllib.error.HTTPError) -> str:

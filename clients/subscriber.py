@@ -20,6 +20,7 @@ import zmq
 import zmq.asyncio
 from pydantic import ValidationError
 
+from ..events.curve import ClientKeys
 from ..events.endpoints import check_endpoint, is_ipv6
 from ..events.errors import ConfigError, IotideError, ProtocolError
 from ..results.alerts import Alert
@@ -73,17 +74,23 @@ class _Blocking(_Subscription[_News]):
         endpoint: where the aggregator publishes.
         jobs: only these; None for all.
         timeout_s: longest wait for one message; None for ever.
+        keys: of CURVE, where the aggregator asks for them (``iotide.events.curve.read_client_keys``).
 
     Raises:
         ConfigError: the endpoint is malformed.
     """
 
     def __init__(
-        self, endpoint: str = DEFAULT_ENDPOINT, *, jobs: Iterable[str] | None = None, timeout_s: float | None = None
+        self,
+        endpoint: str = DEFAULT_ENDPOINT,
+        *,
+        jobs: Iterable[str] | None = None,
+        timeout_s: float | None = None,
+        keys: ClientKeys | None = None,
     ) -> None:
         super().__init__(endpoint, jobs, timeout_s)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted)
+        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted, keys)
 
     def receive(self) -> _News:
         """Returns the next message.
@@ -135,19 +142,26 @@ class AlertSubscriber(_Blocking[Alert]):
     _topic = _ALERT
     _model = Alert
 
-    def __init__(self, endpoint: str = DEFAULT_ENDPOINT, *, timeout_s: float | None = None) -> None:
-        super().__init__(endpoint, timeout_s=timeout_s)
+    def __init__(
+        self, endpoint: str = DEFAULT_ENDPOINT, *, timeout_s: float | None = None, keys: ClientKeys | None = None
+    ) -> None:
+        super().__init__(endpoint, timeout_s=timeout_s, keys=keys)
 
 
 class _Async(_Subscription[_News]):
     """The same for asyncio: ``async with`` and ``async for``."""
 
     def __init__(
-        self, endpoint: str = DEFAULT_ENDPOINT, *, jobs: Iterable[str] | None = None, timeout_s: float | None = None
+        self,
+        endpoint: str = DEFAULT_ENDPOINT,
+        *,
+        jobs: Iterable[str] | None = None,
+        timeout_s: float | None = None,
+        keys: ClientKeys | None = None,
     ) -> None:
         super().__init__(endpoint, jobs, timeout_s)
         self._context = zmq.asyncio.Context()
-        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted)
+        self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted, keys)
 
     async def receive(self) -> _News:
         """Returns the next message.
@@ -220,8 +234,12 @@ def _left_ms(deadline: float | None) -> int | None:
     return None if deadline is None else max(0, math.ceil((deadline - time.monotonic()) * 1000))
 
 
-def _subscribed(socket: _Socket, endpoint: str, topic: str, jobs: frozenset[str] | None) -> _Socket:
+def _subscribed(
+    socket: _Socket, endpoint: str, topic: str, jobs: frozenset[str] | None, keys: ClientKeys | None
+) -> _Socket:
     socket.setsockopt(zmq.LINGER, 0)
+    if keys is not None:
+        keys.secure(socket)
     socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
     for wanted in [topic] if jobs is None else [f"{topic}{job}" for job in sorted(jobs)]:
         socket.setsockopt(zmq.SUBSCRIBE, wanted.encode())

@@ -23,6 +23,10 @@ class CollectorSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     endpoint: ConnectingEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint of the aggregator.")
+    key: Path | None = Field(None, description="Own secret key, for an aggregator that asks for one.")
+    server_key: Path | None = Field(
+        None, description="Public key of the aggregator; with key, the connection is encrypted."
+    )
     host: str = Field(default_factory=socket.gethostname, description="Name of this node in streams and metrics.")
     user: str = Field(default_factory=lambda: os.environ.get("USER", ""), description="User that streams belong to.")
     poll_interval_s: float = Field(0.01, gt=0, le=10, description="Seconds between polls while there is news.")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..events.descriptors import ListenerGuard
+from .access.access import Access
 from .aggregator import Aggregator
 from .archiving.archives import Archives
 from .bounds import Reached
@@ -27,6 +28,7 @@ from .settings import AggregatorSettings
 
 if TYPE_CHECKING:
     import zmq.asyncio
+    from starlette.types import ASGIApp
 
     from .ingest.ingest import Ingest
     from .keeping import Keeping
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from .publish.pubsub import Publisher
 
 _LATE_TICKS: Final = 10
+_KEYS_S: Final = 1.0
+"""Between two looks at files of keys."""
 _log = logging.getLogger(__name__)
 
 
@@ -50,6 +54,7 @@ class Server:
         aggregator: the jobs.
         archives: the calls of the jobs in files; None where that is switched off.
         sink: takes streams in.
+        access: who may connect.
         stats: what has come in.
         http: answers requests, after ``start``; None where that is switched off.
         ingest_endpoint, publish_endpoint, http_url: where it really listens, after ``start``; None where switched off.
@@ -70,6 +75,7 @@ class Server:
         self._stack = contextlib.AsyncExitStack()
         self.archives = self._archives(settings)
         self.sink: Sink = self.archives or self.aggregator
+        self.access = Access(settings.access, self._user_of, self.aggregator.counters)
         self._ingest = None if embedded else self._make_ingest(settings)
         several = settings.contention.enabled and not embedded  # who embeds it has one job
         self._contention = ContentionWatch(self.aggregator, settings.contention) if several else None
@@ -91,6 +97,9 @@ class Server:
             self._stack.callback(self.archives.close)
         try:
             keeping = None if self._settings.state is None else self._taken_up(self._settings.state)
+            if self.access.is_encrypted:
+                self.access.begin(self._context)
+                self._stack.callback(self.access.close)
             if self._ingest is not None:
                 self.ingest_endpoint = self._ingest.bind()
                 self._guard("ingest", self.ingest_endpoint, self._ingest)
@@ -124,6 +133,10 @@ class Server:
                 work["notify"] = self._contention.notifier.run
             if self._settings.state is not None:
                 work["alerts"] = self._contention.write
+        if self.access.is_encrypted:
+            work["access"] = self.access.run
+        if not self._settings.access.is_open or self._settings.access.certificate is not None:
+            work["keys"] = self._look_after_keys
         tasks = [asyncio.create_task(lasting(name, each, self.aggregator.counters)) for name, each in work.items()]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -181,6 +194,19 @@ class Server:
                 guard.check(self._ticked_at)
             await asyncio.sleep(0 if waiting else self._tick_s)  # in between, what has come in is taken in
 
+    async def _look_after_keys(self) -> None:
+        while True:
+            await asyncio.sleep(_KEYS_S)
+            if self.access.renew():
+                for guard in self._guards:
+                    guard.renew()
+            if self.http is not None:
+                self.http.renew()
+
+    def _user_of(self, job: str) -> str | None:
+        session = self.aggregator.jobs.get(job)
+        return None if session is None else session.user
+
     def _taken_up(self, folder: Path) -> Keeping:
         from .keeping import Keeping  # which `iotide run` does without
 
@@ -222,7 +248,7 @@ class Server:
     def _make_ingest(self, settings: AggregatorSettings) -> Ingest:
         from .ingest.ingest import Ingest
 
-        ingest = Ingest(self._context, settings.ingest, self.sink, settings.bounds)
+        ingest = Ingest(self._context, settings.ingest, self.sink, settings.bounds, self.access)
         self._stack.callback(ingest.close)
         return ingest
 
@@ -231,7 +257,9 @@ class Server:
 
         from .publish.pubsub import Publisher
 
-        publisher = Publisher(zmq.Context(self._context), endpoint, allow_remote=self._settings.allow_remote)
+        publisher = Publisher(
+            zmq.Context(self._context), endpoint, allow_remote=self._settings.allow_remote, access=self.access
+        )
         self._stack.callback(publisher.close)
         self.aggregator.on_prediction(publisher.prediction, "zeromq")
         self.aggregator.on_job(publisher.job, "zeromq")
@@ -239,6 +267,11 @@ class Server:
             self._contention.on_alerts.add("zeromq", publisher.alert)
         self._guard("publish", publisher.endpoint, publisher)
         self.publish_endpoint = publisher.endpoint
+
+    def _guarded(self, app: ASGIApp) -> ASGIApp:
+        from .publish.http.authentication import Authentication
+
+        return app if self._settings.access.is_open else Authentication(app, self.access)
 
     async def _start_http(self, address: str) -> None:
         # Imported when wanted: an embedded aggregator without HTTP starts half a second earlier.
@@ -255,8 +288,9 @@ class Server:
             self.aggregator, registry, self.not_ready, time.time, self._pages, contention=self._contention
         )
         server = HttpServer(
-            app,
+            self._guarded(app),
             address,
+            self._settings.access,
             allow_remote=self._settings.allow_remote,
             limits=self._settings.http_limits,
             counters=self.aggregator.counters,

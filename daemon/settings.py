@@ -14,6 +14,7 @@ from ..analyzers.pipeline.settings import AnalyzerSettings
 from ..events import ConfigError
 from ..events.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from ..events.files import read_text
+from .access.settings import AccessSettings
 from .archiving.archives import ArchiveSettings
 from .ingest.ingest_core import IngestSettings
 from .journal.settings import JournalSettings
@@ -30,13 +31,15 @@ class AggregatorSettings(AnalyzerSettings):
 
     ingest: ListeningEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint that collectors connect to.")
     http: HttpAddress | None = Field(
-        "127.0.0.1:9788", description="HOST:PORT of /metrics, /healthz, /readyz and /api/v1; none switches HTTP off."
+        "127.0.0.1:9788",
+        description="HOST:PORT of /metrics, /healthz, /readyz and /api/v1, or unix:PATH; none switches HTTP off.",
     )
     publish: ListeningEndpoint | None = Field(
         "tcp://127.0.0.1:9789", description="ZeroMQ endpoint that subscribers connect to; none switches it off."
     )
     allow_remote: bool = Field(
-        False, description="Serve HTTP, publish, and speak FTIO's protocol beyond loopback, in plain text."
+        False,
+        description="Serve HTTP, publish, and speak FTIO's protocol beyond loopback, in plain text.",
     )
     ftio_listen: ListeningEndpoint | None = Field(
         None, description="ZeroMQ endpoint that takes the messages of FTIO's tracers, such as tcp://127.0.0.1:5555."
@@ -106,6 +109,9 @@ class AggregatorSettings(AnalyzerSettings):
         default_factory=ContentionSettings, description="How contention between jobs is looked for."
     )
     notify: NotifySettings = Field(default_factory=NotifySettings, description="Who is told of alerts over HTTP.")
+    access: AccessSettings = Field(
+        default_factory=AccessSettings, description="Who may connect, and whose jobs they see."
+    )
     archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
 
     @model_validator(mode="after")

@@ -133,6 +133,13 @@ class ListenerGuard:
             with contextlib.suppress(OSError):  # what listened may not be gone yet
                 self._let_in()
 
+    def renew(self) -> None:
+        """Ends the connections that there are; peers connect anew as soon as the socket has left its address."""
+        if not self._is_stopped:
+            self._door.leave()
+            self._stop()
+            self._is_shut = self._is_stopped = True
+
     def close(self) -> None:
         """Lets go of everything; before the socket is closed."""
         self._door.open()

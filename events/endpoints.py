@@ -59,6 +59,20 @@ def check_address(address: str) -> tuple[str, int]:
     return host, port
 
 
+def unix_path(address: str) -> Path | None:
+    """Returns the path of ``unix:PATH``; None for an address of another kind.
+
+    Raises:
+        ConfigError: the path is empty or too long for a Unix socket.
+    """
+    scheme, _, path = address.partition(":")
+    if scheme != "unix":
+        return None
+    if not path or not path.isprintable() or len(os.fsencode(path)) > _LONGEST_PATH:
+        raise ConfigError(f"{address!r}: a Unix socket's path has 1 to {_LONGEST_PATH} bytes")
+    return Path(path)
+
+
 def check_private(endpoint: str, *, allow: bool, permission: str = "allow_plaintext", connects: bool = False) -> None:
     """Refuses endpoints that others on the network could reach in plain text.
 
@@ -149,5 +163,5 @@ ListeningEndpoint: TypeAlias = Annotated[str, _refusing(check_endpoint)]
 """Endpoint of ZeroMQ in settings, for a socket that listens."""
 ConnectingEndpoint: TypeAlias = Annotated[str, _refusing(partial(check_endpoint, connects=True))]
 """The same for a socket that connects."""
-HttpAddress: TypeAlias = Annotated[str, _refusing(check_address)]
-"""HOST:PORT in settings."""
+HttpAddress: TypeAlias = Annotated[str, _refusing(lambda address: unix_path(address) or check_address(address))]
+"""HOST:PORT or unix:PATH in settings."""

@@ -13,6 +13,7 @@ import click
 
 from ..common.ending import Ending
 from ..common.grouped_help import SectionCommand
+from ..common.key_options import key_options
 from ..common.logs import log_to_standard_error
 from ..common.options import given
 from ..common.tracer_options import settings_of, tracer_options
@@ -88,6 +89,7 @@ stopped, 2 bad usage or unreadable input; with --replay also where no FILE has a
     help="Have the collector of that socket ship what it has and end; wait until it has.",
 )
 @click.option("--print-environment", is_flag=True, help="Print the environment of a traced program, and stop.")
+@key_options
 @tracer_options
 def command(
     files: tuple[Path, ...],
@@ -105,6 +107,7 @@ def command(
     grace: float,
     stop: Path | None,
     print_environment: bool,
+    keys: tuple[Path | None, Path | None],
     tracer: dict[str, Any],
 ) -> None:
     """Collects until a signal, or to the end of the files."""
@@ -137,7 +140,13 @@ def command(
         raise click.UsageError("--replay reads finished FILEs; programs behind a socket have no end")
     if (until_unused or given("grace")) and (gate is None or not until_unused):
         raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
-    settings = CollectorSettings(endpoint=connect, shared_filesystems=shared_fs, local_filesystems=local_fs)
+    settings = CollectorSettings(
+        endpoint=connect,
+        shared_filesystems=shared_fs,
+        local_filesystems=local_fs,
+        key=keys[0],
+        server_key=keys[1],
+    )
     origin = Origin(job=known_job or "unknown", host=socket.gethostname(), user=os.environ.get("USER", ""))
     log_to_standard_error(logging.WARNING)
     raise_limit()

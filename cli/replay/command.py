@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from ..common.key_options import key_options
+
 _HELP = """Send finished traces to an aggregator, call after call in the order of time, as if their programs ran now.
 
 FILEs are traces of any format that iotide reads (`iotide detect --help`), archives among them. What runs behind the
@@ -56,6 +58,7 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str) -> fl
 @click.option("--patience", "patience_s", type=click.FloatRange(min=1), default=60.0, show_default=True,
               metavar="SECONDS", help="Give up when the aggregator says nothing for so long.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@key_options
 def command(
     files: tuple[Path, ...],
     endpoint: str,
@@ -65,6 +68,7 @@ def command(
     format_name: str | None,
     patience_s: float,
     as_json: bool,
+    keys: tuple[Path | None, Path | None],
 ) -> None:
     """Reads, sends, reports."""
     import asyncio
@@ -85,7 +89,8 @@ def command(
             shift_ns = ends_ns - recording.last_ns
         replayer = Replayer(recording.streams, speed, recording.renamed(job, unix=shift_to_now), shift_ns)
         begin = time.monotonic()
-        sent = asyncio.run(send(replayer, CollectorSettings(endpoint=endpoint), recording.calls, patience_s))
+        settings = CollectorSettings(endpoint=endpoint, key=keys[0], server_key=keys[1])
+        sent = asyncio.run(send(replayer, settings, recording.calls, patience_s))
         report = recording.report(
             files=[str(path) for path in files],
             sent=sent.acknowledged,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import math
 import os
 import secrets
 import time
@@ -13,13 +15,15 @@ from typing import Final
 
 import zmq
 
-from ...events import InputError
+from ...events import ConfigError, InputError
+from ...events.curve import ClientKeys, read_client_keys
 from ...events.endpoints import is_ipv6
 from ...events.wire import Frame
 from ..settings import CollectorSettings
 from ..source import Closed, Opened, Patient, Problems, Source, SourceItem, Waking
 from .shipper import Shipper
 
+_log = logging.getLogger(__name__)
 _RECEIVES_A_PUMP: Final = 1000
 _READ_FOR: Final = 3
 _QUIET_PUMPS: Final = 50
@@ -39,6 +43,10 @@ class Agent:
         settings: of the connection.
         context: of the socket; by default one of its own.
         waits: sources are polled only while there is room for what they give, so that nothing of them is dropped.
+        keys: of CURVE; by default those in the files that the settings name.
+
+    Raises:
+        ConfigError: the keys cannot be read.
     """
 
     def __init__(
@@ -48,6 +56,7 @@ class Agent:
         context: zmq.Context[zmq.Socket[bytes]] | None = None,
         *,
         waits: bool = False,
+        keys: ClientKeys | None = None,
     ) -> None:
         self.problems = Problems()
         self._waits = waits
@@ -61,7 +70,9 @@ class Agent:
         self._socket.setsockopt(zmq.RECONNECT_IVL, 50)
         self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
         self._socket.setsockopt(zmq.IPV6, is_ipv6(settings.endpoint))
-        self._socket.connect(settings.endpoint)
+        self._keys = keys or read_client_keys(settings.key, settings.server_key)
+        self._look_at_keys_at_s = -math.inf
+        self._connect()
         # Nobody else can guess the name: who says it speaks for our streams, also over another connection.
         self._shipper = Shipper(f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}", settings)
         self._sources: list[Source] = []
@@ -153,6 +164,8 @@ class Agent:
         """Does one round: receives, polls, sends. Returns whether there was news from a source."""
         now = time.monotonic()
         self._receive(now)
+        if self._settings.key is not None:
+            self._look_after_keys(now)
         busy = self._poll_all() if self._shipper.has_room or not self._waits else False
         self._shipper.tick(now)
         if self._send():
@@ -167,6 +180,27 @@ class Agent:
         self._socket.close()
         if self._own_context:
             self._context.term()
+
+    def _connect(self) -> None:
+        if self._keys is not None:
+            self._keys.secure(self._socket)
+        self._socket.connect(self._settings.endpoint)
+
+    def _look_after_keys(self, now_s: float) -> None:
+        """Connects anew with other keys, where the files have them and the aggregator does not answer."""
+        silence = self.silence_s
+        if now_s < self._look_at_keys_at_s or (silence is not None and silence < self._settings.away_after_s):
+            return
+        self._look_at_keys_at_s = now_s + self._settings.away_after_s
+        try:
+            keys = read_client_keys(self._settings.key, self._settings.server_key)
+        except ConfigError as error:
+            _log.warning("%s; the keys of before are used", error)
+            return
+        if keys != self._keys:
+            self._keys = keys
+            self._socket.disconnect(self._settings.endpoint)
+            self._connect()
 
     def _send(self) -> bool:
         """Sends what is pending; returns whether all went. Nothing more is asked for until it has."""

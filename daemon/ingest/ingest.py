@@ -20,6 +20,7 @@ from .ingest_core import IngestCore, IngestSettings, Reply
 from .sink import Sink
 
 if TYPE_CHECKING:
+    from ..access.access import Access
     from ..journal.durability import Durability
 
 _log = logging.getLogger(__name__)
@@ -32,13 +33,18 @@ _TICK_S: Final = 0.5
 class Ingest:
     """A ROUTER socket and the loop that feeds a sink from it.
 
-    Plain text is for ipc and loopback; anything else is refused unless the settings allow it. The keys of CURVE
-    belong in ``bind``, before the socket is bound.
+    Plain text is for ipc and loopback; anything else needs CURVE, or settings that allow it.
     """
 
     def __init__(
-        self, context: zmq.asyncio.Context, endpoint: str, sink: Sink, settings: IngestSettings | None = None
+        self,
+        context: zmq.asyncio.Context,
+        endpoint: str,
+        sink: Sink,
+        settings: IngestSettings | None = None,
+        access: Access | None = None,
     ) -> None:
+        self._access = access
         self._settings = settings or IngestSettings()
         self.core = IngestCore(sink, self._settings)
         self._endpoint = endpoint
@@ -58,8 +64,10 @@ class Ingest:
         Raises:
             ConfigError: the endpoint is malformed, in use, or would be readable by others.
         """
-        check_private(self._endpoint, allow=self._settings.allow_plaintext, permission="bounds.allow_plaintext")
+        allowed = self._settings.allow_plaintext or (self._access is not None and self._access.is_encrypted)
+        check_private(self._endpoint, allow=allowed, permission="access.key or bounds.allow_plaintext")
         self._socket.setsockopt(zmq.IPV6, is_ipv6(self._endpoint))
+        self._secure()
         try:
             with private_files():
                 self._socket.bind(self._endpoint)
@@ -75,6 +83,7 @@ class Ingest:
 
     def listen(self) -> None:
         """Listens again where it did; raises an OSError (zmq.ZMQError) where that does not work yet."""
+        self._secure()
         with private_files():
             self._socket.bind(self._bound)
 
@@ -128,7 +137,12 @@ class Ingest:
             except zmq.Again:
                 return True
             identity = parts[0].bytes
-            frames: list[Frame] = [part.buffer for part in parts[1:]]
+            frames: Sequence[Frame] = [part.buffer for part in parts[1:]]
+            if self._access is not None:
+                frames, refusal = self._access.admit(parts[-1], frames)
+                if refusal:
+                    await self._send([(identity, refusal)])
+                    continue
             await self._send(self._answers(identity, frames))
         await asyncio.sleep(0)
         return False
@@ -138,7 +152,11 @@ class Ingest:
             with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
                 await self._socket.send_multipart([peer, *reply], zmq.NOBLOCK)
 
-    def _answers(self, identity: bytes, frames: list[Frame]) -> list[Reply]:
+    def _secure(self) -> None:
+        if self._access is not None:
+            self._access.secure(self._socket, "ingest")
+
+    def _answers(self, identity: bytes, frames: Sequence[Frame]) -> list[Reply]:
         try:
             return (self.durability or self.core).receive(identity, frames, time.monotonic())
         except Exception:  # one message that breaks something costs itself

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from ...analyzers.completeness import Completeness
 from ...analyzers.online.predictor import Predictor
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
@@ -110,7 +112,9 @@ class JobSession:
         self.change_stream(stream, info)
 
     def change_stream(self, stream: str, info: StreamInfo) -> None:
-        """Takes in what an open stream says of itself."""
+        """Takes in what an open stream says of itself; whose it is does not change."""
+        if (known := self.infos.get(stream)) is not None and known.user and known.user != info.user:
+            info = replace(info, user=known.user)
         self.infos[stream] = info
         self.user = self.user or info.user
         self.command = self.command or info.command

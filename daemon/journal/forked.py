@@ -90,7 +90,8 @@ def _do(work: Callable[[], bool], parent: int) -> None:
         _close_all()  # sockets and locks: another daemon may take them over
         _libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
         if os.getppid() == parent:
-            os.nice(_NICE)
+            with contextlib.suppress(OSError):  # a sandbox may forbid it
+                os.nice(_NICE)
             status = 0 if work() else 1
     except BaseException:  # the exit status tells
         status = 1

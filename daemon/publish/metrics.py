@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 from ... import __version__
 from ...analyzers.pipeline.registry import ANALYZERS
 from .. import lasting, listeners
+from ..access import access
 from ..aggregator import Aggregator
 from ..contention import ContentionWatch
 from ..ingest.ingest_core import IngestStats
@@ -119,6 +120,13 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_input_malformed_total": Family(
         CounterMetricFamily, "Malformed pieces of input skipped by collectors, by kind.", ("kind",)
     ),
+    "iotide_access_refused_total": Family(
+        CounterMetricFamily,
+        "Peers and messages that were refused: connections to ingest and publish by their key, http without a token, "
+        "http_permission for what it does not allow, revoked for messages of a key that is no longer listed; and "
+        "job_of_another for streams that named a job of another user.",
+        ("where",),
+    ),
     "iotide_http_refused_total": Family(
         CounterMetricFamily, "Connections refused as http_limits.connections was reached."
     ),
@@ -161,6 +169,7 @@ _BY_NAME: Final = {
     "iotide_analysis_failures_total": failures.COUNTED,
     "iotide_publisher_errors_total": listeners.COUNTED,
     "iotide_task_failures_total": lasting.COUNTED,
+    "iotide_access_refused_total": access.REFUSED,
 }
 _DROPPED: Final = "events_dropped:"
 _MOST_REASONS: Final = 50

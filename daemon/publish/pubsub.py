@@ -7,7 +7,7 @@ Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` whenever a job a
 from __future__ import annotations
 
 import contextlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import zmq
@@ -18,19 +18,32 @@ from ...events.endpoints import check_private, is_ipv6, private_files
 from ...results.alerts import Alert
 from ...results.models import JobSummary, Prediction
 
+if TYPE_CHECKING:
+    from ..access.access import Access
+
 _HIGH_WATER: Final = 10_000
 
 
 class Publisher:
     """A PUB socket. A subscriber that does not keep up loses messages at the high-water mark; nobody waits for it."""
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], endpoint: str, *, allow_remote: bool) -> None:
-        check_private(endpoint, allow=allow_remote)
+    def __init__(
+        self,
+        context: zmq.Context[zmq.Socket[bytes]],
+        endpoint: str,
+        *,
+        allow_remote: bool,
+        access: Access | None = None,
+    ) -> None:
+        self._access = access
+        allowed = allow_remote or (access is not None and access.is_encrypted)
+        check_private(endpoint, allow=allowed, permission="access.key or allow_remote")
         self._socket = context.socket(zmq.PUB)
         self._socket.linger = 200  # the last word on a job should still go out
         self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
         self._socket.setsockopt(zmq.BACKLOG, backlog())
         self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
+        self._secure()
         try:
             with private_files():
                 self._socket.bind(endpoint)
@@ -58,12 +71,17 @@ class Publisher:
 
     def listen(self) -> None:
         """Listens again where it did; raises an OSError (zmq.ZMQError) where that does not work yet."""
+        self._secure()
         with private_files():
             self._socket.bind(self.endpoint)
 
     def close(self) -> None:
         """Closes the socket."""
         self._socket.close()
+
+    def _secure(self) -> None:
+        if self._access is not None:
+            self._access.secure(self._socket, "publish")
 
     def _send(self, topic: str, model: Prediction | JobSummary | Alert) -> None:
         self._socket.send_multipart([topic.encode(), msgspec.msgpack.encode(model.model_dump())], zmq.NOBLOCK)

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from ....results.alerts import AlertList
 from ....results.contention import Contention, FileSystemList
 from ...contention import ContentionWatch
-from .job_access import not_found
+from .job_access import not_found, of_several_jobs
 
 
 def contention_routes(watch: ContentionWatch | None) -> APIRouter:
@@ -15,6 +15,7 @@ def contention_routes(watch: ContentionWatch | None) -> APIRouter:
     router = APIRouter()
 
     async def found() -> Contention:
+        of_several_jobs()
         if watch is None:
             raise not_found("contention between jobs is not looked for", "contention.enabled, and iotide serve")
         return await watch.current()
@@ -33,6 +34,7 @@ def contention_routes(watch: ContentionWatch | None) -> APIRouter:
     @router.get("/api/v1/alerts")
     async def alerts() -> AlertList:
         """Returns the alerts on contention that are raised, and those resolved lately."""
+        of_several_jobs()
         return AlertList(raised=[], resolved=[]) if watch is None else watch.alerts()
 
     return router

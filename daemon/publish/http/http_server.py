@@ -7,19 +7,24 @@ import contextlib
 import errno
 import logging
 import socket
+import ssl
+import struct
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, Final, Literal
+from urllib.parse import quote
 
 import h11
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ....events import ConfigError, descriptors
-from ....events.endpoints import check_address, is_loopback
+from ....events import descriptors
+from ....events.endpoints import unix_path
+from ...access.settings import AccessSettings
+from .authentication import UID
 from .http_settings import HttpSettings
+from .listening import Certificate, listen_at, listen_on
 
 _log = logging.getLogger(__name__)
 _START_S: Final = 10.0
@@ -29,6 +34,8 @@ _RETRY_S: Final = 1.0
 _LEAST_CONNECTIONS: Final = 4
 _NO_ROOM: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _UNREAD: Final = 65_536
+_UCRED: Final = struct.Struct("3i")
+"""Process, user and group of a peer."""
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
     b"content-type: text/plain\r\ncontent-length: 21\r\n\r\ntoo many connections\n"
@@ -48,10 +55,14 @@ class TimedProtocol(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._waits_for: _Waiting = ""
         self._is_stalled = False
+        self.began = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begins to wait for a request."""
         super().connection_made(transport)
+        self.began = True
+        if (uid := _peer_user(transport.get_extra_info("socket"))) is not None:
+            self.app_state = {UID: uid}  # which the application finds in a request's state
         self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -132,6 +143,7 @@ class _Server(uvicorn.Server):
         self.ready = asyncio.Event()
         self.counters = counters
         self.open = 0
+        self.tls: ssl.SSLContext | None = None
         self._limits = limits
         self._listener: socket.socket | None = None
         self._retry: asyncio.TimerHandle | None = None
@@ -197,12 +209,32 @@ class _Server(uvicorn.Server):
             task.add_done_callback(self._accepting.discard)
 
     async def _begin(self, accepted: socket.socket) -> None:
-        make = partial(TimedProtocol, self.config, self.server_state, {}, limits=self._limits, server=self)
+        made: list[TimedProtocol] = []
+
+        def make() -> TimedProtocol:
+            made.append(TimedProtocol(self.config, self.server_state, {}, limits=self._limits, server=self))
+            return made[-1]
+
         try:
-            await asyncio.get_running_loop().connect_accepted_socket(make, accepted)
-        except OSError:
-            self.open -= 1
+            await asyncio.get_running_loop().connect_accepted_socket(
+                make,
+                accepted,
+                ssl=self.tls,
+                ssl_handshake_timeout=self._limits.header_timeout_s if self.tls is not None else None,
+            )
+        except OSError as error:  # of TLS, too
+            self.counters["http_timeouts"] += isinstance(error, ConnectionAbortedError)  # it took too long
+            if not (made and made[-1].began):
+                self.open -= 1
             accepted.close()
+
+
+def _peer_user(accepted: socket.socket | None) -> int | None:
+    """Returns the user id of who connected over a Unix socket."""
+    if accepted is None or accepted.family != socket.AF_UNIX:
+        return None
+    credentials = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+    return int(_UCRED.unpack(credentials)[1])
 
 
 def _refuse(accepted: socket.socket) -> None:
@@ -218,37 +250,38 @@ class HttpServer:
 
     Args:
         app: what answers.
-        address: HOST:PORT.
-        allow_remote: whether others than this machine may connect.
+        address: HOST:PORT, or unix:PATH.
+        access: what is asked of those who connect, and the certificate.
+        allow_remote: whether others than this machine may connect in plain text.
         limits: what clients may take.
         counters: gets ``http_refused`` and ``http_timeouts``.
 
     Raises:
-        ConfigError: the address cannot be listened on, or others could connect.
+        ConfigError: the address cannot be listened on, others could connect, or the certificate cannot be used.
     """
 
     def __init__(
         self,
-        app: FastAPI,
+        app: ASGIApp,
         address: str,
+        access: AccessSettings | None = None,
         *,
         allow_remote: bool,
         limits: HttpSettings | None = None,
         counters: Counter[str] | None = None,
     ) -> None:
-        host, port = check_address(address)
-        if not allow_remote and not is_loopback(host):
-            raise ConfigError(f"{address} is not loopback: plain HTTP is refused there unless allow_remote is set")
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._socket = socket.socket(family, socket.SOCK_STREAM)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            self._socket.bind((host, port))
-        except OSError as error:
-            self._socket.close()
-            raise ConfigError(f"cannot listen on {address}: {error.strerror}") from None
-        shown = f"[{host}]" if family == socket.AF_INET6 else host
-        self.url = f"http://{shown}:{self._socket.getsockname()[1]}"
+        access = access or AccessSettings()
+        self._certificate = Certificate(access.certificate, access.certificate_key) if access.certificate else None
+        self._path = unix_path(address)
+        if self._path is not None:
+            for_all = access.visibility == "own"  # then the system says who asks, and that one's jobs are shown
+            self._socket, self.url = listen_at(self._path, for_all=for_all), f"http+unix://{quote(str(self._path), '')}"
+        else:
+            self._socket, self.url = listen_on(
+                address,
+                is_remote_allowed=allow_remote or (self._certificate is not None and access.principals is not None),
+                scheme="http" if self._certificate is None else "https",
+            )
         self._limits = limits or HttpSettings()
         self._counters = Counter[str]() if counters is None else counters
         self._config = uvicorn.Config(
@@ -264,7 +297,15 @@ class HttpServer:
         self._task: asyncio.Task[None] | None = None
 
     def _new(self) -> _Server:
-        return _Server(self._config, self._limits, self._counters)
+        server = _Server(self._config, self._limits, self._counters)
+        if self._certificate is not None and self._path is None:
+            server.tls = self._certificate.context
+        return server
+
+    def renew(self) -> None:
+        """Reads the certificate again if it has changed; connections from then on get it."""
+        if self._certificate is not None:
+            self._certificate.renew()
 
     async def start(self) -> None:
         """Begins to answer."""
@@ -292,3 +333,5 @@ class HttpServer:
         """Ends open answers and closes the socket."""
         await self.stop_answering()
         self._socket.close()
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)

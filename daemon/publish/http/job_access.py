@@ -11,6 +11,7 @@ from fastapi import HTTPException, Response
 from ....analyzers.layers.report.report import Cut
 from ....results.dfg import Graph
 from ....results.layers import Layers
+from ...access.viewer import viewer
 from ...aggregator import Aggregator
 from ...jobs.job_ids import clean_job
 from ...jobs.session import JobSession
@@ -30,13 +31,16 @@ class JobAccess:
         self._one_at_a_time = asyncio.Lock()
 
     def holds(self, job: str) -> bool:
-        """Tells whether a job is held."""
-        return job in self._aggregator.jobs
+        """Tells whether a job is held, and seen by who asks."""
+        session = self._aggregator.jobs.get(job)
+        return session is not None and viewer.get().sees(session.user)
 
     def session(self, job: str) -> JobSession:
-        """Returns a job's session."""
+        """Returns a job's session; one that who asks does not see is not there."""
         session = self._aggregator.jobs.get(job)
-        if session is None and self._aggregator.unheld.refused(clean_job(job)):
+        if session is not None and not viewer.get().sees(session.user):
+            raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
+        if session is None and viewer.get().sees_all and self._aggregator.unheld.refused(clean_job(job)):
             error = f"job {job!r} was refused, as max_jobs = {self._aggregator.settings.max_jobs} jobs are held"
             raise not_found(error, "a job of /api/v1/jobs, or a larger max_jobs")
         if session is None:
@@ -44,8 +48,9 @@ class JobAccess:
         return session
 
     def latest(self, jobs: int | None = None) -> list[JobSession]:
-        """Returns the sessions of the latest active jobs, of all by default."""
-        return sorted(self._aggregator.jobs.values(), key=lambda session: -session.heard_at_s)[:jobs]
+        """Returns the sessions of the latest active jobs that who asks sees, of all by default."""
+        seen = [session for session in self._aggregator.jobs.values() if viewer.get().sees(session.user)]
+        return sorted(seen, key=lambda session: -session.heard_at_s)[:jobs]
 
     def graph(self, job: str) -> Callable[[], Graph]:
         """Returns what makes a job's graph of now."""
@@ -77,6 +82,12 @@ class JobAccess:
     async def as_json(self, work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> Response:
         """Answers with the JSON text that a thread makes, likewise."""
         return Response(await self.in_thread(work, about), media_type="application/json")
+
+
+def of_several_jobs() -> None:
+    """Refuses what concerns jobs of several users to who sees one's own alone."""
+    if not viewer.get().sees_all:
+        raise HTTPException(403, {"error": "that is about jobs of all users", "expected": "the permission operate"})
 
 
 def not_found(error: str, expected: str) -> HTTPException:

@@ -41,7 +41,8 @@ def page_routes(access: JobAccess, pages: Pages) -> APIRouter:
     async def graph_page(job: str, versus: str | None = None) -> str:
         """Shows a job's graph, or its and another's, while they grow."""
         name = f"{job}\n{versus or ''}"
-        if access.holds(job) and (known := pages.current(name)) is not None:
+        shown = access.holds(job) and (versus is None or access.holds(versus))
+        if shown and (known := pages.current(name)) is not None:
             return known
         session, green = access.session(job), access.graph(job)
         losses = Counter(session.losses.total)

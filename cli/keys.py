@@ -1,0 +1,178 @@
+"""``iotide keys``: keys of CURVE, tokens of HTTP, and the list of who may connect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from ..daemon.access.principals import Permission, Principal
+
+_HELP = """Make keys and tokens, and keep the list of who may connect to an aggregator.
+
+ZeroMQ's sockets are encrypted by CURVE: the aggregator has a pair of keys (access.key), each collector and subscriber
+has one, and the aggregator's list (access.principals) names the public keys that may connect. HTTP asks for tokens of
+the same list. The aggregator reads list and keys again when they change.
+
+\b
+On the aggregator:
+  iotide keys new /etc/iotide/aggregator
+  iotide keys allow /etc/iotide/principals.toml --name nodes --key nodes.key --may collect
+  iotide keys allow /etc/iotide/principals.toml --name alice --key alice.key --user alice --may collect --may read
+  iotide keys token /etc/iotide/principals.toml --name prometheus --may metrics
+On a node, or as a user:
+  iotide keys new ~/.config/iotide/alice
+  iotide collect --key ~/.config/iotide/alice.key_secret --server-key /etc/iotide/aggregator.key ...
+
+Who has a --user speaks for that user alone: streams are of that user whatever they say of themselves, and belong to
+jobs of that user. Without one it is a node's collector, which is believed.
+
+Exit status: 0 done, 1 failed, 2 bad usage or a file that cannot be used.
+"""
+_LIST: Final = click.argument("principals", metavar="LIST", type=click.Path(path_type=Path, dir_okay=False))
+_NAME: Final = click.option("--name", required=True, metavar="NAME", help="What the log calls it.")
+_USER: Final = click.option(
+    "--user", default="", metavar="USER", help="User that it speaks for. [default: none, it is a node's collector]"
+)
+_MAY: Final = click.option(
+    "--may",
+    "may",
+    multiple=True,
+    required=True,
+    type=click.Choice(["collect", "read", "metrics", "operate"]),
+    help="collect: send streams; read: see jobs over HTTP; metrics: read /metrics; operate: see all jobs, subscribe. "
+    "May be repeated.",
+)
+
+
+@click.group("keys", help=_HELP)
+def command() -> None:
+    """Groups what is below."""
+
+
+@command.command("new")
+@click.argument("name", metavar="NAME", type=click.Path(path_type=Path))
+def new(name: Path) -> None:
+    """Write a new pair of keys to NAME.key (public) and NAME.key_secret (private to its user)."""
+    from ..events.curve import make_keys, read_public
+
+    if name.suffix in (".key", ".key_secret"):
+        raise click.UsageError(f"name it without {name.suffix}: {name.with_suffix('')}")
+    public, secret = make_keys(name.parent, name.name)
+    click.echo(f"{public}  to be listed by the other side: {read_public(public).decode()}")
+    click.echo(f"{secret}  to be kept here")
+
+
+@command.command("allow")
+@_LIST
+@_NAME
+@click.option("--key", required=True, metavar="FILE|KEY", help="Public key: its file, or its 40 characters.")
+@_USER
+@_MAY
+def allow(principals: Path, name: str, key: str, user: str, may: tuple[Permission, ...]) -> None:
+    """Let who has a key connect: add it to LIST, which is made if there is none."""
+    from ..daemon.access.principals import Principal
+    from ..events.curve import is_public_key, read_public
+
+    public = key if is_public_key(key) else read_public(Path(key)).decode()
+    _add(principals, Principal(name=name, key=public, user=user, may=frozenset(may)))
+    click.echo(f"{name} may {_listed(may)}")
+
+
+@command.command("token")
+@_LIST
+@_NAME
+@_USER
+@_MAY
+def token(principals: Path, name: str, user: str, may: tuple[Permission, ...]) -> None:
+    """Make a token for HTTP and add it to LIST; it is printed once, LIST has its check sum alone."""
+    import secrets
+
+    from ..daemon.access.principals import Principal, digest
+
+    if "collect" in may:
+        raise click.UsageError("a token is for HTTP: collectors need a key")
+    made = secrets.token_urlsafe(32)
+    _add(principals, Principal(name=name, token_sha256=digest(made), user=user, may=frozenset(may)))
+    click.echo(made)
+
+
+@command.command("list")
+@_LIST
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def show(principals: Path, as_json: bool) -> None:
+    """Show who may connect, and for what."""
+    from rich.console import Console
+
+    from ..clients.tables import print_table, shown, table_of
+    from ..daemon.access.principals import read_principals
+
+    listed = read_principals(principals).listed
+    if as_json:
+        click.echo(json.dumps([each.model_dump(mode="json") for each in listed]))
+        return
+    table = table_of("")
+    for heading in ("name", "user", "may", "by"):
+        table.add_column(heading)
+    for each in listed:
+        table.add_row(shown(each.name), shown(each.user) or "(any)", _listed(each.may), _by(each))
+    print_table(Console(), table, gap=False)
+
+
+@command.command("revoke")
+@_LIST
+@click.argument("name")
+def revoke(principals: Path, name: str) -> None:
+    """Let NAME of LIST connect no more; a running aggregator ends its connections within a second or two."""
+    from ..daemon.access.principals import read_principals
+
+    listed = read_principals(principals).listed
+    left = [each for each in listed if each.name != name]
+    if len(left) == len(listed):
+        names = ", ".join(each.name for each in listed) or "nobody"
+        raise click.UsageError(f"{principals} does not list {name!r}; it has {names}")
+    _write(principals, left)
+    click.echo(f"{name} may connect no more")
+
+
+def _add(path: Path, principal: Principal) -> None:
+    from ..daemon.access.principals import read_principals
+
+    listed = read_principals(path).listed if path.exists() else ()
+    _write(path, (*listed, principal))
+
+
+def _write(path: Path, listed: Iterable[Principal]) -> None:
+    from ..daemon.access.principals import Principals, as_toml
+    from ..events.errors import ConfigError
+    from .common.atomic_files import private_file
+
+    text = as_toml(Principals(listed).listed)
+    try:
+        kept = path.stat() if path.exists() else None
+        with private_file(path) as file:
+            file.write(text.encode())
+        if kept is not None:  # the aggregator's user may be another one than who edits the list
+            path.chmod(kept.st_mode & 0o777)
+            _give(path, kept.st_uid, kept.st_gid)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _give(path: Path, user: int, group: int) -> None:
+    import os
+
+    if (os.geteuid(), os.getegid()) != (user, group):
+        os.chown(path, user, group)
+
+
+def _listed(may: Iterable[str]) -> str:
+    return ", ".join(sorted(may))
+
+
+def _by(principal: Principal) -> str:
+    return " and ".join(what for what, has in (("key", principal.key), ("token", principal.token_sha256)) if has)

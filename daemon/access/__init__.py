@@ -1,0 +1,1 @@
+"""Who may connect, for what, and whose jobs they see."""

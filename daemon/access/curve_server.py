@@ -1,0 +1,113 @@
+"""CURVE at the sockets that listen: our key, and the question who may connect (ZAP, RFC 27 of ZeroMQ)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import zmq
+import zmq.asyncio
+import zmq.auth
+
+from ...events import ConfigError
+from ...events.curve import ClientKeys, KeyPair, read_pair
+from .principals import Permission, Principal, PrincipalsFile
+
+_log = logging.getLogger(__name__)
+_PERMISSION: Final[dict[str, Permission]] = {"ingest": "collect", "publish": "operate"}
+"""What a peer of each socket must be allowed to do, by the socket's domain of ZAP."""
+_MOST_LOGGED: Final = 20
+
+
+class CurveServer:
+    """Answers ZeroMQ's questions of who may connect. ``run`` has to go on as long as the sockets are open.
+
+    Args:
+        context: of the sockets.
+        key: file of our secret key.
+        principals: who may connect.
+        count: called with the domain for each peer that is refused.
+
+    Raises:
+        ConfigError: the key cannot be read.
+    """
+
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        key: Path,
+        principals: PrincipalsFile,
+        count: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._path = key
+        self._pair = read_pair(key)
+        self._principals = principals
+        self._count = count
+        self._refused = 0
+        self._authenticator = zmq.auth.Authenticator(context)
+        for domain in _PERMISSION:
+            self._authenticator.configure_curve_callback(domain, self)
+        self._authenticator.start()
+
+    def secure(self, socket: zmq.Socket[Any], domain: str) -> None:
+        """Has a socket use our key from its next ``bind`` on; without an answer of ours nobody connects."""
+        socket.setsockopt(zmq.CURVE_SERVER, 1)
+        socket.setsockopt(zmq.CURVE_PUBLICKEY, self._pair.public)
+        socket.setsockopt(zmq.CURVE_SECRETKEY, self._pair.secret)
+        socket.setsockopt(zmq.ZAP_DOMAIN, domain.encode())
+        socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
+
+    def keys_of_ours(self) -> ClientKeys:
+        """Returns keys for a collector in this process, which may connect from now on."""
+        public, secret = zmq.curve_keypair()
+        self._principals.admit(Principal(name="(this process)", key=public.decode(), may=frozenset({"collect"})))
+        return ClientKeys(KeyPair(public, secret), self._pair.public)
+
+    def renew(self) -> bool:
+        """Reads our key again; tells whether it is another one, for which sockets have to be bound anew."""
+        try:
+            pair = read_pair(self._path)
+        except ConfigError as error:
+            _log.error("%s; the key of before is used", error)
+            return False
+        if pair == self._pair:
+            return False
+        _log.warning("%s was read again: the aggregator has another key", self._path)
+        self._pair = pair
+        return True
+
+    def callback(self, domain: str, key: bytes) -> bool:
+        """Tells ZeroMQ whether who has this public key may connect to a socket."""
+        principal = self._principals.with_key(key.decode(errors="replace"))
+        if principal is not None and principal.allows(_PERMISSION[domain]):
+            return True
+        self._count(domain)
+        self._refused += 1
+        if self._refused <= _MOST_LOGGED:
+            who = "an unknown key" if principal is None else f"{principal.name!r}, who may not {_PERMISSION[domain]}"
+            _log.warning("%s: refused %s", domain, who)
+        return False
+
+    async def run(self) -> None:
+        """Answers until cancelled."""
+        poller = zmq.asyncio.Poller()
+        poller.register(self._authenticator.zap_socket, zmq.POLLIN)
+        while True:
+            await poller.poll()
+            await self._authenticator.handle_zap_message(self._authenticator.zap_socket.recv_multipart())
+
+    def close(self) -> None:
+        """Lets nobody connect any more."""
+        self._authenticator.stop()
+
+
+def principal_of(frame: zmq.Frame, principals: PrincipalsFile) -> Principal | None:
+    """Returns whose message a frame is of, if that one may still send."""
+    try:
+        key = frame.get("User-Id")
+    except zmq.ZMQError:
+        return None
+    found = principals.with_key(str(key))
+    return found if found is not None and found.allows("collect") else None

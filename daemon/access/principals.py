@@ -1,0 +1,183 @@
+"""The list of who may connect: a TOML file of keys, tokens and permissions, read again when it changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from ...events import ConfigError
+from ...events.curve import is_public_key
+from ...events.files import read_text
+
+_log = logging.getLogger(__name__)
+Permission = Literal["collect", "read", "metrics", "operate"]
+PERMISSIONS: Final[dict[Permission, str]] = {
+    "collect": "send streams of events",
+    "read": "see jobs over HTTP: one's own, or all where access.visibility is all",
+    "metrics": "read /metrics",
+    "operate": "see all jobs over HTTP, and subscribe",
+}
+_HEAD: Final = "# Who may connect. `iotide keys` writes this file anew; comments are not kept.\n"
+
+
+class Principal(BaseModel):
+    """One who may connect."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1, max_length=200)
+    key: str | None = None
+    """Public key of CURVE, 40 characters of Z85."""
+    token_sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+    """Of the token that is said over HTTP."""
+    user: str = Field("", max_length=200)
+    """User whom streams are of, whatever they say, and whose jobs are seen; "": a node's, which speaks for all."""
+    may: frozenset[Permission]
+
+    @field_validator("key")
+    @classmethod
+    def _key_of_curve(cls, key: str | None) -> str | None:
+        if key is not None and not is_public_key(key):
+            raise ValueError("a public key has 40 characters of Z85")
+        return key
+
+    def allows(self, permission: Permission) -> bool:
+        """Tells whether this one may do something; who operates reads, too."""
+        return permission in self.may or (permission in ("read", "metrics") and "operate" in self.may)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    principal: list[Principal] = []
+
+
+class Principals:
+    """Those of a file, by key and by token.
+
+    Args:
+        listed: with one name, key or token each.
+
+    Raises:
+        ConfigError: two have the same name, key or token.
+    """
+
+    def __init__(self, listed: Iterable[Principal]) -> None:
+        self.listed = tuple(listed)
+        if twice := [name for name, times in Counter(each.name for each in self.listed).items() if times > 1]:
+            raise ConfigError(f"two principals are called {twice[0]!r}")
+        self._by_key = _indexed("key", {each.name: each.key for each in self.listed}, self.listed)
+        self._by_token = _indexed("token", {each.name: each.token_sha256 for each in self.listed}, self.listed)
+
+    def with_key(self, key: str) -> Principal | None:
+        """Returns whose key of CURVE it is."""
+        return self._by_key.get(key)
+
+    def with_token(self, token: str) -> Principal | None:
+        """Returns whose token it is."""
+        return self._by_token.get(digest(token))
+
+
+class PrincipalsFile:
+    """A file of principals and what it holds now.
+
+    Raises:
+        ConfigError: it cannot be read, or holds something else.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen = _mark(path)
+        self._ours: dict[str, Principal] = {}
+        self.now = read_principals(path)
+
+    def with_key(self, key: str) -> Principal | None:
+        """Returns whose key of CURVE it is."""
+        return self._ours.get(key) or self.now.with_key(key)
+
+    def admit(self, ours: Principal) -> None:
+        """Lets a part of this process connect, which no file names."""
+        if ours.key is not None:
+            self._ours[ours.key] = ours
+
+    def renew(self) -> bool:
+        """Reads the file again if it has changed; tells whether others may connect now. What is wrong is logged."""
+        if (mark := _mark(self._path)) == self._seen:
+            return False
+        self._seen = mark
+        try:
+            self.now = read_principals(self._path)
+        except ConfigError as error:
+            _log.error("%s; who could connect before still can", error)
+            return False
+        _log.warning("%s was read again: %d may connect", self._path, len(self.now.listed))
+        return True
+
+
+def digest(token: str) -> str:
+    """Returns what is kept of a token."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def read_principals(path: Path) -> Principals:
+    """Reads a file.
+
+    Raises:
+        ConfigError: it cannot be read, or holds something else; the text says where.
+    """
+    try:
+        return Principals(_File.model_validate(tomllib.loads(read_text(path))).principal)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
+        raise ConfigError(f"{path}: {wrong}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def as_toml(listed: Iterable[Principal]) -> str:
+    """Returns the text of a file."""
+    return _HEAD + "".join(f"\n[[principal]]\n{_entry(each)}" for each in listed)
+
+
+def _entry(principal: Principal) -> str:
+    values = {
+        "name": principal.name,
+        "user": principal.user,
+        "key": principal.key,
+        "token_sha256": principal.token_sha256,
+    }
+    lines = [f"{name} = {_quoted(value)}\n" for name, value in values.items() if value]
+    return "".join(lines) + f"may = [{', '.join(_quoted(each) for each in sorted(principal.may))}]\n"
+
+
+def _quoted(text: str) -> str:
+    """Returns a text as a basic string of TOML, which knows the escapes of JSON and takes no DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _indexed(what: str, values: Mapping[str, str | None], listed: Iterable[Principal]) -> dict[str, Principal]:
+    found: dict[str, Principal] = {}
+    for each in listed:
+        if (value := values[each.name]) is not None:
+            if value in found:
+                raise ConfigError(f"{found[value].name!r} and {each.name!r} have one {what}")
+            found[value] = each
+    return found
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size

@@ -1,0 +1,110 @@
+"""Who asks: a user whom the system names over a Unix socket, or who says a token."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import pwd
+from typing import TYPE_CHECKING, Any, Final
+
+from ...access.access import Access
+from ...access.viewer import ANYONE, Viewer, viewer, viewer_of, viewer_of_user
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+_OPEN: Final = frozenset({"/healthz", "/readyz"})
+_SAFE: Final = frozenset({"GET", "HEAD"})
+_MOST_HEADER: Final = 1024
+_CHALLENGE: Final = (b"www-authenticate", b'Basic realm="iotide", charset="UTF-8"')
+UID: Final = "iotide.uid"
+"""What the state of a request names the user id of a peer over a Unix socket."""
+
+
+class Authentication:
+    """Lets requests through of those who may ask, and has the application know who asks.
+
+    A browser says the token as the password of any user name (Basic), a program as ``Authorization: Bearer TOKEN``.
+    Health is told to everybody.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request, or hands it on."""
+        if scope["type"] != "http" or scope["path"] in _OPEN:
+            await self._app(scope, receive, send)
+            return
+        asking = self._who(scope)
+        if asking is None:
+            self._access.count("http")
+            await _answer(send, 401, "who asks is not known", "a token of access.principals", [_CHALLENGE])
+        elif (lacking := _lacking(scope, asking)) is not None:
+            self._access.count("http_permission")
+            await _answer(send, 403, f"{asking.name!r} may not do that", f"the permission {lacking}", [])
+        else:
+            before = viewer.set(asking)
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                viewer.reset(before)
+
+    def _who(self, scope: Scope) -> Viewer | None:
+        settings = self._access.settings
+        own = settings.visibility == "own"
+        uid = scope.get("state", {}).get(UID)
+        if uid is not None:
+            user = _name_of(uid)
+            is_operator = uid in (0, os.geteuid()) or user in settings.operators
+            return viewer_of_user(user, is_operator=is_operator, own=own)
+        if self._access.principals is None:
+            return None if own else ANYONE
+        token = _token(scope["headers"])
+        principal = self._access.principals.now.with_token(token) if token else None
+        return None if principal is None else viewer_of(principal, own=own)
+
+
+def _lacking(scope: Scope, asking: Viewer) -> str | None:
+    """Returns the permission that would be needed, if it is not there."""
+    if scope["path"] == "/metrics":
+        return None if asking.may_scrape else "metrics"
+    if scope["method"] not in _SAFE:
+        return None if asking.may_operate else "operate"
+    return None if asking.may_read else "read"
+
+
+def _token(headers: list[tuple[bytes, bytes]]) -> str:
+    for name, value in headers:
+        if name == b"authorization" and len(value) <= _MOST_HEADER:
+            scheme, _, rest = value.decode("latin-1").partition(" ")
+            if scheme.lower() == "bearer":
+                return rest.strip()
+            if scheme.lower() == "basic":
+                return _password(rest.strip())
+    return ""
+
+
+def _password(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+
+
+def _name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"#{uid}"
+
+
+async def _answer(send: Send, status: int, error: str, expected: str, headers: list[Any]) -> None:
+    body = json.dumps({"error": error, "expected": expected}).encode()
+    kind = (b"content-type", b"application/json")
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status, "headers": [kind, length, *headers]})
+    await send({"type": "http.response.body", "body": body})

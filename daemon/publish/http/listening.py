@@ -1,0 +1,131 @@
+"""Where HTTP listens, and the certificate that it shows."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import ssl
+import stat
+from pathlib import Path
+from typing import Final
+
+from ....events import ConfigError
+from ....events.endpoints import check_address, is_loopback, private_files
+
+_log = logging.getLogger(__name__)
+_FOR_ALL: Final = 0o666
+
+
+def listen_on(address: str, *, is_remote_allowed: bool, scheme: str) -> tuple[socket.socket, str]:
+    """Binds a socket of TCP.
+
+    Returns:
+        The socket, and the URL with the port that the system chose.
+
+    Raises:
+        ConfigError: it cannot be bound, or others could connect.
+    """
+    host, port = check_address(address)
+    if not is_remote_allowed and not is_loopback(host):
+        raise ConfigError(
+            f"{address} is not loopback: HTTP is refused there without access.certificate and access.principals, "
+            "unless allow_remote is set"
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"cannot listen on {address}: {error.strerror}") from None
+    shown = f"[{host}]" if family == socket.AF_INET6 else host
+    return listener, f"{scheme}://{shown}:{listener.getsockname()[1]}"
+
+
+def listen_at(path: Path, *, for_all: bool) -> socket.socket:
+    """Binds a Unix socket; one that nobody listens on any more is replaced.
+
+    Args:
+        path: of its file.
+        for_all: whether other users of this machine may connect.
+
+    Raises:
+        ConfigError: it cannot be bound.
+    """
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if _is_left_over(path):
+            path.unlink()
+        with private_files():
+            listener.bind(str(path))
+        if for_all:
+            path.chmod(_FOR_ALL)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"cannot listen on unix:{path}: {error.strerror}") from None
+    return listener
+
+
+class Certificate:
+    """A certificate and its key, read again when they change.
+
+    Raises:
+        ConfigError: they cannot be used.
+    """
+
+    def __init__(self, chain: Path, key: Path | None) -> None:
+        self._chain, self._key = chain, key
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self._seen = self._mark()
+        try:
+            self._load(self.context)
+        except (OSError, ValueError) as error:  # OSError: of ssl, too
+            raise ConfigError(f"access.certificate = {chain}: {getattr(error, 'strerror', None) or error}") from None
+
+    def renew(self) -> None:
+        """Reads the files again if they have changed; what is wrong with them is logged, and the old are used."""
+        if (mark := self._mark()) == self._seen:
+            return
+        self._seen = mark
+        try:
+            self._load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))  # half a pair would spoil the one in use
+            self._load(self.context)
+        except (OSError, ValueError) as error:
+            _log.error("%s: %s; the certificate of before is used", self._chain, error)
+        else:
+            _log.warning("%s was read again", self._chain)
+
+    def _load(self, context: ssl.SSLContext) -> None:
+        context.load_cert_chain(self._chain, self._key, password=_no_password)
+
+    def _mark(self) -> list[tuple[int, int]]:
+        marks = []
+        for path in (self._chain, self._key):
+            with contextlib.suppress(OSError):
+                if path is not None:
+                    marks.append((path.stat().st_ino, path.stat().st_mtime_ns))
+        return marks
+
+
+def _no_password() -> str:
+    raise ValueError("the key has a password, which nobody is there to type")
+
+
+def _is_left_over(path: Path) -> bool:
+    """Tells whether there is a socket on which nobody listens."""
+    try:
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            return False
+    except FileNotFoundError:
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            return True
+        except OSError:
+            return False
+    return False

@@ -1,0 +1,398 @@
+"""Who may connect to an aggregator, and what they see: real sockets, keys, certificates and users."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+import zmq
+import zmq.asyncio
+from iotide.clients.subscriber import AsyncJobSubscriber, AsyncSubscriber
+from iotide.daemon.access.access import REFUSED
+from iotide.daemon.server import Server
+from iotide.events import ConfigError, StreamInfo
+from iotide.events.curve import make_keys
+from iotide.events.wire import Hello, encode
+from support.principals import Listed, client_keys, collector_keys
+from support.programs import need
+from support.serving import Fed, feeding, serving
+from support.waiting import DEADLINE_S
+
+ROUTES = ("", "/prediction", "/signal", "/dfg", "/layers", "/rank", "/culprits", "/filesystems")
+
+
+async def until(condition: Callable[[], object], what: str = "the condition") -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def fed(stream: str, job: str, **facts: object) -> Fed:
+    source = Fed()
+    source.open(stream, job, **facts)
+    source.periodic(stream)
+    return source
+
+
+def has_events(server: Server, job: str) -> bool:
+    session = server.aggregator.jobs.get(job)
+    return session is not None and session.totals.events > 0
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Listed:
+    return Listed(tmp_path)
+
+
+async def test_collector_with_a_listed_key_ships_and_others_do_not(listed: Listed) -> None:
+    known, reader = listed.key("node", "collect"), listed.key("reader", "read")
+    async with serving(access=listed.settings()) as server:
+        counters = server.aggregator.counters
+        async with (
+            feeding(server, fed("a", "known"), **collector_keys(known)) as shipped,
+            feeding(server, fed("b", "unknown"), **collector_keys(listed.stranger())),
+            feeding(server, fed("c", "forbidden"), **collector_keys(reader)),
+            feeding(server, fed("d", "plain")),
+        ):
+            await until(lambda: has_events(server, "known"))
+            await until(lambda: counters[f"{REFUSED}ingest"] >= 2)
+            await until(lambda: shipped.silence_s is not None)
+            assert set(server.aggregator.jobs) == {"known"}
+
+
+async def test_streams_are_of_the_user_of_the_key_whatever_they_say(listed: Listed) -> None:
+    alice = listed.key("alice", "collect", user="alice")
+    async with serving(access=listed.settings()) as server:
+        source = fed("a", "4711", user="root")
+        async with feeding(server, source, **collector_keys(alice)):
+            await until(lambda: has_events(server, "4711"))
+            assert server.aggregator.jobs["4711"].user == "alice"
+            assert {info.user for info in server.aggregator.jobs["4711"].infos.values()} == {"alice"}
+
+
+async def test_stream_in_a_job_of_another_user_is_a_job_of_its_own(listed: Listed) -> None:
+    alice, bob = (listed.key(name, "collect", user=name) for name in ("alice", "bob"))
+    async with (
+        serving(access=listed.settings()) as server,
+        feeding(server, fed("a", "4711"), **collector_keys(alice)),
+    ):
+        await until(lambda: has_events(server, "4711"))
+        before = server.aggregator.jobs["4711"].totals.events
+        liar = fed("b", "4711", user="alice")
+        liar.lose("b", {"events_dropped:ring_full": 5})
+        async with feeding(server, liar, **collector_keys(bob)):
+            await until(lambda: has_events(server, "4711@bob"))
+        hers = server.aggregator.jobs["4711"]
+        assert (hers.totals.events, hers.losses.total) == (before, {})
+        assert server.aggregator.jobs["4711@bob"].user == "bob"
+        assert server.aggregator.counters[f"{REFUSED}job_of_another"]
+
+
+async def test_revoked_key_is_cut_off_while_others_go_on(listed: Listed) -> None:
+    kept, gone = listed.key("kept", "collect"), listed.key("gone", "collect")
+    async with serving(access=listed.settings()) as server:
+        one, other = fed("a", "kept"), fed("b", "gone")
+        async with feeding(server, one, **collector_keys(kept)), feeding(server, other, **collector_keys(gone)):
+            await until(lambda: has_events(server, "kept") and has_events(server, "gone"))
+            listed.revoke("gone")
+            await until(lambda: server.aggregator.counters[f"{REFUSED}ingest"] > 0, "the revoked one is refused")
+            before = {job: server.aggregator.jobs[job].totals.events for job in ("kept", "gone")}
+            other.periodic("b")
+            one.periodic("a")
+            await until(lambda: server.aggregator.jobs["kept"].totals.events > before["kept"])
+            assert server.aggregator.jobs["gone"].totals.events == before["gone"]
+
+
+async def test_message_of_a_connection_whose_key_was_revoked_is_refused(listed: Listed) -> None:
+    """What is on its way when the list changes comes from a connection that was let in."""
+    secret, public = listed.key("gone", "collect")
+    async with serving(access=listed.settings()) as server:
+        context = zmq.asyncio.Context()
+        dealer = context.socket(zmq.DEALER)
+        dealer.linger = 0
+        client_keys((secret, public)).secure(dealer)
+        dealer.connect(server.ingest_endpoint)
+        await dealer.send_multipart(encode(Hello(collector="c", stream="s", info=StreamInfo(job="j", source="test"))))
+        await until(lambda: "j" in server.aggregator.jobs)
+        assert server.access.principals is not None
+        listed.revoke("gone")
+        server.access.principals.renew()
+        await dealer.send_multipart(encode(Hello(collector="c", stream="t", info=StreamInfo(job="k", source="test"))))
+        async with asyncio.timeout(DEADLINE_S):
+            assert b"may not send any more" in (await dealer.recv_multipart())[0]
+        assert "k" not in server.aggregator.jobs
+        dealer.close()
+        context.term()
+
+
+async def test_aggregator_and_collector_take_another_key_without_a_restart(listed: Listed, tmp_path: Path) -> None:
+    keys = listed.key("node", "collect")
+    async with serving(access=listed.settings()) as server:
+        source = fed("a", "job")
+        quick = {"away_after_s": 0.3, "heartbeat_s": 0.1}
+        async with feeding(server, source, **collector_keys(keys), **quick):
+            await until(lambda: has_events(server, "job"))
+            before = server.aggregator.jobs["job"].totals.events
+            (tmp_path / "next").mkdir()
+            public, secret = make_keys(tmp_path / "next", "aggregator")
+            public.replace(listed.public)
+            secret.replace(listed.secret)
+            source.periodic("a")
+            await until(lambda: server.aggregator.jobs["job"].totals.events == 2 * before, "both have the new key")
+            assert server.aggregator.jobs["job"].losses.total == {}
+
+
+async def test_list_that_is_broken_leaves_the_one_before(listed: Listed, caplog: pytest.LogCaptureFixture) -> None:
+    keys = listed.key("node", "collect")
+    async with serving(access=listed.settings()) as server:
+        listed.path.write_text("[[principal]]\nname = 5\n")
+        await until(lambda: "who could connect before still can" in caplog.text)
+        async with feeding(server, fed("a", "job"), **collector_keys(keys)):
+            await until(lambda: has_events(server, "job"))
+
+
+async def test_subscribing_needs_the_permission_to_operate(listed: Listed) -> None:
+    node = listed.key("node", "collect")
+    operator, alice = listed.key("operator", "operate"), listed.key("alice", "read", user="alice")
+    async with serving(access=listed.settings()) as server, feeding(server, fed("a", "job"), **collector_keys(node)):
+        assert server.publish_endpoint is not None
+        async with AsyncSubscriber(server.publish_endpoint, keys=client_keys(operator), timeout_s=DEADLINE_S) as news:
+            assert (await news.receive()).job == "job"
+        refused = server.aggregator.counters[f"{REFUSED}publish"]
+        async with AsyncJobSubscriber(server.publish_endpoint, keys=client_keys(alice)):
+            await until(lambda: server.aggregator.counters[f"{REFUSED}publish"] > refused)
+
+
+async def test_user_sees_own_jobs_alone_on_every_route(listed: Listed) -> None:
+    node = listed.key("node", "collect")
+    alice = listed.token("alice", "read", user="alice")
+    operator, prometheus = listed.token("operator", "operate"), listed.token("prometheus", "metrics")
+    async with serving(access=listed.settings(visibility="own")) as server:
+        hers, his = fed("a", "hers", user="alice"), fed("b", "his", user="bob")
+        async with feeding(server, hers, his, **collector_keys(node)):
+            await until(lambda: has_events(server, "hers") and has_events(server, "his"))
+            await until(lambda: server.aggregator.jobs["hers"].prediction is not None)
+            await until(lambda: server.aggregator.jobs["his"].prediction is not None)
+            async with httpx.AsyncClient(base_url=str(server.http_url), timeout=DEADLINE_S) as http:
+                seen = (await http.get("/api/v1/jobs", headers=alice)).json()["jobs"]
+                assert [job["job"] for job in seen] == ["hers"]
+                assert len((await http.get("/api/v1/jobs", headers=operator)).json()["jobs"]) == 2
+                for route in ROUTES:
+                    assert (await http.get(f"/api/v1/jobs/hers{route}", headers=alice)).status_code == 200, route
+                    hidden = await http.get(f"/api/v1/jobs/his{route}", headers=alice)
+                    missing = await http.get(f"/api/v1/jobs/none{route}", headers=alice)
+                    assert (hidden.status_code, hidden.text) == (404, missing.text.replace("none", "his")), route
+                    assert (await http.get(f"/api/v1/jobs/his{route}", headers=operator)).status_code == 200, route
+                compared = await http.get("/api/v1/jobs/hers/dfg?versus=his", headers=alice)
+                assert compared.status_code == 404
+                assert "his" not in (await http.get("/api/v1/rank", headers=alice)).text
+                assert "his" not in (await http.get("/api/v1/jobs/hers/culprits", headers=alice)).text
+                for route in ("contention", "filesystems", "alerts"):
+                    assert (await http.get(f"/api/v1/{route}", headers=alice)).status_code == 403
+                assert (await http.get("/metrics", headers=alice)).status_code == 403
+                assert 'job_id="his"' in (await http.get("/metrics", headers=prometheus)).text
+                assert (await http.get("/api/v1/jobs", headers=prometheus)).status_code == 403
+
+
+async def test_page_that_was_drawn_for_an_operator_is_not_shown_to_others(listed: Listed) -> None:
+    from iotide.clients.live_pages import LivePages
+
+    node, alice = listed.key("node", "collect"), listed.token("alice", "read", user="alice")
+    operator = listed.token("operator", "operate")
+    async with serving(pages=LivePages(), access=listed.settings(visibility="own")) as server:
+        hers, his = fed("a", "hers", user="alice"), fed("b", "his", user="bob")
+        async with feeding(server, hers, his, **collector_keys(node)):
+            await until(lambda: has_events(server, "hers") and has_events(server, "his"))
+            async with httpx.AsyncClient(base_url=str(server.http_url), timeout=DEADLINE_S) as http:
+                for path in ("/jobs/his/dfg", "/jobs/his/layers", "/jobs/hers/dfg?versus=his"):
+                    assert (await http.get(path, headers=operator)).status_code == 200
+                    assert (await http.get(path, headers=alice)).status_code == 404
+                assert (await http.get("/jobs/hers/dfg", headers=alice)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer wrong",
+        "Basic",
+        "Basic !!",
+        "Basic YWxpY2U6d3Jvbmc=",
+        "Digest x",
+        "Bearer " + "x" * 2000,
+    ],
+)
+async def test_who_says_no_listed_token_is_asked_for_one(listed: Listed, header: str | None) -> None:
+    listed.token("alice", "read", user="alice")
+    async with serving(access=listed.settings()) as server, httpx.AsyncClient(base_url=str(server.http_url)) as http:
+        headers = {} if header is None else {"authorization": header}
+        for path in ("/api/v1/jobs", "/metrics", "/api/v1/openapi.json", "/jobs/x/dfg", "/nothing"):
+            answer = await http.get(path, headers=headers)
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"].startswith("Basic")
+        for path in ("/healthz", "/readyz"):
+            assert (await http.get(path, headers=headers)).status_code in (200, 503)
+
+
+async def test_browser_says_the_token_as_password(listed: Listed) -> None:
+    listed.token("alice", "read", user="alice")
+    async with (
+        serving(access=listed.settings()) as server,
+        httpx.AsyncClient(base_url=str(server.http_url), auth=("any", "token of alice")) as http,
+    ):
+        assert (await http.get("/api/v1/jobs")).status_code == 200
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    chain, key = folder / "cert.pem", folder / "cert.key"
+    subprocess.run(
+        [need("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+         "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+         "-keyout", key, "-out", chain],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    return chain, key
+
+
+async def test_https_answers_and_takes_another_certificate(listed: Listed, tmp_path: Path) -> None:
+    chain, key = certificate(tmp_path)
+    alice = listed.token("alice", "read", user="alice")
+    async with serving(access=listed.settings(certificate=chain, certificate_key=key)) as server:
+        assert server.http_url is not None
+        assert server.http_url.startswith("https://")
+        trust = ssl.create_default_context(cafile=str(chain))
+        async with httpx.AsyncClient(base_url=server.http_url, verify=trust) as http:
+            assert (await http.get("/api/v1/jobs", headers=alice)).status_code == 200
+        assert server.http is not None
+        (tmp_path / "next").mkdir()
+        for new, old in zip(certificate(tmp_path / "next"), (chain, key), strict=True):
+            new.replace(old)
+        server.http.renew()
+        trust = ssl.create_default_context(cafile=str(chain))
+        async with httpx.AsyncClient(base_url=server.http_url, verify=trust) as http:
+            assert (await http.get("/api/v1/jobs", headers=alice)).status_code == 200
+
+
+async def test_connection_that_speaks_no_tls_costs_itself(listed: Listed, tmp_path: Path) -> None:
+    chain, key = certificate(tmp_path)
+    access = listed.settings(certificate=chain, certificate_key=key)
+    async with serving(access=access, http_limits={"header_timeout_s": 0.2}) as server:
+        assert server.http_url is not None
+        address = ("127.0.0.1", int(server.http_url.rpartition(":")[2]))
+        with socket.create_connection(address) as plain, socket.create_connection(address) as silent:
+            plain.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            await until(lambda: server.aggregator.counters["http_timeouts"] > 0)
+            assert silent
+        trust = ssl.create_default_context(cafile=str(chain))
+        async with httpx.AsyncClient(base_url=server.http_url, verify=trust) as http:
+            assert (await http.get("/healthz")).status_code == 200
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+async def test_unix_socket_is_private_unless_users_see_their_own(tmp_path: Path, is_own: bool) -> None:
+    path = tmp_path / "http.sock"
+    visibility = "own" if is_own else "all"
+    async with serving(http=f"unix:{path}", access={"visibility": visibility}):
+        assert path.stat().st_mode & 0o077 == (0o066 if is_own else 0)
+        transport = httpx.AsyncHTTPTransport(uds=str(path))
+        async with httpx.AsyncClient(transport=transport, base_url="http://iotide") as http:
+            assert (await http.get("/metrics")).status_code == 200  # whose daemon it is operates it
+    assert not path.exists()
+
+
+_ASK = """
+import http.client, json, socket, sys
+def asked(path):
+    connection = http.client.HTTPConnection("iotide")
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect(sys.argv[1])
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+print(json.dumps([asked(path) for path in sys.argv[2:]]))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+async def test_another_user_of_the_machine_sees_what_is_of_that_user(tmp_path: Path) -> None:
+    path = Path("/tmp") / f"iotide-{os.getpid()}-{tmp_path.name}.sock"  # a folder that the other user may enter
+    async with serving(http=f"unix:{path}", access={"visibility": "own"}) as server:
+        hers, his = fed("a", "hers", user="root"), fed("b", "his", user="nobody")
+        async with feeding(server, hers, his):
+            await until(lambda: has_events(server, "hers") and has_events(server, "his"))
+            paths = ["/api/v1/jobs", "/api/v1/jobs/hers", "/api/v1/jobs/his", "/metrics", "/api/v1/alerts"]
+            asking = await asyncio.create_subprocess_exec(
+                "/usr/bin/env", "python3", "-c", _ASK, str(path), *paths,
+                stdout=subprocess.PIPE, user="nobody", group="nogroup", extra_groups=[], cwd="/",
+                env={"PATH": "/usr/bin:/bin"},
+            )  # fmt: skip
+            out, _ = await asking.communicate()
+            answers = json.loads(out)
+            assert [status for status, _ in answers] == [200, 404, 200, 403, 403]
+            assert [job["job"] for job in json.loads(answers[0][1])["jobs"]] == ["his"]
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"access": {"key": "none.key_secret"}}, "access.principals"),
+        ({"access": {"principals": "none.toml"}}, "none.toml"),
+        ({"http": "0.0.0.0:0", "access": {}}, "access.certificate"),
+        ({"http": "unix:"}, "a Unix socket's path"),
+        ({"http": "unix:/no/such/folder/http.sock"}, "cannot listen"),
+        ({"access": {"certificate": "a.pem"}}, "go together"),
+        ({"access": {"certificate": "a.pem", "certificate_key": "b.pem"}}, "access.certificate = a.pem"),
+        ({"ingest": "tcp://0.0.0.0:*"}, "access.key"),
+        ({"publish": "tcp://0.0.0.0:*"}, "access.key"),
+    ],
+)
+async def test_settings_that_would_not_do_are_refused(given: dict[str, object], wrong: str) -> None:
+    with pytest.raises(ConfigError, match=wrong):
+        async with serving(**given):
+            pass
+
+
+async def test_address_beyond_loopback_needs_no_further_permission_with_keys(listed: Listed) -> None:
+    node = listed.key("node", "collect")
+    options = {"ingest": "tcp://0.0.0.0:*", "publish": "tcp://0.0.0.0:*", "access": listed.settings()}
+    async with serving(**options) as server:
+        port = server.ingest_endpoint.rpartition(":")[2]
+        server.ingest_endpoint = f"tcp://127.0.0.1:{port}"
+        async with feeding(server, fed("a", "job"), **collector_keys(node)):
+            await until(lambda: has_events(server, "job"))
+
+
+def test_commands_make_keys_list_them_and_connect(tmp_path: Path) -> None:
+    """The whole way by the command line, as a new operator would go it."""
+    iotide = [sys.executable, "-m", "iotide"]
+
+    def said(*arguments: str | Path) -> str:
+        done = subprocess.run([*iotide, "keys", *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    said("new", "aggregator")
+    said("new", "node")
+    said("allow", "list.toml", "--name", "node", "--key", "node.key", "--may", "collect")
+    token = said("token", "list.toml", "--name", "me", "--may", "operate").strip()
+    assert [each["name"] for each in json.loads(said("list", "list.toml", "--json"))] == ["node", "me"]
+    assert token not in (tmp_path / "list.toml").read_text()
+    assert (tmp_path / "node.key_secret").stat().st_mode & 0o077 == 0
+    said("revoke", "list.toml", "me")
+    assert [each["name"] for each in json.loads(said("list", "list.toml", "--json"))] == ["node"]
+    again = subprocess.run([*iotide, "keys", "new", "node"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (again.returncode, again.stderr) == (
+        2,
+        "iotide: node.key is there already: remove it first, or choose another name\n",
+    )

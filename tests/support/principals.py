@@ -1,0 +1,64 @@
+"""Keys and tokens of peers, and the list of who may connect to an aggregator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from iotide.daemon.access.principals import Permission, Principal, as_toml, digest
+from iotide.events.curve import ClientKeys, make_keys, read_client_keys, read_public
+
+
+class Listed:
+    """An aggregator's pair of keys and its list, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "principals.toml"
+        self.path.touch()
+        self.listed: dict[str, Principal] = {}
+        self.public, self.secret = make_keys(folder, "aggregator")
+
+    def key(self, name: str, *may: Permission, user: str = "") -> tuple[Path, Path]:
+        """Makes keys that may connect; returns the files that their owner names."""
+        public, secret = make_keys(self.folder, name)
+        key = read_public(public).decode()
+        self._write(Principal(name=name, key=key, user=user, may=frozenset(may)))
+        return secret, self.public
+
+    def stranger(self) -> tuple[Path, Path]:
+        """Makes keys that nobody listed."""
+        return make_keys(self.folder, "stranger")[1], self.public
+
+    def token(self, name: str, *may: Permission, user: str = "") -> dict[str, str]:
+        """Lists a token; returns the header that says it."""
+        said = f"token of {name}"
+        self._write(Principal(name=name, token_sha256=digest(said), user=user, may=frozenset(may)))
+        return {"authorization": f"Bearer {said}"}
+
+    def revoke(self, name: str) -> None:
+        """Takes one from the list."""
+        del self.listed[name]
+        self._write()
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """Returns the settings of an aggregator that asks for keys and tokens."""
+        return {"key": self.secret, "principals": self.path} | more
+
+    def _write(self, *principals: Principal) -> None:
+        self.listed |= {each.name: each for each in principals}
+        written = self.path.with_suffix(".new")
+        written.write_text(as_toml(self.listed.values()))
+        written.replace(self.path)
+
+
+def collector_keys(keys: tuple[Path, Path]) -> dict[str, Path]:
+    """Returns the settings of a collector with keys."""
+    return {"key": keys[0], "server_key": keys[1]}
+
+
+def client_keys(keys: tuple[Path, Path]) -> ClientKeys:
+    """Returns what a subscriber is given."""
+    found = read_client_keys(*keys)
+    assert found is not None
+    return found
