@@ -32,6 +32,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "analyze": Entry("analyze", "Run one analyzer on finished traces, also one of your own."),
     "contention": Entry("contention", "Show who slows whom down, and which collisions are to come."),
     "simulate": Entry("simulate.command", "Simulate I/O scheduling policies on jobs; compare them."),
+    "schedule": Entry("schedule", "Share a file system's bandwidth among running jobs."),
     "replay": Entry("replay.command", "Send finished traces to an aggregator as if they ran now."),
     "archive": Entry("archive.command", "Store every call compressed; read, verify and convert it."),
     "watch": Entry("watch", "Print a line for each prediction of an aggregator."),

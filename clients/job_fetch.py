@@ -67,20 +67,22 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
         raise InputError(address, None, problem, _EXPECTED) from None
 
 
-def fetch_of_all(address: str, result: str, model: type[_M]) -> _M:
+def fetch_of_all(address: str, result: str, model: type[_M], **query: str) -> _M:
     """Returns a result of all jobs together as they are now.
 
     Args:
         address: ``http://HOST:PORT``, with or without the path of the API behind.
         result: the last part of its path in the API, such as ``rank``.
         model: what it is.
+        **query: what is asked for.
 
     Raises:
         InputError: the aggregator does not answer.
     """
     parts = urllib.parse.urlsplit(address)
+    asked = f"{result}?{urllib.parse.urlencode(query)}" if query else result
     try:
-        return model.model_validate_json(_get(f"{parts.scheme}://{parts.netloc}/api/v1/{result}"))
+        return model.model_validate_json(_get(f"{parts.scheme}://{parts.netloc}/api/v1/{asked}"))
     except (OSError, ValueError) as error:
         if isinstance(error, urllib.error.HTTPError):
             error.close()

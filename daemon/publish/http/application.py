@@ -18,6 +18,7 @@ from .analysis_routes import analysis_routes
 from .contention_routes import contention_routes
 from .job_access import JobAccess
 from .job_routes import detail_route, job_routes
+from .live_io_routes import live_io_routes
 from .page_routes import Pages, page_routes
 
 
@@ -77,6 +78,7 @@ def make_application(
     app.include_router(job_routes(access))
     app.include_router(analysis_routes(access))
     app.include_router(contention_routes(contention))
+    app.include_router(live_io_routes(access, contention))
     if pages is not None:
         app.include_router(page_routes(access, pages))
     app.include_router(detail_route(access))

@@ -1,0 +1,199 @@
+"""``iotide schedule``: shares a file system's bandwidth among running jobs."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from .common.grouped_help import SectionCommand, SectionOption
+from .common.rates import Rate
+
+if TYPE_CHECKING:
+    from ..clients.schedulers.backends.contract import Backend
+    from ..clients.schedulers.steering import Steering, Step
+
+_HELP = """Share the bandwidth of a file system among the running jobs of an aggregator, by what is predicted of them.
+
+URL is http://HOST:PORT of `iotide serve`. Each --interval the jobs that do I/O on --file-system are looked at, a policy
+says who gets how much, and a back end limits those that would take more. `iotide contention URL` lists file systems.
+
+\b
+Policies (docs/scheduling.md; `iotide simulate` says what each would do to your jobs):
+  fair-share, fcfs, set-10, lowest-yield, volume-first[:FAIRNESS]
+
+\b
+Back ends:
+  dry-run   prints what would be done [default]
+  cgroup    io.max of control groups, or blkio.throttle of version 1 (direct I/O only): --groups, --device
+  lustre    rules of the token bucket filter, jobs by their id: --lctl
+
+Nobody is limited while one job alone does I/O, while no job in I/O has a rhythm, while the capacity is not known, or
+while the aggregator does not answer; this is said. No job is ever stopped: --floor is left to each. A job of which
+calls were lost is left alone. At the end, also by SIGTERM, all limits are lifted.
+
+\b
+Examples:
+  iotide schedule http://127.0.0.1:9788 --file-system lustre:mgs@tcp:/scratch --policy set-10
+  iotide schedule http://127.0.0.1:9788 --file-system scratch --backend lustre --lctl /usr/sbin/lctl
+  iotide schedule http://127.0.0.1:9788 --file-system n7:/dev/sdb1 --backend cgroup --device /data \\
+      --groups '/sys/fs/cgroup/system.slice/slurmstepd.scope/job_{job}'
+  iotide schedule --once --json http://127.0.0.1:9788 --file-system scratch | jq .limits
+
+Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 a limit could not be lifted at the end, 2 bad usage,
+or with --once no answer.
+"""
+_where = partial(click.option, cls=SectionOption, section="What")
+_how = partial(click.option, cls=SectionOption, section="Back end")
+_run = partial(click.option, cls=SectionOption, section="Running", show_default=True)
+_BACKENDS: Final = ("dry-run", "cgroup", "lustre")
+
+
+@click.command("schedule", cls=SectionCommand, help=_HELP)
+@click.argument("url", metavar="URL")
+@_where("--file-system", required=True, metavar="NAME", help="Its identity, as `iotide contention` tells it.")
+@_where("--policy", "policy_name", default="volume-first", show_default=True, metavar="NAME", help="Who gets what.")
+@_where("--capacity", type=Rate(), metavar="BYTES/S", help="What it can move.  [default: what the aggregator knows]")
+@_how("--backend", type=click.Choice(_BACKENDS), default="dry-run", show_default=True, help="What limits jobs.")
+@_how("--groups", metavar="PATTERN", help="cgroup: folder of a job's group, with {job} for its name.")
+@_how("--device", metavar="PATH|MAJ:MIN", help="cgroup: a path on the file system, or its disk.")
+@_how(
+    "--lctl", type=click.Path(path_type=Path), metavar="PROGRAM", help="lustre: lctl, or what runs it on the servers."
+)
+@_how("--job-id", default="{job}", show_default=True, metavar="PATTERN", help="lustre: how its servers call a job.")
+@_how("--rpc", "rpc_bytes", type=Rate(), default="4194304", show_default=True, metavar="BYTES",
+      help="lustre: one RPC.")  # fmt: skip
+@_run("--interval", type=click.FloatRange(0.05, 3600), default=0.5, metavar="SECONDS", help="Time between looks.")
+@_run("--floor", type=click.FloatRange(0, 1, min_open=True), default=0.02, metavar="SHARE",
+      help="Of the capacity, which every job can take.")  # fmt: skip
+@_run("--stale", "newest_s", type=click.FloatRange(0.5, 3600), default=5.0, metavar="SECONDS",
+      help="Age from which on what the aggregator tells is no news.")  # fmt: skip
+@_run("--once", is_flag=True, help="Look once, apply nothing, and end.")
+@_run("--json", "as_json", is_flag=True, help="Print each decision as a line of JSON.")
+def command(
+    url: str,
+    file_system: str,
+    policy_name: str,
+    capacity: float | None,
+    backend: str,
+    groups: str | None,
+    device: str | None,
+    lctl: Path | None,
+    job_id: str,
+    rpc_bytes: float,
+    interval: float,
+    floor: float,
+    newest_s: float,
+    once: bool,
+    as_json: bool,
+) -> None:
+    """Schedules until a signal."""
+    from ..clients.job_fetch import fetch_of_all, is_address
+    from ..clients.schedulers.backends.dry_run import DryRun
+    from ..clients.schedulers.steering import Steering
+    from ..clients.schedulers.study import policy_named
+    from ..results.live_io import LiveIo
+
+    if not is_address(url):
+        raise click.UsageError(f"{url!r} is no address such as http://127.0.0.1:9788")
+    try:
+        _, policy = policy_named(policy_name)
+    except ValueError as error:
+        raise click.UsageError(f"--policy {error}") from None
+    chosen: Backend = DryRun() if once else _backend(backend, groups, device, lctl, job_id, rpc_bytes)
+
+    def ask() -> LiveIo:
+        return fetch_of_all(url, "live-io", LiveIo, file_system=file_system)
+
+    if once:
+        ask()  # without an answer it ends here
+    steering = Steering(ask, policy, chosen, capacity=capacity, floor=floor, newest_s=newest_s, clock=time.time)
+    if once:
+        _print(steering.step(), as_json, None)
+        return
+    sys.exit(_steer(steering, interval, as_json))
+
+
+def _steer(steering: Steering, interval: float, as_json: bool) -> int:
+    """Looks until a signal, and lifts all limits; returns the exit status."""
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    before: Step | None = None
+    try:
+        while not ended.is_set():
+            step = steering.step()
+            _print(step, as_json, before)
+            before = step
+            ended.wait(interval)
+    finally:
+        problems = steering.close()
+    for problem in problems:
+        click.echo(f"iotide: not lifted: {problem}", err=True)
+    return 1 if problems else 0
+
+
+def _print(step: Step, as_json: bool, before: Step | None) -> None:
+    """Prints a decision that differs from the one before, and problems that are new."""
+    decision = step.decision
+    if before is None or (decision.limits, decision.why) != (before.decision.limits, before.decision.why):
+        click.echo(json.dumps(_document(step)) if as_json else _line(step))
+    for problem in step.problems:
+        if before is None or problem not in before.problems:
+            click.echo(f"iotide: {problem}", err=True)
+
+
+def _document(step: Step) -> dict[str, object]:
+    decision = step.decision
+    limits = [{"job": each.job, "bytes_per_s": each.bytes_per_s, "share": each.weight} for each in decision.limits]
+    return {
+        "at_s": None if math.isnan(step.at_s) else step.at_s,
+        "jobs": step.jobs,
+        "in_io": decision.waiting,
+        "predicted": decision.predicted,
+        "capacity": step.capacity or None,
+        "limits": limits,
+        "why_none": decision.why,
+        "incomplete": list(step.incomplete),
+    }
+
+
+def _line(step: Step) -> str:
+    from ..clients.units import clock_text, rate_text
+
+    decision = step.decision
+    at = "--:--:--" if math.isnan(step.at_s) else clock_text(step.at_s)
+    if not decision.limits:
+        return f"{at}  {decision.waiting} of {step.jobs} jobs in I/O, no limit: {decision.why}"
+    told = ", ".join(f"{each.job} {rate_text(each.bytes_per_s)}" for each in decision.limits)
+    return f"{at}  {decision.waiting} of {step.jobs} jobs in I/O, at most: {told}"
+
+
+def _backend(
+    name: str, groups: str | None, device: str | None, lctl: Path | None, job_id: str, rpc_bytes: float
+) -> Backend:
+    from ..clients.schedulers.backends.dry_run import DryRun
+
+    if name == "cgroup":
+        from ..clients.schedulers.backends.cgroup import ControlGroups, device_of
+
+        if groups is None or device is None:
+            raise click.UsageError("--backend cgroup needs --groups and --device")
+        numbers = device.split(":")
+        is_number = len(numbers) == 2 and all(each.isdigit() for each in numbers)
+        return ControlGroups(groups, device if is_number else device_of(Path(device)))
+    if name == "lustre":
+        from ..clients.schedulers.backends.lustre_tbf import LustreTbf, lctl_runner
+
+        if lctl is None:
+            raise click.UsageError("--backend lustre needs --lctl")
+        return LustreTbf(lctl_runner(lctl), job_id, rpc_bytes)
+    return DryRun()

@@ -1,0 +1,1 @@
+"""What applies limits to jobs."""

@@ -1,0 +1,100 @@
+"""Limits by control groups: ``io.max`` of version 2, and ``blkio.throttle`` of version 1 (direct I/O only).
+
+Each job has a group already, as Slurm and systemd make them; its folder is named by a pattern. What was in force
+before is not kept: a group that has a limit from somebody else is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from ....events import ConfigError
+from ..limits import Limit
+from .contract import changed
+
+PLACE: Final = "{job}"
+_V2: Final = "io.max"
+_V1: Final = ("blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device")
+
+
+class ControlGroups:
+    """Writes limits into the groups of jobs on this host.
+
+    Args:
+        pattern: folder of a job's group, with ``{job}`` for its name.
+        device: of the file system, as MAJOR:MINOR.
+
+    Raises:
+        ConfigError: the pattern names no job, or its parent is no folder of control groups.
+    """
+
+    def __init__(self, pattern: str, device: str) -> None:
+        if PLACE not in pattern:
+            raise ConfigError(f"{pattern}: a pattern of groups has {PLACE} in it, such as .../slurm/job_{PLACE}")
+        self._pattern, self._device = pattern, device
+        self._held: dict[str, float] = {}
+
+    def apply(self, limits: Sequence[Limit]) -> list[str]:
+        """Has these limits hold and no others; a job without a group here is somewhere else, and skipped."""
+        fresh, gone = changed(self._held, limits)
+        problems = [problem for job in gone if (problem := self._lift(job))]
+        for limit in fresh:
+            folder = self._folder(limit.job)
+            if not folder.is_dir():
+                continue
+            try:
+                self._write(folder, str(max(1, round(limit.bytes_per_s))))
+            except OSError as error:
+                problems.append(f"{limit.job}: {folder}: {error.strerror}")
+            else:
+                self._held[limit.job] = limit.bytes_per_s
+        return problems
+
+    def clear(self) -> list[str]:
+        """Lifts all limits that were made here."""
+        return [problem for job in list(self._held) if (problem := self._lift(job))]
+
+    def _lift(self, job: str) -> str:
+        del self._held[job]
+        folder = self._folder(job)
+        try:
+            if folder.is_dir():  # else its job has ended
+                self._write(folder, None)
+        except OSError as error:
+            return f"{job}: {folder}: {error.strerror}"
+        return ""
+
+    def _folder(self, job: str) -> Path:
+        name = job.replace("/", "_")  # a job's name is no path
+        return Path(self._pattern.replace(PLACE, "_" if name in (".", "..") else name))
+
+    def _write(self, folder: Path, rate: str | None) -> None:
+        """Writes a limit of bytes/s for both directions; None for no limit."""
+        if (folder / _V2).exists():
+            told = rate or "max"
+            (folder / _V2).write_text(f"{self._device} rbps={told} wbps={told}\n")
+            return
+        for name in _V1:
+            (folder / name).write_text(f"{self._device} {rate or 0}\n")
+
+
+def device_of(path: Path) -> str:
+    """Returns MAJOR:MINOR of the disk that a path is on: of the whole disk, as partitions cannot be limited.
+
+    Raises:
+        ConfigError: there is no such path, or it is on no block device.
+    """
+    try:
+        number = path.stat().st_dev
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    told = f"{os.major(number)}:{os.minor(number)}"
+    sysfs = Path("/sys/dev/block") / told
+    if not sysfs.exists():
+        raise ConfigError(f"{path} is on no block device of this host ({told}), which control groups could limit")
+    if (sysfs / "partition").exists():
+        return (sysfs.resolve().parent / "dev").read_text().strip()
+    return told

@@ -1,0 +1,95 @@
+"""Limits by Lustre's token bucket filter: a rule for each job at the servers' network request scheduler.
+
+Rules are of the form that lctl-nrs_tbf(8) and the Lustre manual, section 34.6.5, describe: ``start NAME jobid={JOB}
+rate=N`` with a rate of RPCs a second. The servers must run ``nrs_policies="tbf jobid"``.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from ....events import ConfigError
+from ..limits import Limit
+from .contract import changed
+
+PARAMETER: Final = "ost.OSS.ost_io.nrs_tbf_rule"
+_JOB_ID: Final = re.compile(r"[A-Za-z0-9._@:+-]{1,31}")
+"""What Lustre takes as a job id: 31 letters, and none that its rules give a meaning."""
+_TIMEOUT_S: Final = 10.0
+
+
+class LustreTbf:
+    """Starts, changes and stops a rule for each job.
+
+    Args:
+        run: does one ``lctl`` command, given by its words; returns what went wrong, or "".
+        job_id: how Lustre's servers call a job, with ``{job}`` for its name (``jobid_var``).
+        rpc_bytes: bytes of one RPC (``max_pages_per_rpc``).
+    """
+
+    def __init__(self, run: Callable[[list[str]], str], job_id: str = "{job}", rpc_bytes: float = 4 << 20) -> None:
+        self._run, self._job_id, self._rpc_bytes = run, job_id, rpc_bytes
+        self._held: dict[str, float] = {}
+        self._rules: dict[str, str] = {}
+        self._made = 0
+
+    def apply(self, limits: Sequence[Limit]) -> list[str]:
+        """Has these limits hold and no others; a job that Lustre cannot name is said and skipped."""
+        fresh, gone = changed(self._held, limits)
+        problems = [problem for job in gone if (problem := self._stop(job))]
+        for limit in fresh:
+            rate = max(1, round(limit.bytes_per_s / self._rpc_bytes))
+            job_id = self._job_id.replace("{job}", limit.job)
+            if not _JOB_ID.fullmatch(job_id):
+                problems.append(f"{limit.job}: {job_id!r} is no job id of Lustre")
+                continue
+            if limit.job in self._rules:
+                problem = self._set(f"change {self._rules[limit.job]} rate={rate}")
+            else:
+                self._made += 1
+                name = f"iotide{self._made}"
+                problem = self._set(f"start {name} jobid={{{job_id}}} rate={rate}")
+                if not problem:
+                    self._rules[limit.job] = name
+            if problem:
+                problems.append(f"{limit.job}: {problem}")
+            else:
+                self._held[limit.job] = limit.bytes_per_s
+        return problems
+
+    def clear(self) -> list[str]:
+        """Stops all rules that were made here."""
+        return [problem for job in list(self._held) if (problem := self._stop(job))]
+
+    def _stop(self, job: str) -> str:
+        del self._held[job]
+        problem = self._set(f"stop {self._rules.pop(job)}")
+        return f"{job}: {problem}" if problem else ""
+
+    def _set(self, rule: str) -> str:
+        return self._run(["set_param", f"{PARAMETER}={rule}"])
+
+
+def lctl_runner(program: Path) -> Callable[[list[str]], str]:
+    """Returns what runs ``lctl``, or a program that runs it on all servers with the words that it is given.
+
+    Raises:
+        ConfigError: it is no program.
+    """
+    import shutil
+
+    if shutil.which(program) is None:
+        raise ConfigError(f"{program} is no program: name lctl, or a script that runs it on the servers")
+
+    def run(words: list[str]) -> str:
+        try:
+            done = subprocess.run([program, *words], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"{program}: {error}"
+        return "" if done.returncode == 0 else (done.stderr.strip() or f"{program} ended with {done.returncode}")
+
+    return run

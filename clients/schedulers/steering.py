@@ -1,0 +1,107 @@
+"""Looks at running jobs, asks a policy, and has a back end limit jobs: each step of ``iotide schedule``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...events import IotideError
+from ...results.contention import Capacity
+from ...results.live_io import LiveIo
+from .backends.contract import Backend
+from .limits import Decision, Limit, decide
+from .live_jobs import LiveJobs
+from .protocol import Policy
+
+_SUREST: Final = ("configured", "learnt")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one look came to.
+
+    Attributes:
+        at_s: Unix time, by the aggregator; NaN without an answer.
+        decision: what holds now.
+        jobs: how many use the file system.
+        incomplete: jobs of which too much was lost to say anything.
+        capacity: bytes/s; 0 where it is not known.
+        problems: what did not work.
+    """
+
+    at_s: float
+    decision: Decision
+    jobs: int = 0
+    incomplete: Sequence[str] = ()
+    capacity: float = 0.0
+    problems: Sequence[str] = ()
+
+
+class Steering:
+    """One file system, one policy, one back end.
+
+    Without news of the aggregator, without a known capacity, and without rhythms it steps aside: no limit holds.
+
+    Args:
+        ask: returns what jobs do now; raises an IotideError where there is no answer.
+        policy: who gets what.
+        backend: what limits jobs.
+        capacity: bytes/s of the file system; None for what the aggregator knows or has learnt.
+        floor: share of the capacity that each job has at least.
+        newest_s: age from which on what the aggregator tells is no news.
+        clock: Unix time.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[], LiveIo],
+        policy: Policy,
+        backend: Backend,
+        *,
+        capacity: float | None,
+        floor: float,
+        newest_s: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._ask, self._policy, self._backend = ask, policy, backend
+        self._given, self._floor, self._newest_s, self._clock = capacity, floor, newest_s, clock
+        self._jobs: LiveJobs | None = None
+        self._capacity = 0.0
+        self._limited: dict[str, float] = {}
+
+    def step(self) -> Step:
+        """Looks once."""
+        try:
+            live = self._ask()
+        except IotideError as error:
+            return self._aside(f"no news: {error}")
+        if abs(self._clock() - live.made_at_s) > self._newest_s:
+            return self._aside(f"the aggregator's clock or answer is {self._clock() - live.made_at_s:.1f} s off")
+        capacity = self._given or _known(live.capacity)
+        if capacity is None:
+            return self._aside("the file system's capacity is not known yet: give --capacity", live.made_at_s, live)
+        if self._jobs is None or abs(capacity - self._capacity) > capacity / 4:  # yields are counted anew
+            self._jobs, self._capacity = LiveJobs(capacity), capacity
+        seen = self._jobs.look(live, self._limited)
+        decision = decide(seen, self._policy, self._capacity, live.made_at_s, self._floor)
+        problems = self._hold(decision.limits)
+        return Step(live.made_at_s, decision, len(live.jobs), seen.incomplete, self._capacity, problems)
+
+    def close(self) -> list[str]:
+        """Has no limit hold; returns what did not work."""
+        self._limited = {}
+        return self._backend.clear()
+
+    def _hold(self, limits: Sequence[Limit]) -> list[str]:
+        self._limited = {limit.job: limit.bytes_per_s for limit in limits}
+        return self._backend.apply(limits)
+
+    def _aside(self, why: str, at_s: float = float("nan"), live: LiveIo | None = None) -> Step:
+        return Step(at_s, Decision((), why, 0, 0), 0 if live is None else len(live.jobs), problems=self._hold(()))
+
+
+def _known(capacity: Capacity) -> float | None:
+    if capacity.known in _SUREST and capacity.bytes_per_s is not None and capacity.bytes_per_s.value > 0:
+        return capacity.bytes_per_s.value
+    return None

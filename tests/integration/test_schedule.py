@@ -1,0 +1,92 @@
+"""``iotide schedule`` on real programs that write at once."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from support.commands import IOTIDE, Program, iotide, plain_environment
+from support.waiting import DEADLINE_S, wait_for
+
+WRITER = """
+import os, sys, time
+file, pause_s, calls = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+out = os.open(file, os.O_CREAT | os.O_WRONLY)
+while True:
+    for call in range(calls):
+        os.pwrite(out, b"x" * 65536, call * 65536)
+        time.sleep(0.01)
+    time.sleep(pause_s)
+"""
+
+
+def test_two_jobs_that_write_at_once_are_limited_and_freed(tmp_path: Path) -> None:
+    environment = plain_environment()
+    serve = [*IOTIDE, "serve", "--ingest", f"ipc://{tmp_path}/in", "--publish", "none", "--http", "127.0.0.1:0"]
+    running: list[Program[str]] = []
+    with Program(serve, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        url = re.findall(r"http (http://\S+),", server.stderr.readline())[0]
+        try:
+            for job, pause_s, calls in (("short", "0.4", "40"), ("long", "1.5", "150")):
+                gate = tmp_path / f"{job}.sock"
+                collect = [*IOTIDE, "collect", "--socket", str(gate), "--connect", f"ipc://{tmp_path}/in", "--job", job]
+                running.append(Program(collect, cwd=tmp_path, env=environment, text=True))
+                wait_for(gate.exists, what="the collector's socket")
+                told = iotide("collect", "--socket", gate, "--print-environment", cwd=tmp_path)
+                traced = environment | dict(word.split("=", 1) for word in told.stdout.split())
+                program = [sys.executable, "-c", WRITER, str(tmp_path / job), pause_s, calls]
+                running.append(Program(program, cwd=tmp_path, env=traced, text=True))
+                groups = tmp_path / "groups" / job
+                groups.mkdir(parents=True)
+                (groups / "io.max").touch()
+
+            def file_system() -> str | None:
+                found = iotide("contention", "--json", url, cwd=tmp_path)
+                known = json.loads(found.stdout)["file_systems"] if found.returncode == 0 else []
+                return max(known, key=lambda each: len(each["jobs"]))["file_system"] if known else None
+
+            name = wait_for(file_system, what="a file system")
+            schedule = [*IOTIDE, "schedule", url, "--file-system", name, "--json", "--interval", "0.1"]
+            schedule += ["--capacity", "8M", "--policy", "set-10", "--backend", "cgroup", "--device", "254:0"]
+            schedule += ["--groups", f"{tmp_path}/groups/{{job}}"]
+            with Program(schedule, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as scheduler:
+                assert scheduler.stdout is not None
+
+                def limited() -> set[str]:
+                    assert scheduler.stdout is not None
+                    return {limit["job"] for limit in json.loads(scheduler.stdout.readline())["limits"]}
+
+                wait_for(limited, what="a limit")
+                wait_for(lambda: any(path.read_text() for path in tmp_path.glob("groups/*/io.max")), what="its file")
+                scheduler.send_signal(signal.SIGTERM)
+                scheduler.communicate(timeout=DEADLINE_S)
+                assert scheduler.returncode == 0
+            left = {path.read_text() for path in tmp_path.glob("groups/*/io.max")}
+            assert left <= {"", "254:0 rbps=max wbps=max\n"}
+            once = iotide("schedule", url, "--file-system", name, "--once", cwd=tmp_path)
+            assert once.returncode == 0
+            assert "of 2 jobs in I/O" in once.stdout
+        finally:
+            for each in running:
+                each.kill()
+                each.wait()
+            server.send_signal(signal.SIGTERM)
+    assert server.returncode == 0
+
+
+def test_wrong_use_is_told(tmp_path: Path) -> None:
+    for words, told in (
+        (["nowhere", "--file-system", "x"], "no address"),
+        (["http://127.0.0.1:9", "--file-system", "x", "--once"], "no answer"),
+        (["http://127.0.0.1:9", "--file-system", "x", "--policy", "luck"], "expected one of"),
+        (["http://127.0.0.1:9", "--file-system", "x", "--backend", "cgroup"], "--groups and --device"),
+        (["http://127.0.0.1:9", "--file-system", "x", "--backend", "lustre"], "--lctl"),
+        (["http://127.0.0.1:9", "--file-system", "x", "--backend", "lustre", "--lctl", "/none"], "is no program"),
+    ):
+        done = iotide("schedule", *words, cwd=tmp_path)
+        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
