@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,9 +19,12 @@ from .listeners import Listeners
 if TYPE_CHECKING:
     from ..analyzers.contention.alerts import Alerts
     from ..analyzers.contention.loads import JobView
+    from ..analyzers.interaction.settings import InteractionSettings
+    from ..analyzers.interaction.tables import Tables
     from ..results.alerts import Alert, AlertList
     from ..results.contention import Contention
     from ..results.file_systems import JobFileSystems
+    from ..results.interaction import Ranking
     from ..results.models import JobSummary, Prediction
     from .aggregator import Aggregator
     from .jobs.session import JobSession
@@ -36,6 +39,8 @@ ALERTS: Final = "contention_alerts:"
 _RESOLVED: Final = 100
 _SHORTEST_S: Final = 5.0  # a job whose phases are asked for
 _SLICE_S: Final = 0.005
+_RANK_SHARE: Final = 0.01  # of a core, for ranking jobs by the files that they share
+_MOST_RANKED: Final = 32
 _AWAY_S: Final = 240.0  # Alertmanager holds an alert for four repetitions, a minute each
 _log = logging.getLogger(__name__)
 
@@ -65,6 +70,8 @@ class ContentionWatch:
         self.on_alerts: Listeners[Alert] = Listeners(aggregator.counters)
         self.notifier: Notifier | None = None
         self._file: AlertFile | None = None
+        self._ranking: Ranking | None = None
+        self._rank_at_s = 0.0
         self._to_write = asyncio.Event()
 
     def notify(self, settings: NotifySettings, origin: Callable[[], str]) -> None:
@@ -142,11 +149,15 @@ class ContentionWatch:
             now_s = self._aggregator.clock()
             copied = await self._copied(now_s)
             self.seconds += time.thread_time() - begun
+            shared = await self._shared() if len(copied) > 1 and time.monotonic() >= self._rank_at_s else None
 
             def work() -> Contention:
                 start = time.thread_time()
                 try:
-                    return contention_of([view_of(each) for each in copied], self._settings, now_s)
+                    if shared is not None:
+                        self._ranking = _ranked(shared, self._aggregator.settings.rank)
+                        self._rank_at_s = time.monotonic() + (time.thread_time() - start) / _RANK_SHARE
+                    return contention_of([view_of(each) for each in copied], self._settings, now_s, self._ranking)
                 finally:
                     self.seconds += time.thread_time() - start
 
@@ -187,6 +198,16 @@ class ContentionWatch:
     def _worth_a_look(self) -> bool:
         return self.latest is not None or bool(self.raised) or any(map(_has_phases, self._aggregator.jobs.values()))
 
+    async def _shared(self) -> list[Shared]:
+        from .jobs.culprits import shared_by
+
+        latest = sorted(filter(_has_phases, self._aggregator.jobs.values()), key=lambda session: -session.heard_at_s)
+        shared: list[Shared] = []
+        for session in latest[:_MOST_RANKED]:
+            shared += shared_by([session])
+            await asyncio.sleep(0)
+        return shared
+
     async def _copied(self, now_s: float) -> list[Copied]:
         sessions = sorted(self._aggregator.jobs.values(), key=lambda session: -session.heard_at_s)
         copied: list[Copied] = []
@@ -202,10 +223,18 @@ class ContentionWatch:
         return copied
 
 
+def _ranked(shared: list[Shared], settings: InteractionSettings) -> Ranking:
+    from ..analyzers.pipeline.job_interactions import rank_jobs
+
+    return rank_jobs(shared, settings)
+
+
 def _self(alert: Alert) -> Alert:
     return alert
 
 
+Shared = tuple[str, "Tables", Sequence[str]]
+"""What a job knows of who uses which file."""
 Copied = tuple["JobSummary", Callable[[], "JobFileSystems"], "Prediction | None"]
 """Results of a job, the phases as what makes them."""
 

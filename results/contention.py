@@ -54,6 +54,12 @@ class Culprit(Model):
     """Of the phases that it overlapped against those that nobody did."""
     p_value: float = Field(ge=0, le=1)
     """Probability of so much without it, over all pairs that were tested."""
+    files: list[str] = Field(default_factory=list)
+    """Through which both interact (one writes, the other reads or writes), at most ten."""
+    interactions: int = Field(0, ge=0)
+    """Through these files."""
+    rank: float = Field(0.0, ge=0)
+    """PageRank of the culprit among the jobs that interact with one another; 0 where it does with none."""
 
 
 class Slowdown(Model):
@@ -78,6 +84,27 @@ class Slowdown(Model):
     culprits: list[Culprit] = Field(default_factory=list)
     no_culprit: str = ""
     """Why nobody is named although the job is slowed down."""
+
+
+class FileUser(Model):
+    """A job that uses a file which others use, too."""
+
+    job: str
+    interactions: int = Field(ge=0)
+    """With others through the file: it writes what another has read or written, or reads what another has written."""
+
+
+class ContendedFile(Model):
+    """A file through which jobs interact that did I/O at the same time on its file system."""
+
+    path: str
+    file_system: str
+    jobs: list[FileUser]
+    """At most sixteen, the one with the most interactions first."""
+    together_s: float = Field(ge=0)
+    """Time in the last hour in which two of them or more did I/O there."""
+    slowed: list[str] = Field(default_factory=list)
+    """Those among them that another one of them slows down for sure."""
 
 
 class Delayed(Model):
@@ -135,6 +162,8 @@ class Contention(Model):
     ongoing: list[Collision] = Field(default_factory=list)
     """Jobs that did I/O at once in the last seconds and wanted more than there is, as measured; `delay_s` is what each
     lost in this time."""
+    files: list[ContendedFile] = Field(default_factory=list)
+    """Those that jobs share, at most fifty; first those of jobs that are slowed down, then the longest together."""
     abstained: list[Abstention]
     alerts: list[Alert] = Field(default_factory=list)
     """Those that are raised."""

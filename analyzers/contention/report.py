@@ -10,9 +10,11 @@ import numpy as np
 
 from ...results.contention import Abstention, Capacity, Collision, Contention, FileSystemState, Slowdown
 from ...results.file_systems import FileSystemUse
+from ...results.interaction import Ranking
 from .capacity import alone_rates, capacity_of
 from .collisions import collisions_of
 from .expected import expected_of
+from .files import SharedFiles
 from .loads import JobView, Load, busy_share
 from .ongoing import ongoing_of
 from .scenarios import Expected, played
@@ -30,7 +32,9 @@ _SEED: Final = 1
 _UNKNOWN: Final = "unknown"
 
 
-def contention_of(views: Sequence[JobView], settings: ContentionSettings, now_s: float) -> Contention:
+def contention_of(
+    views: Sequence[JobView], settings: ContentionSettings, now_s: float, ranking: Ranking | None = None
+) -> Contention:
     """Returns what jobs do to one another.
 
     It knows nothing but the results of each job, and changes nothing, so that it may run anywhere.
@@ -39,15 +43,18 @@ def contention_of(views: Sequence[JobView], settings: ContentionSettings, now_s:
         views: the jobs, the latest active first.
         settings: bounds, capacities, and what it takes to claim something.
         now_s: Unix time.
+        ranking: of jobs by the files through which they interact; None where that is not known.
     """
     looked_at = [view for view in views[: settings.max_jobs] if not view.use.own_clock]
     states, slowdowns, collisions, ongoing = [], [], [], []
+    shared, all_loads = SharedFiles.of(ranking), {}
     uses = _by_file_system(looked_at, now_s)
     all_victims = {name: _victims(users, now_s) for name, users in uses.items()}
     tests = sum(victim.tested() for victims in all_victims.values() for victim in victims)
     for name, users in uses.items():
         loads = [Load.of(view, use, now_s - _HOUR_S) for view, use in users]
-        found = _slowdowns(name, all_victims[name], tests, settings)
+        all_loads[name] = loads
+        found = [shared.with_ties(each) for each in _slowdowns(name, all_victims[name], tests, settings)]
         slowed = {each.job for each in found if each.verdict == "slowed" and each.measure == "data"}
         capacity = capacity_of(settings.capacity.get(name), loads, slowed)
         states.append(_state(name, users, loads, capacity, now_s))
@@ -65,6 +72,7 @@ def contention_of(views: Sequence[JobView], settings: ContentionSettings, now_s:
         slowdowns=slowdowns,
         collisions=sorted(collisions, key=lambda each: each.start_s.value),
         ongoing=ongoing,
+        files=shared.contended(looked_at, all_loads, slowdowns),
         abstained=_abstained(views[: settings.max_jobs], settings),
     )
 

@@ -45,6 +45,8 @@ async def test_jobs_on_one_file_system_are_in_the_api_the_metrics_and_the_comman
         ]
         assert found.file_systems[0].jobs == ["one", "two"]
         assert {each.job for each in found.collisions[0].jobs} == {"one", "two"}
+        assert [(file.path, file.file_system) for file in found.files] == [("/scratch/out", "scratch")]
+        assert sorted(user.job for user in found.files[0].jobs) == ["one", "two"]
         listed = FileSystemList.model_validate_json((await client.get("/api/v1/filesystems")).content)
         assert [state.file_system for state in listed.file_systems] == ["scratch"]
         metrics = (await client.get("/metrics")).text
@@ -54,6 +56,7 @@ async def test_jobs_on_one_file_system_are_in_the_api_the_metrics_and_the_comman
         url = server.http_url or ""
         shown = await printed("contention", url, cwd=tmp_path)
         assert "scratch" in shown
+        assert "/scratch/out is shared by" in shown
         told = json.loads(await printed("contention", "--json", url, cwd=tmp_path))
         assert [state["file_system"] for state in told["file_systems"]] == ["scratch"]
 

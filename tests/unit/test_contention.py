@@ -114,7 +114,7 @@ def test_jobs_on_other_file_systems_and_within_capacity_do_not_hurt() -> None:
 def test_no_job_is_accused_falsely_in_any_mix(part: int) -> None:
     """A true culprit does I/O with the victim at times at which all together want more than there is."""
     accused = 0
-    for seed in range(100 * part, 100 * part + 100):
+    for seed in range(50 * part, 50 * part + 50):
         jobs, capacity = random_mix(seed)
         done = simulate(jobs, capacity, SPAN_S, seed)
         seen = {each.job.name: each for each in done if not each.job.hidden}

@@ -1,0 +1,135 @@
+"""Files that several jobs change or read at a time: of the ranking of jobs by the files through which they interact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from ...results.contention import ContendedFile, FileUser, Slowdown
+from ...results.interaction import Ranking
+from .loads import JobView, Load
+
+_MOST: Final = 50
+_MOST_USERS: Final = 16
+_MOST_TIES: Final = 10
+
+
+@dataclass(frozen=True)
+class SharedFiles:
+    """Who interacts with whom through which files.
+
+    Attributes:
+        users: by path, interactions of each job through it.
+        ranks: PageRank of each job among those that it interacts with.
+    """
+
+    users: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    ranks: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ranking: Ranking | None) -> SharedFiles:
+        """Reads a ranking of jobs; None knows nothing."""
+        if ranking is None:
+            return cls()
+        jobs = {actor.id: actor.job for actor in ranking.actors}
+        paths = {file.id: file.path for file in ranking.files}
+        users: dict[str, dict[str, int]] = {}
+        for edge in ranking.edges:
+            if edge.source_is_file == edge.target_is_file:
+                continue
+            file, actor = (edge.source, edge.target) if edge.source_is_file else (edge.target, edge.source)
+            if file in paths and actor in jobs:
+                of_file = users.setdefault(paths[file], {})
+                of_file[jobs[actor]] = of_file.get(jobs[actor], 0) + edge.count
+        return cls(users, {actor.job: actor.rank_converged for actor in ranking.actors})
+
+    def with_ties(self, slowdown: Slowdown) -> Slowdown:
+        """Returns a slowdown whose culprits have the files between them and the job that is slowed down."""
+        if not slowdown.culprits or not self.users:
+            return slowdown
+        told = []
+        for culprit in slowdown.culprits:
+            both = {
+                path: min(counts[slowdown.job], counts[culprit.job])
+                for path, counts in self.users.items()
+                if slowdown.job in counts and culprit.job in counts
+            }
+            most = sorted(both, key=lambda path: (-both[path], path))[:_MOST_TIES]
+            more = {"files": most, "interactions": sum(both.values()), "rank": self.ranks.get(culprit.job, 0.0)}
+            told.append(culprit.model_copy(update=more))
+        return slowdown.model_copy(update={"culprits": told})
+
+    def contended(
+        self, views: Sequence[JobView], loads: Mapping[str, Sequence[Load]], slowdowns: Sequence[Slowdown]
+    ) -> list[ContendedFile]:
+        """Returns the files that jobs share which did I/O at the same time on the file system where they lie.
+
+        Args:
+            views: the jobs.
+            loads: what they do, by file system.
+            slowdowns: who is slowed down by whom.
+        """
+        places = _places(views)
+        accused = {(each.job, one.job) for each in slowdowns for one in each.culprits}
+        found = []
+        for path, counts in self.users.items():
+            name = _place_of(path, places, counts) or _common(views, counts)
+            here = [load for load in loads.get(name, ()) if load.job in counts]
+            together_s = _together_s(here)
+            if together_s <= 0:
+                continue
+            users = sorted((FileUser(job=load.job, interactions=counts[load.job]) for load in here), key=_most_first)
+            names = {user.job for user in users}
+            found.append(
+                ContendedFile(
+                    path=path,
+                    file_system=name,
+                    jobs=users[:_MOST_USERS],
+                    together_s=together_s,
+                    slowed=sorted({job for job, who in accused if job in names and who in names}),
+                )
+            )
+        found.sort(key=lambda each: (-len(each.slowed), -each.together_s, each.path))
+        return found[:_MOST]
+
+
+def _most_first(user: FileUser) -> tuple[int, str]:
+    return -user.interactions, user.job
+
+
+def _places(views: Sequence[JobView]) -> dict[str, list[tuple[str, str]]]:
+    """Returns mount points with the identity of what is there, by job, the longest first."""
+    return {
+        view.summary.job: sorted(
+            ((point, use.file_system) for use in view.use.file_systems for point in use.mount_points),
+            key=lambda pair: -len(pair[0]),
+        )
+        for view in views
+    }
+
+
+def _place_of(path: str, places: Mapping[str, Sequence[tuple[str, str]]], jobs: Mapping[str, int]) -> str:
+    for job in sorted(jobs):
+        for point, name in places.get(job, ()):
+            if path == point or path.startswith(point.rstrip("/") + "/"):
+                return name
+    return ""
+
+
+def _common(views: Sequence[JobView], jobs: Mapping[str, int]) -> str:
+    """Returns the one file system that all of some jobs use, where no mount point tells; "" where there are several."""
+    used = [{use.file_system for use in view.use.file_systems} for view in views if view.summary.job in jobs]
+    common = set.intersection(*used) if used else set()
+    return common.pop() if len(common) == 1 else ""
+
+
+def _together_s(loads: Sequence[Load]) -> float:
+    """Returns how long at least two of them did I/O at once."""
+    edges = np.unique(np.concatenate([np.zeros(0), *(np.r_[load.start, load.end] for load in loads)]))
+    if len(loads) < 2 or len(edges) < 2:
+        return 0.0
+    busy = np.array([load.within(edges[:-1], edges[1:]) > 0 for load in loads])
+    return float(np.diff(edges)[busy.sum(axis=0) >= 2].sum())
