@@ -121,3 +121,19 @@ def test_outlook_is_in_order_whatever_came(intervals: list[float], silence: floa
     assert found.low <= found.high
     assert found.start >= start[-1] + silence
     assert 0 <= found.in_time <= 1
+
+
+def test_intervals_hold_while_a_phase_may_go_on_whose_length_varies() -> None:
+    rng = np.random.default_rng(5)
+    held = []
+    for _ in range(400):
+        length = 12 * np.maximum(rng.normal(1, 0.08, 20), 0.5) * np.where(np.arange(20) % 4 == rng.integers(4), 4, 1)
+        start = 10 + np.append(0.0, np.cumsum(length[:-1] + 40 * rng.normal(1, 0.02, 19)))
+        truth = start[-1] + length[-1] + 40 * rng.normal(1, 0.02)
+        now = start[-1] + rng.uniform(0.2, 1) * (truth - start[-1])
+        requests = length[-1] / 8 * np.arange(1, 9)  # each is seen when it has ended
+        ended = requests[requests <= now - start[-1]]
+        seen_length = ended[-1] if len(ended) else 0.5
+        found = seen(start, now, np.append(length[:-1], seen_length))
+        held.append(found.low <= truth <= found.high)
+    assert 0.86 <= np.mean(held) <= 0.97

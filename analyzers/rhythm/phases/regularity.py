@@ -107,7 +107,7 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
 def _over_missed(found: Regularity, phases: Phases, shortest: float) -> Regularity:
     """Counts an interval that is a whole multiple of the usual one as several, where that makes them all alike.
 
-    Where the pauses between the phases are far more alike still, it was a phase that took longer, and none is missed.
+    Where the pauses between the phases are more alike still, it was a phase that took longer, and none is missed.
     """
     n = len(found.intervals)
     usual = float(np.sort(found.intervals)[(n - 1) // 2])
@@ -121,7 +121,7 @@ def _over_missed(found: Regularity, phases: Phases, shortest: float) -> Regulari
     if whole.spread >= (TUNING.same.irregular if 4 * count <= n else TUNING.same.even):
         return found
     pauses = (phases.start[1:] - phases.end[:-1])[-n:]
-    if float(pauses.min()) > 0 and float(pauses.std()) < TUNING.same.far_less * whole.spread * whole.period:
+    if float(pauses.min()) > 0 and float(pauses.std()) < whole.spread * whole.period:
         return found
     return replace(whole, since=found.since, missed=count, astray=found.astray)
 

@@ -15,6 +15,7 @@ from ..phases.regularity import Regularity
 from ..tuning import TUNING
 from .clock import Clock
 from .intervals import interval_of
+from .running import endings
 
 _CHANCES: Final = TUNING.chances
 _NEGLIGIBLE: Final = 1e-4  # share of the odds that need not be reckoned with
@@ -43,6 +44,16 @@ class Outlook:
 
 
 @dataclass(frozen=True, slots=True)
+class _Time:
+    """When the next phase starts if it is on time: from when on, in how long, give or take how much; and its odds."""
+
+    odds: float
+    origin: float
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Course:
     """One way in which it may go on; times in bins.
 
@@ -56,6 +67,7 @@ class _Course:
         mean: of that time.
         spread: its standard deviation over the mean.
         missed: how many phases are missed.
+        deviation: standard deviation of what is left of a phase that goes on, bins.
         slope, shift: of the line from the cube root of the time to what ``erfc`` takes.
     """
 
@@ -65,15 +77,23 @@ class _Course:
     mean: float
     spread: float
     missed: int
+    deviation: float
     slope: float
     shift: float
 
     @classmethod
-    def of(cls, odds: float, origin: float, mean: float, spread: float, missed: int, seen: float) -> _Course:
+    def of(cls, time: _Time, share: float, usual: float, later: float, missed: int, seen: float) -> _Course:
+        """Of a start that is so much later than a time, as phases are missed; ``usual``: deviation of an interval."""
+        origin, mean, odds = time.origin, time.mean + later, share * time.odds
+        spread = math.hypot(usual * math.sqrt(missed + 1), time.deviation) / mean
         scale = 3 / (spread * _ROOT)
         slope, shift = scale / math.cbrt(mean), scale * (1 - spread * spread / 9)
         left = odds * 0.5 * math.erfc(math.cbrt(max(seen - origin, 0.0)) * slope - shift)
-        return cls(odds, left, origin, mean, spread, missed, slope, shift)
+        return cls(odds, left, origin, mean, spread, missed, time.deviation, slope, shift)
+
+    def widened(self, usual: float) -> float:
+        """Returns its spread if intervals have another standard deviation, bins."""
+        return math.hypot(usual * math.sqrt(self.missed + 1), self.deviation) / self.mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,31 +183,31 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
     astray = (regularity.astray + _CHANCES.rate * _CHANCES.weight) / seen_so_far
     lengths = (phases.end - phases.start)[:-1][-_CHANCES.recent :]
     seen = now - 1 - TUNING.cutting.small * float(np.sort(lengths)[len(lengths) // 2])
-    usual = interval_of(clock.intervals[-_CHANCES.recent :], least=0.5) / _REACH
+    usual = max(interval_of(clock.intervals[-_CHANCES.recent :], least=0.5) / _REACH, _CHANCES.sharpest)
     courses = []
-    for origin, mean in (times := _times(phases, clock, period, now, lengths)):
+    for time in _times(phases, clock, period, now, lengths):
         for more in range(TUNING.regular.missed + 1):
-            share = ((1 - missed) * (1 - astray) * missed**more if more else 1 - missed - astray) / len(times)
-            later = mean + more * period
-            spread = max(usual, _CHANCES.sharpest) * math.sqrt(more + 1) / later
-            courses.append(_Course.of(share, origin, later, spread, more, seen))
+            share = (1 - missed) * (1 - astray) * missed**more if more else 1 - missed - astray
+            courses.append(_Course.of(time, share, usual, more * period, more, seen))
     return _Odds(courses, astray, float(phases.start[-1]), period, seen)
 
 
-def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[tuple[float, float]]:
-    """Returns from when on, and in how long, the next phase starts if it is on time.
-
-    While the last phase may go on these are several times, equally likely: it will be as long as one of those before it
-    that were longer than it is by now.
-    """
+def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[_Time]:
+    """Returns when the next phase starts if it is on time: several times while the last phase may go on."""
     last = float(phases.start[-1])
     if not clock.from_end:
-        return [(last, clock.next if clock.drifts else period)]
+        return [_Time(1.0, last, clock.next if clock.drifts else period, 0.0)]
     pause, length = float(clock.intervals[-_CHANCES.recent :].mean()), float(phases.end[-1]) - last
-    if now - last - length >= TUNING.cutting.gap * pause:
-        return [(last + length, pause)]
-    longer = [each for each in lengths[-_CHANCES.lengths :].tolist() if each > length]
-    return [(last + each, pause) for each in longer or [max(length, now - last)]]
+    since = now - last - length
+    if since >= TUNING.cutting.gap * pause:
+        return [_Time(1.0, last + length, pause, 0.0)]
+    return [
+        _Time(each.odds, last, each.length + pause, each.deviation)
+        if each.deviation
+        else _Time(each.odds, last + length, pause, 0.0)
+        for each in endings(lengths, length, max(since, 0.0))
+        if each.odds > _NEGLIGIBLE
+    ]
 
 
 def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
@@ -195,7 +215,7 @@ def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
     low, high = max(start - TUNING.same.near * odds.period, odds.seen), start + TUNING.same.near * odds.period
     near = odds.astray_between(low, high)
     for course in odds.courses:
-        wide = spread * math.sqrt(course.missed + 1) / course.mean
+        wide = course.widened(spread)
 
         def after(time: float, course: _Course = course, wide: float = wide) -> float:
             off = _deviations((time - course.origin) / course.mean, wide)
@@ -217,7 +237,7 @@ def _above(deviations: float) -> float:
 
 def _median(course: _Course, seen: float, spread: float) -> float:
     """Returns the median of what is left of a course; of few intervals the spread is wider than is believed."""
-    spread = min(course.spread, spread * math.sqrt(course.missed + 1) / course.mean)
+    spread = min(course.spread, course.widened(spread))
     gone = 1 - _above(_deviations((seen - course.origin) / course.mean, spread))
     off = _NORMAL.inv_cdf(min((1 + gone) / 2, 1 - _NEVER))
     return course.origin + course.mean * float(max(1 - spread * spread / 9 + off * spread / 3, 0.0) ** 3)
