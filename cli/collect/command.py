@@ -155,7 +155,7 @@ def command(
     traced: PreloadSource | None = None
     if gate is not None:
         files_known = NodeFileMetadata(FileSystems(settings.shared_filesystems, settings.local_filesystems))
-        traced = PreloadSource(gate, origin, files=files_known, patience_s=settings.linger_s)
+        traced = PreloadSource(gate, origin, files=files_known, patience_s=settings.linger_s, keeps=True)
         sources.append(traced)
     if ftio_listen is not None:
         listen = FtioSettings(

@@ -213,6 +213,8 @@ class IngestCore:
             self.stats.streams = len(self._streams)
             self._tell(self._sink.opened, name, hello.info)
             self._lose(name, stream, hello.losses)
+            if hello.info.follows:
+                self._end_earlier(hello)
             if taken_before is not None and hello.next_seq > taken_before:  # what was between was acknowledged
                 self._lose(name, stream, {LOST_IN_JOURNAL: 1})
         elif hello.next_seq <= stream.expected:
@@ -293,6 +295,15 @@ class IngestCore:
             self._ended.popitem(last=False)
         self._remove(name, {**bye.losses, **_larger(stream.losses, checked(bye.losses))})
         return self._ack(identity, name, stream.expected)  # one more than its last batch: BYE itself
+
+    def _end_earlier(self, hello: Hello) -> None:
+        """Ends the stream that one follows, as its collector is gone; one that comes back says HELLO and goes on."""
+        for name, stream in self._streams.items():
+            if name.rpartition(":")[2] == hello.info.follows and stream.owner.name != hello.collector:
+                self._cut_off[name] = stream.expected
+                self._owner_of[name] = stream.owner.name
+                self._remove(name, stream.losses)
+                return
 
     def _foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
         """Answers a peer that has not said whose stream it is; a collector that reconnected says HELLO and goes on."""

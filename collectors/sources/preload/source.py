@@ -10,6 +10,7 @@ from pathlib import Path
 from ...node.file_metadata import NodeFileMetadata
 from ...source import Origin, Problems, SourceItem
 from .rings.drain import Drain
+from .rings.keeper import Keeper
 from .streams import Streams
 from .untraced import Unseen
 
@@ -23,6 +24,7 @@ class PreloadSource:
         files: what the node knows of files; closed with the source.
         patience_s: how long a few events wait for more; a poll that finds them costs more than they do.
         clock: a steady one, seconds.
+        keeps: what this collector has not read is for the next one, should this one be killed; forks the process.
     """
 
     def __init__(
@@ -33,13 +35,14 @@ class PreloadSource:
         files: NodeFileMetadata | None = None,
         patience_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
+        keeps: bool = False,
     ) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
         self._files = files or NodeFileMetadata()
         self._patience_s = patience_s
         self._closed = False
-        self._drain = Drain(path, clock)
+        self._drain = Drain(path, clock, keeper=Keeper(path) if keeps else None)
         self._streams = Streams(
             str(path), origin, self._files, self.counters, self.problems, clock, self._drain.give_up
         )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -86,6 +86,31 @@ class Streams:
         """Opens a stream."""
         facts = np.frombuffer(header, HEADER, 1)[0]
         before = 0 if follows else int(facts["before_token"])  # else the collector is the same
+        forgive = _GONE_BEFORE if follows else frozenset()
+        end, follow = f"{token:016x}", f"{before:016x}" if before else ""
+        self._open(token, pid, facts, end, follow, int(facts["taken_before"]), forgive, self._alike)
+        if follows and self._live:
+            self._learn_image(pid)
+
+    def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
+        """Opens a stream of what other collectors have not taken; it follows theirs."""
+        facts = np.frombuffer(header, HEADER, 1)[0]
+        end = f"{token:016x}"
+        before = f"{end}+{had - 1}" if had > 1 else end
+        self._open(token, pid, facts, f"{end}+{had}", before, taken, frozenset(), None)
+        self._counters["processes_inherited"] += 1
+
+    def _open(
+        self,
+        token: int,
+        pid: int,
+        facts: Any,
+        end: str,
+        follows: str,
+        taken_before: int,
+        forgive: frozenset[str],
+        alike: AlikeLives | None,
+    ) -> None:
         info = StreamInfo(
             job=_text(facts["job"]) or self._origin.job,
             source="preload",
@@ -98,22 +123,20 @@ class Streams:
             parent_pid=int(facts["ppid"]),
             origin=self._path,
             clock_offset_ns=int(facts["clock_offset_ns"]),
-            follows=f"{before:016x}" if before else "",
-            taken_before=min(int(facts["taken_before"]), _MOST_TAKEN) if before else 0,
+            follows=follows,
+            taken_before=min(taken_before, _MOST_TAKEN) if follows else 0,
         )
         self._processes[token] = TracedProcess(
-            f"preload:{pid}:{token:016x}",
+            f"preload:{pid}:{end}",
             info,
-            _GONE_BEFORE if follows else frozenset(),
+            forgive,
             self._files.of_process(pid if self._live else 0, int(facts["mount_namespace"])),
             self._counters,
             self._problems,
             self._allowance,
             self.unseen,
-            self._alike,
+            alike,
         )
-        if follows and self._live:
-            self._learn_image(pid)
         self._counters["processes"] += 1
         self._items.append(Opened(self._processes[token].stream, info))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy.typing as npt
@@ -55,8 +55,11 @@ class DefinitionLog:
         """Tells whether ``read`` has come to a position, or never will."""
         return self._broken or self._tail >= position
 
-    def take(self) -> bytes:
+    def take(self, note: Callable[[bytes], None] = lambda entries: None) -> bytes:
         """Returns whole entries, a bounded number, up to the first that is still being written, and frees them.
+
+        Args:
+            note: is given them before.
 
         Raises:
             ProtocolError: an entry breaks the layout; the log is not read any further. What comes before it is
@@ -75,6 +78,7 @@ class DefinitionLog:
         if end < 0:
             self._broken = True
             raise ProtocolError("a definition breaks the layout")
+        note(taken[:end])
         self._memory[begin : begin + end] = bytes(end)
         self._tail += end
         self._shown_tail[0] = self._tail

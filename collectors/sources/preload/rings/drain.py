@@ -12,7 +12,9 @@ from typing import Final
 
 from .....events import ProtocolError
 from .handover_socket import Arrival, HandoverSocket
-from .process_image import ProcessImage, Taker
+from .inheritance import Inherited, took_over
+from .keeper import Keeper, Kept, Notes, started
+from .process_image import Inheriting, ProcessImage, Taker
 from .unreached_processes import Ear
 from .watching import GONE, UNWATCHED
 
@@ -39,10 +41,15 @@ class Drain:
         path: the socket.
         clock: a steady one, seconds.
         lines_a_poll: of one process.
+        keeper: holds what processes hand over, for another collector should this one be killed; closed with the drain.
     """
 
     def __init__(
-        self, path: Path, clock: Callable[[], float] = time.monotonic, lines_a_poll: int = LINES_A_POLL
+        self,
+        path: Path,
+        clock: Callable[[], float] = time.monotonic,
+        lines_a_poll: int = LINES_A_POLL,
+        keeper: Keeper | None = None,
     ) -> None:
         self._clock = clock
         self._lines_a_poll = lines_a_poll
@@ -54,9 +61,13 @@ class Drain:
         self._looked_s: float | None = None
         self._given_up: set[int] = set()
         self._closed = False
+        self._keeper = keeper
+        self._inherited = [] if keeper is None else took_over(keeper.inherited)
+        if self._inherited:  # which may have found out that the other one is gone, and hand over a new region
+            self._late_until_s = clock() + _LATE_FOR_S
         self.events = select.epoll()
         try:
-            self._gate = HandoverSocket(path, self.events)
+            self._gate = HandoverSocket(path, self.events, keeps=keeper is not None)
             self._ear = Ear(path, self.events)
         except BaseException:
             self.events.close()
@@ -88,6 +99,8 @@ class Drain:
         if now_s - self._polled_s > _LATE_S:
             self._late_until_s = now_s + _LATE_FOR_S
         self._polled_s = now_s
+        while self._inherited and isinstance(taker, Inheriting):
+            self._inherit(self._inherited.pop(0), taker)
         ready = [descriptor for descriptor, _ in self.events.poll(0)]
         # Before arrivals: an exec seen there closes pidfds, whose numbers may then be used again.
         for descriptor in self._watched.keys() & set(ready):
@@ -143,6 +156,8 @@ class Drain:
             taker.ended(token)
         self._processes.clear()
         self._images.clear()
+        if self._keeper is not None:
+            self._keeper.close()
         self._gate.close()
         self._ear.close()
         self.events.close()
@@ -199,7 +214,10 @@ class Drain:
             os.close(arrival.watch)
         if known is not None and not problem:
             known.regions.append(arrival.region)
+            self._keep(known, arrival)
         else:
+            if arrival.descriptor >= 0:
+                os.close(arrival.descriptor)
             arrival.region.close()
             self._refuse(ProtocolError(problem), taker)
 
@@ -207,16 +225,49 @@ class Drain:
         region, pid = arrival.region, arrival.pid
         with self._gate.spare_descriptor() if arrival.watch == UNWATCHED else contextlib.nullcontext():
             process = ProcessImage(pid, region, arrival.watch)
+        self._keep(process, arrival)
         earlier = self._images.setdefault(pid, set())
         for token in earlier:
             self._replace(self._processes[token])
         follows = bool(earlier)
-        earlier.add(arrival.token)
-        self._processes[arrival.token] = process
-        if process.watch >= 0:
-            self._watched[process.watch] = arrival.token
-            self.events.register(process.watch, select.EPOLLIN)
+        self._add(arrival.token, process)
         taker.begun(arrival.token, pid, region.header(), follows=follows)
+
+    def _add(self, token: int, process: ProcessImage) -> None:
+        self._images.setdefault(process.pid, set()).add(token)
+        self._processes[token] = process
+        if process.watch >= 0:
+            self._watched[process.watch] = token
+            self.events.register(process.watch, select.EPOLLIN)
+
+    def _keep(self, process: ProcessImage, arrival: Arrival) -> None:
+        """Has a region be held for another collector, where there is a descriptor for what is to be noted."""
+        if self._keeper is None or arrival.descriptor < 0:
+            return
+        with contextlib.suppress(OSError):
+            if process.notes is None and arrival.region.extent == 0 and self._keeper.holds:
+                process.notes = Notes()
+            if process.notes is not None:
+                first = arrival.region.extent == 0
+                notes = process.notes.descriptor if first else -1
+                begun = started(process.pid) if first else 0
+                had = process.had + 1
+                extent, descriptor = arrival.region.extent, arrival.descriptor
+                self._keeper.keep(Kept(arrival.token, process.pid, begun, extent, had, 0, descriptor, notes))
+        os.close(arrival.descriptor)
+
+    def _inherit(self, left: Inherited, taker: Inheriting) -> None:
+        """Goes on with a process that another collector had."""
+        process = left.process
+        self._add(left.token, process)
+        taken = sum(region.taken for region in process.regions)
+        before = taken - left.kept[0].taken
+        taker.inherited(left.token, process.pid, process.first.header(), process.had, before)
+        taker.log(left.token, left.learnt)
+        if self._keeper is not None:
+            for kept in left.kept:
+                self._keeper.keep(kept._replace(had=process.had + 1, taken=taken))
+                os.close(kept.region)
 
     def _replace(self, old: ProcessImage) -> None:
         """Ends a process image that has called exec, or a region that its process has given up as we were late."""
@@ -226,6 +277,8 @@ class Drain:
 
     def _forget(self, token: int) -> None:
         process = self._processes.pop(token)
+        if self._keeper is not None and process.notes is not None:
+            self._keeper.forget(token)
         images = self._images[process.pid]
         images.discard(token)
         if not images:
@@ -241,5 +294,8 @@ class Drain:
 
     def _release(self, process: ProcessImage) -> None:
         self._unwatch(process)
+        if process.notes is not None:
+            process.notes.close()
+            process.notes = None
         for region in process.regions:
             region.close()

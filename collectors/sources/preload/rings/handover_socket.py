@@ -38,6 +38,8 @@ class Arrival:
     region: Region
     watch: int
     """pidfd, ``GONE`` or ``UNWATCHED``."""
+    descriptor: int = -1
+    """Of the region, where it was asked for; whoever gets it owns it."""
 
 
 class HandoverSocket:
@@ -50,8 +52,9 @@ class HandoverSocket:
         InputError: another collector listens there, or the path is no socket.
     """
 
-    def __init__(self, path: Path, events: select.epoll) -> None:
+    def __init__(self, path: Path, events: select.epoll, *, keeps: bool = False) -> None:
         self._path = path
+        self._keeps = keeps
         self._events = events
         self._socket = _listen(path)
         self._silent: dict[int, socket.socket] = {}
@@ -149,7 +152,7 @@ class HandoverSocket:
         self._spares.release(1)  # for the descriptor that comes
         with peer:
             try:
-                arrival = _received(peer)
+                arrival = _received(peer, keeps=self._keeps)
             except (ProtocolError, OSError, ValueError) as error:
                 arrival = ProtocolError(str(error))
         if not self._spares.restore() and isinstance(arrival, Arrival) and arrival.watch >= 0:
@@ -166,7 +169,7 @@ def _has_spoken(peer: socket.socket) -> bool:
     return bool(asking.poll(0))
 
 
-def _received(peer: socket.socket) -> Arrival | ProtocolError | None:
+def _received(peer: socket.socket, *, keeps: bool) -> Arrival | ProtocolError | None:
     """Takes what a peer sent; None: it only asked who listens, and went."""
     pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     message, descriptors = _receive(peer)
@@ -181,16 +184,17 @@ def _received(peer: socket.socket) -> Arrival | ProtocolError | None:
         if magic != MAGIC or layout != LAYOUT:
             raise ProtocolError(f"process {pid} speaks layout {layout}, not {LAYOUT}")
         region = Region(descriptors[0])
+        try:
+            if region.token != token:
+                raise ProtocolError(f"process {pid} sent a region that is not the one it names")
+            watch = watch_of(peer, pid)
+        except BaseException:
+            region.close()
+            raise
+        return Arrival(pid, token, region, watch, descriptors.pop() if keeps else -1)
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
-    try:
-        if region.token != token:
-            raise ProtocolError(f"process {pid} sent a region that is not the one it names")
-        return Arrival(pid, token, region, watch_of(peer, pid))
-    except BaseException:
-        region.close()
-        raise
 
 
 def _receive(peer: socket.socket) -> tuple[bytes, list[int]]:

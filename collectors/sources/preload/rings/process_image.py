@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from .....events import ProtocolError
 from .....events.losses import BYTES, EVENTS
 from ..records.lines import Lines
+from .keeper import Notes
 from .region import Region
 from .watching import UNWATCHED, Life
 
@@ -70,6 +71,23 @@ class Taker(Protocol):
         ...
 
 
+@runtime_checkable
+class Inheriting(Taker, Protocol):
+    """Who can go on with what another collector had."""
+
+    def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
+        """Takes in a process image that other collectors have had.
+
+        Args:
+            token: names it.
+            pid: as of ``begun``.
+            header: likewise.
+            had: how many collectors.
+            taken: records that the last of them took.
+        """
+        ...
+
+
 class ProcessImage:
     """A process image and the regions that it handed over."""
 
@@ -80,6 +98,12 @@ class ProcessImage:
         self.watch = watch
         """pidfd, ``UNWATCHED``, or ``GONE`` once the process has ended."""
         self.life = Life(pid) if watch == UNWATCHED else None
+        self.notes: Notes | None = None
+        """For another collector."""
+        self.had = 0
+        """How many other collectors have had it."""
+        self.told_before: dict[str, int] = {}
+        """What another collector has told of its counts."""
         self.until_s = 0.0
         """An image that another has replaced is read until then at least."""
         self.drained_s: float | None = None
@@ -114,6 +138,10 @@ class ProcessImage:
         for more in (first.counters, *(each for region in others for each in (region.counts(), region.counters))):
             for name, count in more.items():
                 counts[name] = counts.get(name, 0) + count
+        if self.notes is not None:
+            self.notes.tell(counts)
+        for name, count in self.told_before.items():
+            counts[name] = max(0, counts.get(name, 0) - count)
         self._tell_why_full(counts)
         now = self.first.rank, self.first.ranks, counts
         if now != self._told:
@@ -160,8 +188,9 @@ class ProcessImage:
     def learn(self, token: int, taker: Taker, now_s: float, *, ended: bool) -> bool:
         """Hands on definitions, and that all have come that are used; returns whether there was one of them."""
         news = False
+        note = self.notes.learn if self.notes is not None else lambda entries: None
         try:
-            while entries := self.first.log.take():
+            while entries := self.first.log.take(note):
                 taker.log(token, entries)
                 news = True
         except ProtocolError as error:

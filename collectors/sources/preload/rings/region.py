@@ -123,6 +123,11 @@ class Region:
         return True
 
     @property
+    def taken(self) -> int:
+        """How many records were taken out of its rings, ever."""
+        return int(self._taken.sum())
+
+    @property
     def is_filling(self) -> bool:
         """True when it should be read soon, so that it does not overflow."""
         return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling

@@ -1,0 +1,70 @@
+"""The processes that a collector which was killed had, as another one goes on with them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .....events import ProtocolError
+from .keeper import Kept, Notes, started
+from .process_image import ProcessImage
+from .region import Region
+from .watching import GONE, UNWATCHED
+
+
+class Inherited(NamedTuple):
+    """One of them."""
+
+    token: int
+    process: ProcessImage
+    learnt: bytes
+    """Definitions that were taken out of it before."""
+    kept: list[Kept]
+    """Its regions, whose descriptors are open."""
+
+
+def took_over(left: Iterable[Kept]) -> list[Inherited]:
+    """Maps what another collector left, and tells the processes that they are read; what cannot be read is let go."""
+    of_token: defaultdict[int, list[Kept]] = defaultdict(list)
+    for kept in left:
+        of_token[kept.token].append(kept)
+    found = []
+    for regions in of_token.values():
+        regions.sort(key=lambda kept: kept.extent)
+        try:
+            found.append(_mapped(regions))
+        except (ProtocolError, OSError, ValueError):
+            for kept in regions:
+                with contextlib.suppress(OSError):
+                    os.close(kept.region)
+    return found
+
+
+def _mapped(regions: list[Kept]) -> Inherited:
+    first = regions[0]
+    if first.extent or first.notes < 0:
+        raise ProtocolError("its first region is not there")
+    mapped = [Region(kept.region) for kept in regions]
+    process = ProcessImage(first.pid, mapped[0], _watched(first))
+    process.regions = mapped
+    process.had = first.had
+    process.notes = Notes(first.notes)
+    process.told_before = process.notes.told()
+    mapped[0].seen(time.monotonic_ns())
+    return Inherited(first.token, process, process.notes.learnt(), regions)
+
+
+def _watched(first: Kept) -> int:
+    """Returns a pidfd of the process; GONE where it has ended, also where another has its number."""
+    try:
+        watch = os.pidfd_open(first.pid)
+    except OSError:
+        return GONE if started(first.pid) != first.started else UNWATCHED
+    if started(first.pid) == first.started:
+        return watch
+    os.close(watch)
+    return GONE

@@ -1,0 +1,81 @@
+"""Real processes: ``iotide collect`` is killed while a program writes; the next one reads what the rings hold."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+from support.commands import iotide
+from support.restarts import job_at
+from support.served import served
+from support.waiting import DEADLINE_S, wait_for
+from support.writers import collecting, writer
+
+
+def archived(folder: Path) -> tuple[int, list[dict[str, int]]]:
+    """Returns the bytes that the writes in the one archive of a folder moved, and what of its streams is missing."""
+    from iotide.archive.file.reader import ArchiveReader
+
+    (path,) = folder.glob("*.iotide")
+    with path.open("rb") as file:
+        reader = ArchiveReader(file, path.name)
+        assert reader.complete
+        batches = [each.batch for number in reader.streams for each in reader.calls(number)]
+        written = sum(int(batch.bytes[batch.bytes == 1000].sum()) for batch in batches)
+        return written, [dict(stream.losses) for stream in reader.streams.values() if stream.losses]
+
+
+def killed(collector: subprocess.Popen[bytes]) -> None:
+    collector.send_signal(signal.SIGKILL)
+    collector.wait(DEADLINE_S)
+
+
+@pytest.mark.slow
+def test_what_rings_hold_is_read_by_the_next_collector(tmp_path: Path) -> None:
+    archives = tmp_path / "archives"
+    with served(tmp_path, IOTIDE_SERVE_ARCHIVE__FOLDER=str(archives)) as server:
+        with collecting(tmp_path, server.endpoint) as (tracer, first), writer(tmp_path, tracer) as program:
+            program.write(700)
+            wait_for(lambda: server.written() == 700_000, what="the first part")
+            killed(first)
+            for more in (3000, 20_000):
+                program.write(more)
+                with collecting(tmp_path, server.endpoint) as (_, following):
+                    total = 1000 * sum(program.counts)
+                    wait_for(lambda: server.written() == total, what="what was written while nobody listened")  # noqa: B023
+                    killed(following)
+            with collecting(tmp_path, server.endpoint) as (_, last):
+                program.end()
+                assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
+                assert last.wait(DEADLINE_S) == 0
+        found = wait_for(partial(job_at, server.url), what="the job")
+        assert found.bytes_written == 1000 * sum(program.counts)
+        assert found.losses == {}
+        assert found.streams == 0
+        assert server.end(signal.SIGTERM) == 0
+    assert archived(archives) == (found.bytes_written, [])
+
+
+@pytest.mark.slow
+def test_what_a_collector_had_and_did_not_send_is_counted(tmp_path: Path) -> None:
+    with (
+        served(tmp_path) as server,
+        collecting(tmp_path, server.endpoint) as (tracer, first),
+        writer(tmp_path, tracer) as program,
+    ):
+        program.say("60000")
+        wait_for(lambda: server.written() > 0, what="some of it")
+        killed(first)
+        with collecting(tmp_path, server.endpoint) as (_, second):
+            program.hear(lambda line: line == "written")
+            program.end()
+            assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
+            assert second.wait(DEADLINE_S) == 0
+        found = wait_for(partial(job_at, server.url), what="the job")
+        lost = sum(count for reason, count in found.losses.items() if reason.startswith("events_dropped:"))
+        arrived = found.bytes_written // 1000
+        assert 60_000 <= arrived + lost <= 60_100
+        assert found.streams == 0
