@@ -65,7 +65,7 @@ def _is_who(who: Who, program: Program, job: Grouped) -> bool:
         own = set(program.rank.tolist())
         return len(told & own) >= LIKE * len(told | own)
     if who.kind == "commands":
-        return who.members == [program.command]
+        return len(who.members) == 1 and _is_kind(program.command, who.members[0])
     if who.kind == "hosts":
         return who.members == [program.host]
     paths = {job.files[number].path for number in set(program.path.tolist())}

@@ -23,11 +23,18 @@ class Found(Struct, frozen=True):
         members: who it is.
         volume: bytes that it moved.
         prediction: its rhythm, as if it were a job.
+        span_s: from its first to its last bytes.
     """
 
     members: list[Member]
     volume: float
     prediction: Prediction
+    span_s: float
+
+    @property
+    def phases(self) -> int:
+        """How many phases of its rhythm there were; 0 without one."""
+        return round(self.span_s / self.period_s) + 1 if self.period_s > 0 else 0
 
     @property
     def period_s(self) -> float:
@@ -61,9 +68,7 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
         prediction: what was found in the signal of the whole job.
         groups: all groups that were found.
     """
-    rhythmic = _of_one_period(
-        [group for group in groups if group.period_s > 0 and group.prediction.confidence > TUNING.grouping.told]
-    )
+    rhythmic = _of_one_period(_lasting(groups))
     if not rhythmic:
         return Answer(prediction)
     if len(rhythmic) == 1:
@@ -97,7 +102,7 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
             confidence=group.prediction.confidence,
             start_s=group.prediction.window.start_s,
             end_s=group.prediction.window.end_s,
-            phases=max(_periods(group), 2),
+            phases=group.phases,
             who=who,
             next_phase=group.prediction.next_phase,
             bytes_per_phase=None if (scores := group.prediction.scores) is None else scores.bytes_per_phase,
@@ -115,6 +120,16 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
     return Answer(told, seen_in, tuple(group for group, _, _ in told_beside))
 
 
+def _lasting(groups: Sequence[Found]) -> list[Found]:
+    """Returns those with a rhythm that is none of the inside of a phase: of which enough phases were seen."""
+    sure = [
+        group
+        for group in groups
+        if group.phases >= TUNING.grouping.seen and group.prediction.confidence > TUNING.grouping.told
+    ]
+    return [group for group in sure if all(group.span_s > other.period_s for other in sure)]
+
+
 def _of_one_period(groups: Sequence[Found]) -> list[Found]:
     """Puts groups of the same period together, the surest one's answer for all; the most bytes first."""
     made: list[Found] = []
@@ -122,7 +137,7 @@ def _of_one_period(groups: Sequence[Found]) -> list[Found]:
         for place, other in enumerate(made):
             if _same(group.prediction, other):
                 members, volume = [*other.members, *group.members], other.volume + group.volume
-                made[place] = Found(members, volume, other.prediction)
+                made[place] = Found(members, volume, other.prediction, max(other.span_s, group.span_s))
                 break
         else:
             made.append(group)
@@ -138,11 +153,6 @@ def _same(prediction: Prediction, group: Found) -> bool:
 
 def _near(one: OtherRhythm, other: OtherRhythm) -> bool:
     return abs(math.log(one.period_s.value / other.period_s.value)) < TUNING.same.period
-
-
-def _periods(group: Found) -> int:
-    window = group.prediction.window
-    return round((window.end_s - window.start_s) / group.period_s)
 
 
 def _keys(group: Found) -> list[object]:

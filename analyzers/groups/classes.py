@@ -18,6 +18,8 @@ FILE_STEPS: Final = 2
 """After these, and one more, all files are one."""
 PROCESS_STEPS: Final = 34
 """After these all ranks are one."""
+KIN_STEPS: Final = 2
+"""Of ``kin_at``."""
 
 
 class Process(Struct, frozen=True):
@@ -66,6 +68,12 @@ def command_at(command: str, step: int) -> str:
         case 3:
             return command.split(" ", 1)[0]
     return ""
+
+
+def kin_at(key: Key, step: int) -> Key:
+    """Returns what processes that come one after another are alike in: all but their numbers, then files left out."""
+    process = Process(rank=key.process.rank, host=key.process.host)
+    return Key(process, _NUMBER.sub("*", key.command), key.files if step == 0 else "")
 
 
 def files_at(path: str, step: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,6 +11,7 @@ from ...results.models import Who, WhoKind
 from .members import Member
 
 _MOST: Final = 16
+_NUMBER: Final = re.compile(r"(\d+)")
 
 
 def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> list[Who]:
@@ -26,8 +28,30 @@ def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> 
             kind=kind, members=_shown(about[kind]), share=min(max(share, 0.0), 1.0), ranks=about["ranks"][:_MOST],
             hosts=_shown(about["hosts"]), commands=_shown(about["commands"]), files=_shown(about["files"]),
         )
-        for about, share in zip(told, shares, strict=True)
+        for about, share in zip(_shortened(told), shares, strict=True)
     ]  # fmt: skip
+
+
+def _shortened(told: Sequence[dict[WhoKind, list[str]]]) -> list[dict[WhoKind, list[str]]]:
+    """Puts commands that differ in numbers alone into one word, where that tells the groups apart as they were."""
+    short: list[dict[WhoKind, list[str]]] = [{**about, "commands": alike(about["commands"])} for about in told]
+    return short if _apart("commands", short) or not _apart("commands", told) else list(told)
+
+
+def alike(names: Sequence[str]) -> list[str]:
+    """Returns names of which those that differ in numbers alone are one; the numbers that differ are ``*``.
+
+    >>> alike(["dd of=ck.1 bs=64k", "dd of=ck.2 bs=64k", "cp 1"])
+    ['dd of=ck.* bs=64k', 'cp 1']
+    """
+    kin: dict[str, list[list[str]]] = {}
+    for name in names:
+        kin.setdefault(_NUMBER.sub("*", name), []).append(_NUMBER.split(name))
+    made = []
+    for pieces in kin.values():
+        columns = [set(column) for column in zip(*pieces, strict=True)]
+        made.append("".join(column.pop() if len(column) == 1 else "*" for column in columns))
+    return made
 
 
 _KINDS: Final[tuple[WhoKind, ...]] = ("commands", "ranks", "hosts", "files")

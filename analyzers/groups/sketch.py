@@ -125,6 +125,16 @@ class Sketch:
                 return (low + int(used[-1]) + 1) * (self.bin_ns << _BITS * level)
         return None
 
+    def since_ns(self, members: Ints) -> int | None:
+        """Returns the start of the earliest bin with bytes of some members, where bins hold all that was seen."""
+        for level in range(self.levels):
+            newest = self.newest >> _BITS * level
+            if newest - (self.oldest >> _BITS * level) < BINS or level == self.levels - 1:
+                low = newest - self.length(level) + 1
+                used = np.flatnonzero(self.read(level, low, newest + 1, members))
+                return (low + int(used[0])) * (self.bin_ns << _BITS * level) if len(used) else None
+        return None
+
     def put_together(self, new: Ints, members: int) -> None:
         """Adds up members; ``new`` is the new number of each."""
         self.version += 1

@@ -94,7 +94,9 @@ class GroupAnalyzer:
 
     def grouped(self) -> list[list[int]]:
         """Returns the members in groups, by number; those with the most bytes first."""
-        return groups_of(self.sketch, len(self.members)) if len(self.members) > 1 and self.sketch.levels else []
+        if len(self.members) < 2 or not self.sketch.levels:
+            return []
+        return groups_of(self.sketch, [member.key for member in self.members.all])
 
     def answer(self, prediction: Prediction, now_ns: int, *, whole: bool = False) -> Prediction:
         """Returns a prediction of the whole job with what its groups add to it.
@@ -106,7 +108,9 @@ class GroupAnalyzer:
         """
         if len(self.members) < 2 or self._from_ns is None:
             return prediction
-        if whole or self._age % TUNING.grouping.every == 0:
+        # what a new member does is missing in its group until it is in it
+        grown = sum(len(group.members) for group in self._groups) != len(self.members)
+        if whole or grown or self._age % TUNING.grouping.every == 0:
             self._group()
         self._age += 1
         if len(self._groups) < 2:
@@ -119,7 +123,8 @@ class GroupAnalyzer:
             own = prediction_of(
                 prediction.job, self._settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=group.lookout.adapted
             )
-            found.append(Found([self.members.all[member] for member in group.members], group.signal.moved, own))
+            members = [self.members.all[member] for member in group.members]
+            found.append(Found(members, group.signal.moved, own, group.signal.span_s))
         return answer_with(prediction, found).prediction
 
     def _group(self) -> None:
@@ -163,6 +168,12 @@ class _GroupSignal(BandwidthSignal):
         if self._until[0] != self._sketch.version:
             self._until = self._sketch.version, self._sketch.until_ns(np.array(self._members, np.int64))
         return self._until[1]
+
+    @property
+    def span_s(self) -> float:
+        """From the first to the last bin with bytes."""
+        members = np.array(self._members, np.int64)
+        return ((self.last_ns or 0) - (self._sketch.since_ns(members) or 0)) / 1e9
 
     def forget(self) -> None:
         """Takes in that the members have changed."""

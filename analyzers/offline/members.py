@@ -94,6 +94,7 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
         group_of[group] = number
     volume = np.zeros(len(groups))
     counts = np.zeros(len(groups), np.int64)
+    since, until = np.full(len(groups) + 1, np.inf), np.full(len(groups) + 1, -np.inf)
 
     def numbered() -> Iterator[tuple[EventBatch, npt.NDArray[np.int64], npt.NDArray[np.intp] | None]]:
         for batch, info in batches:
@@ -109,6 +110,9 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
 
     for batch, number_of, rows in numbered():
         of_group = np.where(number_of < 0, len(groups), number_of)
+        times = np.broadcast_to(batch.start if rows is None else batch.start.take(rows), of_group.shape) / 1e9
+        np.minimum.at(since, of_group, times)
+        np.maximum.at(until, of_group, times)
         moved = np.broadcast_to(batch.bytes if rows is None else batch.bytes.take(rows), of_group.shape)
         counts += np.bincount(of_group, minlength=len(groups) + 1)[:-1]
         volume += np.bincount(of_group, moved, len(groups) + 1)[:-1]
@@ -120,11 +124,12 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
             mine = partial(own, number)
             theirs, seen = examine(Again(lambda: chain(mine(), edges)), settings, prediction.job)  # noqa: B023
             if theirs.confidence < TUNING.same.sure:  # what ended earlier than the trace is silent since
-                until, then = examine(Again(lambda: chain(mine(), first)), settings, prediction.job)  # noqa: B023
-                if until.confidence > theirs.confidence:
-                    theirs, seen = until.without_next(), then
+                ended, then = examine(Again(lambda: chain(mine(), first)), settings, prediction.job)  # noqa: B023
+                if ended.confidence > theirs.confidence:
+                    theirs, seen = ended.without_next(), then
             views[id(theirs.period_s)] = seen
-            found.append(Found([analyzer.members.all[member] for member in group], float(volume[number]), theirs))
+            members = [analyzer.members.all[member] for member in group]
+            found.append(Found(members, float(volume[number]), theirs, float(until[number] - since[number])))
 
     def events_of(group: Found) -> Batches:
         members = {each.key for each in group.members}

@@ -188,7 +188,10 @@ class Grouping(Struct, frozen=True):
     together: float = 0.35  # correlation of two parts of one group [g]
     shared: float = 0.25  # of a group with what has no clear phases [g]
     like_counts: float = 1.5  # ratio of the numbers of phases of two members of one group [g]
+    turns: float = 0.15  # by how much the numbers of phases of members in turn differ, and phases fall together [g]
+    evenness: float = 0.25  # deviation of the distances of phases in turn, of their mean [g]
     told: float = 0.7  # confidence from which on the rhythm of a group is told [g]
+    seen: int = 5  # phases of a group from which on its rhythm is told [g]
     every: int = 8  # predictions, of which one looks for groups anew [g]
 
 

@@ -112,6 +112,63 @@ def test_commands_and_kinds_of_files_are_told_where_there_are_no_ranks() -> None
     assert_both(told, "files", [["/s/one*.dat"], ["/s/two.dat"]], [20.0, 33.0])
 
 
+def loop(
+    name: str, period_s: float, count: int, file: int, first_s: float, first_pid: int
+) -> list[tuple[EventBatch, StreamInfo]]:
+    """Makes a loop of a shell: each phase is a process of its own, with an argument of its own."""
+    each = phases(period_s, count, [-1], file, first_s=first_s, seed=first_pid)
+    return [
+        (each.select(slice(4 * at, 4 * at + 4)), stream(f"{name} of=ck.{at % 7} bs=64k", pid=first_pid + 3 * at))
+        for at in range(count)
+    ]
+
+
+@pytest.mark.parametrize("count", [20, 70])
+def test_loops_that_make_a_process_a_phase_are_told_by_their_commands(count: int) -> None:
+    both = [*loop("dd", 2.0, count, 1, 0.5, 100), *loop("cp", 3.3, round(count / 1.65), 3, 1.3, 101)]
+    told = finished(both)
+    assert_both(told, "commands", [["dd of=ck.* bs=64k"], ["cp of=ck.* bs=64k"]], [2.0, 3.3])
+
+
+def test_running_loop_keeps_its_rhythm_while_processes_come() -> None:
+    program = phases(3.3, 30, [-1], 3, first_s=1.3)
+    batches = [*loop("dd", 2.0, 49, 1, 0.5, 100), (program, stream("python w.py", pid=7))]
+    predictor, groups = Predictor("j"), GroupAnalyzer(DetectSettings())
+    done, missed = 0, []
+    for second in range(1, 97):
+        now_ns = second * SECOND
+        for batch, info in batches:
+            fresh = batch.select((batch.end > done) & (batch.end <= now_ns))
+            if len(fresh):
+                predictor.update(fresh, COUNTS)
+                groups.update(fresh, info, FILES, COUNTS)
+        told = groups.answer(predictor.predict(now_ns), now_ns)
+        done = now_ns
+        periods = {round(each.value, 1) for each in (told.period_s, *(one.period_s for one in told.others)) if each}
+        if second > 20 and not {2.0, 3.3} <= periods:
+            missed.append((second, periods))
+    assert not missed
+
+
+def test_ranks_that_write_in_turn_have_one_rhythm() -> None:
+    each = [phases(20.0, 15, [rank], 1, first_s=1.0 + 4.0 * rank, seed=rank) for rank in range(5)]
+    told = finished([(batch, stream()) for batch in each])
+    assert (told.period_s.value if told.period_s else 0) == pytest.approx(4.0, rel=0.02)
+    assert told.who is None
+    assert all(other.relation != "beside" for other in told.others)
+
+
+def test_inside_of_one_phase_is_no_rhythm_of_a_group() -> None:
+    slow = phases(60.0, 20, [0, 1], 1)
+    start = np.rint((305.0 + 0.25 * np.arange(24)) * SECOND).astype(np.int64)
+    burst = make_batch(
+        24, {"start": start, "duration": 10**7, "rank": 2, "file": 3, "kind": int(Kind.WRITE), "bytes": 10**6}
+    )
+    told = finished([(slow, stream()), (burst, stream())])
+    assert (told.period_s.value if told.period_s else 0) == pytest.approx(60.0, rel=0.02)
+    assert [other for other in told.others if other.relation == "beside"] == []
+
+
 @pytest.mark.slow
 def test_a_rhythm_that_something_else_hides_is_told_with_whose_it_is() -> None:
     random = np.random.default_rng(3)

@@ -1,0 +1,84 @@
+"""Members that are one program in turn: processes of a loop, ranks or files of which each phase has another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..rhythm.tuning import TUNING
+from .classes import KIN_STEPS, Key, kin_at
+from .shapes import Shape, phased_of, shape_of
+
+_GROUPING: Final = TUNING.grouping
+
+Volumes = Sequence[npt.NDArray[Any]]
+Units = list[list[int]]
+
+
+def with_kin(volumes: Volumes, keys: Sequence[Key]) -> tuple[Units, list[Shape]]:
+    """Puts members together that have their phases in turn.
+
+    A loop of a shell makes a process a phase: none of them has a rhythm, and all of one command have. Where each phase
+    is another rank's, each has a multiple of the period.
+
+    Args:
+        volumes: bytes of each member in the bins of each level, the coarsest first.
+        keys: what each member is.
+
+    Returns:
+        The members of each unit, and the shapes of the units at each level.
+    """
+    units: Units = [[member] for member in range(len(keys))]
+    shapes = [shape_of(volume) for volume in volumes]
+    everyone = np.ones(len(units), np.bool_)
+    kin = _by_kin(units, everyone, lambda unit: (kin_at(keys[unit[0]], 0).command, keys[unit[0]].files))
+    units, shapes = _joined(volumes, units, shapes, [each for each in kin if _in_turn(volumes, units, each)])
+    for step in range(KIN_STEPS):
+        kin = _by_kin(units, ~phased_of(shapes), lambda unit, step=step: kin_at(keys[unit[0]], step))  # type: ignore[misc]
+        units, shapes = _joined(volumes, units, shapes, [each for each in kin if len(each) > 1])
+    return units, shapes
+
+
+def _by_kin(units: Units, chosen: npt.NDArray[np.bool_], kin_of: Callable[[list[int]], object]) -> Units:
+    """Returns the chosen units that are kin, by number."""
+    made: dict[object, list[int]] = {}
+    for unit in np.flatnonzero(chosen).tolist():
+        made.setdefault(kin_of(units[unit]), []).append(unit)
+    return list(made.values())
+
+
+def _joined(volumes: Volumes, units: Units, shapes: list[Shape], together: Units) -> tuple[Units, list[Shape]]:
+    """Returns the units, of which some are put together, and their shapes."""
+    if not together:
+        return units, shapes
+    gone = {unit for each in together for unit in each}
+    made = [unit for number, unit in enumerate(units) if number not in gone]
+    made += [sorted(member for unit in each for member in units[unit]) for each in together]
+    return made, [shape_of(_sums(volume, made)) for volume in volumes]
+
+
+def _in_turn(volumes: Volumes, units: Units, kin: list[int]) -> bool:
+    """Tells whether units have as many phases each, never two at once, at even distances."""
+    if len(kin) < 2:
+        return False
+    parts = [units[unit] for unit in kin]
+    parts.append([member for part in parts for member in part])
+    return any(_is_turn(shape_of(_sums(volume, parts))) for volume in volumes)
+
+
+def _is_turn(shape: Shape) -> bool:
+    """Tells whether the rows but the last one take turns; the last one is their sum."""
+    counts, together = shape.counts[:-1], int(shape.counts[-1])
+    if not shape.clear[-1] or together < (1 - _GROUPING.turns) * counts.sum():
+        return False
+    if counts.max() - counts.min() > max(1.0, _GROUPING.turns * counts.max()):
+        return False
+    distances = np.diff(np.flatnonzero(np.diff(shape.within[-1].astype(np.int8), prepend=0) > 0))
+    return bool(distances.std() <= _GROUPING.evenness * distances.mean())
+
+
+def _sums(volume: npt.NDArray[Any], units: Units) -> npt.NDArray[Any]:
+    return np.array([volume[unit[0]] if len(unit) == 1 else volume[unit].sum(axis=0) for unit in units])

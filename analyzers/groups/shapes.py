@@ -1,0 +1,53 @@
+"""Where the signals of members are within phases, and whether these show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from ..rhythm.tuning import TUNING
+
+_GROUPING: Final = TUNING.grouping
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class Shape(Struct, frozen=True, eq=False):
+    """The phases of all members at one level.
+
+    Attributes:
+        within: whether each bin is, bool[members, bins].
+        clear: whether a member's phases show, bool[members].
+        counts: how many there are, int64[members].
+        alike: correlation of being within a phase, float64[members, members].
+    """
+
+    within: npt.NDArray[np.bool_]
+    clear: npt.NDArray[np.bool_]
+    counts: Ints
+    alike: Floats
+
+
+def shape_of(volume: npt.NDArray[Any]) -> Shape:
+    """Finds where each member's signal is above its mean."""
+    total = volume.sum(axis=1, keepdims=True)
+    within = volume > total / volume.shape[1]
+    count = within.sum(axis=1)
+    runs = (within[:, 1:] & ~within[:, :-1]).sum(axis=1) + within[:, 0]
+    share = np.where(within, volume, 0.0).sum(axis=1) / np.maximum(total[:, 0], 1e-30)
+    clear = (runs >= _GROUPING.phases) & (share - count / volume.shape[1] >= _GROUPING.contrast)
+    centred = within - count[:, None] / volume.shape[1]
+    norm = np.sqrt((centred**2).sum(axis=1))
+    centred /= np.maximum(norm, 1e-12)[:, None]
+    return Shape(within, clear, runs, centred @ centred.T)
+
+
+def phased_of(shapes: Sequence[Shape]) -> npt.NDArray[np.bool_]:
+    """Tells of which rows the phases show at any level."""
+    made: npt.NDArray[np.bool_] = np.logical_or.reduce([shape.clear for shape in shapes])
+    return made

@@ -1,0 +1,420 @@
+"""Jobs of several programs whose every constant is drawn anew, apart from those that groups were tuned on.
+
+The kinds of ``GROUPED_VARIED`` have groups; those of ``WHOLE_VARIED`` have one rhythm or none, and must not be split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from _grouped import Grouped, Maker, Program
+from iotide.events import FileInfo, FileType
+
+Times = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+Draw = np.random.Generator
+
+
+def _log_uniform(rng: Draw, low: float, high: float) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def _ranks(rng: Draw, most: int = 64) -> int:
+    return max(1, min(most, round(_log_uniform(rng, 0.7, most + 0.5))))
+
+
+def _starts(rng: Draw, period: float, from_s: float, until_s: float, jitter: float) -> Times:
+    """Returns starts whose distances vary, each on its own, as a program's compute does."""
+    count = max(int((until_s - from_s) / period), 4)
+    distances = period * np.maximum(rng.normal(1, jitter, count), 0.3)
+    return np.asarray(from_s + rng.uniform(0, period) + np.cumsum(distances) - distances[0])
+
+
+def _program(
+    rng: Draw,
+    starts: Times,
+    period: float | None,
+    ranks: Sequence[int],
+    files: Sequence[int],
+    *,
+    volume: float = 1e7,
+    uneven: float = 0.1,
+    imbalance: float = 0.0,
+    delay: float = 0.0,
+    missed: float = 0.0,
+    length: float | None = None,
+    host: str = "node0",
+    command: str = "",
+    pid: int = 0,
+) -> Program:
+    """Makes phases of requests.
+
+    Args:
+        rng: of all that is drawn here.
+        starts: of the phases.
+        period: what is told of it; None without a rhythm.
+        ranks: who takes part, -1 for a process without a rank.
+        files: numbers of the files, one after another.
+        volume: mean bytes of a phase.
+        uneven: relative deviation of lengths and volumes of phases.
+        imbalance: deviation of the logarithm of each rank's share.
+        delay: mean delay of a rank, in lengths of a phase.
+        missed: share of the phases in which a rank does nothing.
+        length: mean length of a phase, seconds; None draws it.
+        host, command, pid: of its stream.
+    """
+    pace = period if period is not None else float(np.diff(starts).mean())
+    lasting = length if length is not None else pace * _log_uniform(rng, 0.02, 0.2)
+    count, number, requests = len(starts), len(ranks), int(rng.integers(1, 9))
+    lengths = np.maximum(lasting * rng.normal(1, uneven, count), 0.05 * lasting)
+    shares = np.exp(rng.normal(0, imbalance, number)) if imbalance else np.ones(number)
+    volumes = np.maximum(volume * rng.normal(1, uneven, count), 0.02 * volume)
+    late = rng.exponential(delay, (count, number)) * lasting if delay else np.zeros((count, number))
+    each = np.linspace(0, 1, requests + 1)
+    edges = starts[:, None, None] + late[:, :, None] + each[None, None, :] * lengths[:, None, None]
+    begin, end = edges[:, :, :-1], edges[:, :, :-1] + 0.95 * np.diff(edges, axis=2)
+    size = (volumes[:, None] * (shares / shares.sum())[None, :])[:, :, None] / requests
+    shape = begin.shape
+    rank = np.broadcast_to(np.asarray(ranks, np.int64)[None, :, None], shape)
+    which = np.asarray(files, np.int64)
+    at = np.arange(count)[:, None, None] + np.arange(requests)[None, None, :]
+    path = np.broadcast_to(which[at % len(which)], shape)
+    kept = np.broadcast_to((rng.random((count, number)) >= missed)[:, :, None], shape)
+    columns = (begin, end, np.broadcast_to(size, shape), rank, path)
+    start_s, end_s, moved, ranks_of, paths = (column[kept] for column in columns)
+    return Program(
+        start_s, end_s, np.maximum(moved, 1.0), ranks_of, paths, period, starts, command, host, pid
+    )  # fmt: skip
+
+
+def _files(*paths: str) -> list[FileInfo]:
+    return [FileInfo(""), *(FileInfo(path, FileType.REGULAR) for path in paths)]
+
+
+def _beside(rng: Draw, periods: Sequence[float], volumes: Sequence[float], *, phases: float = 0.0) -> Grouped:
+    """Makes programs side by side, told apart by their ranks; one file each, or one shared by all."""
+    until = max(periods) * (phases or float(rng.uniform(12, 40)))
+    first, made = 0, []
+    shared = bool(rng.random() < 0.3)
+    for number, (period, volume) in enumerate(zip(periods, volumes, strict=True)):
+        ranks = range(first, first + _ranks(rng))
+        first = ranks.stop
+        starts = _starts(rng, period, 0.0, until, float(rng.uniform(0, 0.03)))
+        files = [1] if shared else [number + 1]
+        delay = float(rng.choice([0.0, rng.uniform(0, 0.5)]))
+        made.append(_program(rng, starts, period, ranks, files, volume=volume, delay=delay))
+    return Grouped(made, _files(*(f"/p/{name}/out" for name in ("alpha", "beta", "gamma", "delta"))))
+
+
+def at_ratio(low: float, high: float, seed: int) -> Grouped:
+    """Two programs whose periods have a ratio in a range."""
+    rng = np.random.default_rng(seed)
+    period = _log_uniform(rng, 2, 200)
+    return _beside(rng, [period, period * float(rng.uniform(low, high))], 1e7 * np.exp(rng.normal(0, 0.7, 2)))
+
+
+def harmonic(seed: int) -> Grouped:
+    """Two programs, one of exactly twice to five times the other's period."""
+    rng = np.random.default_rng(seed)
+    period = _log_uniform(rng, 2, 100)
+    return _beside(rng, [period, period * int(rng.integers(2, 6))], 1e7 * np.exp(rng.normal(0, 0.7, 2)))
+
+
+def one_in_a_hundred(seed: int) -> Grouped:
+    """One of two moves a hundredth of the other's bytes a second."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 5, 60)]
+    periods.append(periods[0] * float(rng.uniform(1.25, 4)))
+    rates = [1e7, 1e5] if rng.integers(2) else [1e5, 1e7]
+    return _beside(rng, periods, [rate * period for rate, period in zip(rates, periods, strict=True)])
+
+
+def three_or_four(seed: int) -> Grouped:
+    """Three or four programs."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 4, 30)]
+    while len(periods) < 3 + seed % 2:
+        periods.append(periods[-1] * float(rng.uniform(1.3, 2.7)))
+    return _beside(rng, periods, 1e7 * np.exp(rng.normal(0, 0.5, len(periods))), phases=float(rng.uniform(10, 20)))
+
+
+def beside_aperiodic(seed: int) -> Grouped:
+    """One or two programs with a rhythm beside one without."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 5, 60)]
+    if seed % 2:
+        periods.append(periods[0] * float(rng.uniform(1.3, 3)))
+    job = _beside(rng, periods, [1e7] * len(periods))
+    until = max(float(each.starts_s[-1]) for each in job.programs)
+    first = max(int(each.rank.max()) for each in job.programs) + 1
+    count = int(until / periods[0] * float(rng.uniform(0.7, 3)))
+    starts = np.sort(rng.uniform(0, until, max(count, 8)))
+    volume = 1e7 * _log_uniform(rng, 0.3, 3)
+    ranks = range(first, first + _ranks(rng))
+    length = periods[0] * float(rng.uniform(0.02, 0.2))
+    noise = _program(rng, starts, None, ranks, [4], volume=volume, uneven=0.4, length=length)
+    return Grouped([*job.programs, replace(noise, starts_s=np.zeros(0))], job.files)
+
+
+def ends_early(seed: int) -> Grouped:
+    """Two programs, of which one ends after 0.3 to 0.8 of the time."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 5, 60)]
+    periods.append(periods[0] * float(rng.uniform(1.25, 3)))
+    job = _beside(rng, periods, [1e7, 1e7], phases=float(rng.uniform(25, 50)))
+    shortened, other = job.programs if rng.integers(2) else job.programs[::-1]
+    until = float(rng.uniform(0.3, 0.8)) * float(shortened.starts_s[-1])
+    return Grouped([_until(shortened, until), other], job.files)
+
+
+def _until(program: Program, until_s: float, from_s: float = -np.inf) -> Program:
+    kept = (program.start_s < until_s) & (program.start_s >= from_s)
+    told = (program.starts_s < until_s) & (program.starts_s >= from_s)
+    columns = (program.start_s, program.end_s, program.volume, program.rank, program.path)
+    start, end, volume, rank, path = (column[kept] for column in columns)
+    return replace(
+        program, start_s=start, end_s=end, volume=volume, rank=rank, path=path, starts_s=program.starts_s[told]
+    )  # fmt: skip
+
+
+def roles_change(seed: int) -> Grouped:
+    """Two programs whose ranks change places half-way; whose they are is who does it after that."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 5, 60)]
+    periods.append(periods[0] * float(rng.uniform(1.25, 2.5)))
+    number = _ranks(rng)
+    until = periods[1] * float(rng.uniform(30, 60))
+    made = []
+    for at, period in enumerate(periods):
+        starts = _starts(rng, period, 0.0, until, float(rng.uniform(0, 0.02)))
+        program = _program(rng, starts, period, range(at * number, at * number + number), [at + 1])
+        swapped = np.where(program.start_s > until / 2, (program.rank + number) % (2 * number), program.rank)
+        made.append(replace(program, rank=swapped))
+    return Grouped(made, _files("/p/one", "/p/two"))
+
+
+def by_host(seed: int) -> Grouped:
+    """Two programs of processes without ranks, one a host; they write to the same folder."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 5, 60)]
+    periods.append(periods[0] * float(rng.uniform(1.25, 4)))
+    until = periods[1] * float(rng.uniform(12, 40))
+    made = [
+        _program(
+            rng, _starts(rng, period, 0.0, until, 0.02), period, [-1], [1], host=f"h{at}", pid=4000 + at, command="app"
+        )
+        for at, period in enumerate(periods)
+    ]
+    return Grouped(made, _files("/p/shared.log"))
+
+
+def in_one_process(seed: int) -> Grouped:
+    """One process without a rank that writes two kinds of files, each with a rhythm of its own."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 5, 60)]
+    periods.append(periods[0] * float(rng.uniform(1.25, 5)))
+    until = periods[1] * float(rng.uniform(12, 40))
+    each = int(rng.integers(1, 30))
+    made = [
+        _program(
+            rng, _starts(rng, period, 0.0, until, 0.02), period, [-1], range(1 + each * at, 1 + each * at + each),
+            volume=1e7 * _log_uniform(rng, 0.1, 10), pid=77, command="solver",
+        )
+        for at, period in enumerate(periods)
+    ]  # fmt: skip
+    names = [f"/w/{kind}" % number for kind in ("restart-%d.h5", "history_%d.nc") for number in range(each)]
+    return Grouped(made, _files(*names))
+
+
+def processes(seed: int) -> Grouped:
+    """Two commands of one to forty processes each, without ranks, on one host."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 5, 60)]
+    periods.append(periods[0] * float(rng.uniform(1.25, 4)))
+    until = periods[1] * float(rng.uniform(12, 30))
+    made = []
+    for at, period in enumerate(periods):
+        starts = _starts(rng, period, 0.0, until, 0.02)
+        command = ("python3 train.py --out a", "fio job.fio")[at]
+        length = period * float(rng.uniform(0.02, 0.15))
+        made += [
+            _program(rng, starts, period, [-1], [at + 1], length=length, pid=100 * at + process, command=command)
+            for process in range(max(1, _ranks(rng, 40)))
+        ]
+    return Grouped(made, _files("/d/model.pt", "/d/fio.0.0"))
+
+
+def thousands(seed: int) -> Grouped:
+    """Two programs of 500 to 3,000 ranks each, one request a rank and phase."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 5, 60)]
+    periods.append(periods[0] * float(rng.uniform(1.25, 3)))
+    until, first, made = periods[1] * 14, 0, []
+    for at, period in enumerate(periods):
+        ranks = range(first, first + int(rng.integers(500, 3000)))
+        first = ranks.stop
+        starts = _starts(rng, period, 0.0, until, 0.01)
+        made.append(_program(rng, starts, period, ranks, [at + 1], delay=float(rng.uniform(0, 0.3))))
+    return Grouped(made, _files("/p/a.bp", "/p/b.bp"))
+
+
+def one_rhythm(
+    seed: int,
+    *,
+    jitter: float = 0.01,
+    uneven: float = 0.1,
+    imbalance: float = 0.0,
+    delay: float = 0.0,
+    missed: float = 0.0,
+    files: int = 1,
+    bare: bool = False,
+) -> Grouped:
+    """Ranks that do I/O together. Each option is the most that is drawn; with ``bare`` processes have no ranks."""
+    rng = np.random.default_rng(seed)
+    period, number = _log_uniform(rng, 2, 200), max(2, _ranks(rng))
+    starts = _starts(rng, period, 0.0, period * float(rng.uniform(10, 60)), float(rng.uniform(0, jitter)))
+    drawn = {name: float(rng.uniform(0, most)) for name, most in
+             (("uneven", uneven), ("imbalance", imbalance), ("delay", delay), ("missed", missed))}  # fmt: skip
+    paths = _files(*(f"/r/{kind}.{at}" for at in range(files) for kind in ("plt", "chk", "log")[: min(files, 3)]))
+    numbers = range(1, len(paths))
+    length = period * _log_uniform(rng, 0.02, 0.25)
+    if not bare:
+        return Grouped([_program(rng, starts, period, range(number), numbers, length=length, **drawn)], paths)
+    made = [
+        _program(rng, starts, period, [-1], numbers, length=length, pid=10 + at, command="app", **drawn)
+        for at in range(number)
+    ]
+    return Grouped(made, paths)
+
+
+def one_writes_all(seed: int) -> Grouped:
+    """Rank 0 writes the checkpoints, the others a little now and then, or with it, or nothing."""
+    rng = np.random.default_rng(seed)
+    job = one_rhythm(seed, jitter=0.1, uneven=0.3)
+    (all_ranks,) = job.programs
+    first = all_ranks.rank == 0
+    quiet = np.where(first, 1.0, (0.0, 1e-3, 1e-2)[seed % 3])
+    kept = np.flatnonzero((all_ranks.volume * quiet >= 1.0) & (first | (rng.random(len(first)) < 0.5)))
+    columns = (all_ranks.start_s, all_ranks.end_s, all_ranks.volume * quiet, all_ranks.rank, all_ranks.path)
+    start, end, volume, rank, path = (column[kept] for column in columns)
+    made = replace(all_ranks, start_s=start, end_s=end, volume=volume, rank=rank, path=path)
+    return Grouped([made], job.files)
+
+
+def in_turn(seed: int) -> Grouped:
+    """In each phase another rank writes, or another few."""
+    rng = np.random.default_rng(seed)
+    job = one_rhythm(seed, jitter=0.05)
+    (all_ranks,) = job.programs
+    number = int(all_ranks.rank.max()) + 1
+    phase = np.searchsorted(all_ranks.starts_s, all_ranks.start_s, side="right") - 1
+    own = (phase + int(rng.integers(number))) % number == all_ranks.rank
+    columns = (all_ranks.start_s, all_ranks.end_s, all_ranks.volume, all_ranks.rank, all_ranks.path)
+    start, end, volume, rank, path = (column[own] for column in columns)
+    return Grouped([replace(all_ranks, start_s=start, end_s=end, volume=volume, rank=rank, path=path)], job.files)
+
+
+def no_rhythm(seed: int) -> Grouped:
+    """Phases at random, of all ranks together, or of each or of a few ranks on their own."""
+    rng = np.random.default_rng(seed)
+    number, parts = max(2, _ranks(rng)), (1, 2, 4)[seed % 3]
+    until, made = _log_uniform(rng, 100, 5000), []
+    for at in range(min(parts, number)):
+        ranks = range(at * number // parts, max((at + 1) * number // parts, at * number // parts + 1))
+        count = int(rng.integers(8, 60))
+        gaps = (
+            rng.exponential(1, count),
+            rng.lognormal(0, 1, count),
+            rng.pareto(1.5, count) + 0.1,
+            rng.uniform(0, 2, count),
+        )
+        starts = np.cumsum(gaps[int(rng.integers(4))])
+        starts = starts / starts[-1] * until
+        made.append(_program(rng, starts, None, ranks, [1 + at], uneven=0.5, imbalance=0.5))
+    return Grouped([replace(each, starts_s=np.zeros(0)) for each in made], _files(*"abcd"))
+
+
+def _loop(rng: Draw, starts: Times, period: float, command: str, first_file: int, first_pid: int) -> list[Program]:
+    """Makes a process of its own for each phase, as a loop of a shell does."""
+    length = period * _log_uniform(rng, 0.02, 0.15)
+    turns = int(rng.integers(1, 9))
+    return [
+        _program(
+            rng, starts[at : at + 1], period, [-1], [first_file + at % turns], uneven=0.05, length=length,
+            pid=first_pid + 7 * at, command=f"{command} out.{at % turns}",
+        )
+        for at in range(len(starts))
+    ]  # fmt: skip
+
+
+def _whole(parts: list[Program], starts: Times) -> list[Program]:
+    """Returns the processes, of which the first has all starts and the others none to be judged by."""
+    return [replace(each, starts_s=starts, period_s=each.period_s if not at else None) for at, each in enumerate(parts)]
+
+
+def loops(seed: int) -> Grouped:
+    """A loop of a shell that makes a process a phase, beside another one or beside a program that lasts."""
+    rng = np.random.default_rng(seed)
+    periods = [_log_uniform(rng, 2, 60)]
+    periods.append(periods[0] * float(rng.uniform(1.25, 4)))
+    if rng.integers(2):
+        periods.reverse()
+    until = max(periods) * float(rng.uniform(12, 25))
+    each = [_starts(rng, period, 0.0, until, 0.02) for period in periods]
+    made = _whole(_loop(rng, each[0], periods[0], "dd if=/dev/zero", 1, 1000), each[0])
+    if seed % 2:
+        made += _whole(_loop(rng, each[1], periods[1], "tar -cf", 10, 1003), each[1])
+    else:
+        made.append(_program(rng, each[1], periods[1], [-1], [10], pid=9, command="python3 solver.py"))
+    names = [f"/l/ck.{at}" for at in range(9)] + [f"/l/all{at}.tar" for at in range(9)]
+    return Grouped(made, _files(*names))
+
+
+def one_loop(seed: int) -> Grouped:
+    """A loop of a shell, each turn of which makes one to four processes of different commands."""
+    rng = np.random.default_rng(seed)
+    period = _log_uniform(rng, 2, 60)
+    starts = _starts(rng, period, 0.0, period * float(rng.uniform(10, 40)), float(rng.uniform(0, 0.15)))
+    made: list[Program] = []
+    for at in range(int(rng.integers(1, 5))):
+        later = starts + period * 0.12 * at
+        made += _loop(rng, later, period, ("dd if=/dev/zero", "cp -r in", "gzip", "sh -c")[at], 1 + 9 * at, 1000 + at)
+    return Grouped(made, _files(*(f"/l/{name}{at}" for name in "abcd" for at in range(9))))
+
+
+GROUPED_VARIED: Final[dict[str, Maker]] = {
+    "1 : 1.2": partial(at_ratio, 1.17, 1.23),
+    "2 : 3": partial(at_ratio, 1.45, 1.55),
+    "1 : 2": partial(at_ratio, 1.93, 2.07),
+    "1 : 10": partial(at_ratio, 9, 11),
+    "harmonic": harmonic,
+    "volumes 1 : 100": one_in_a_hundred,
+    "three or four": three_or_four,
+    "beside aperiodic": beside_aperiodic,
+    "one ends early": ends_early,
+    "ranks change roles": roles_change,
+    "by host": by_host,
+    "two kinds of files, one process": in_one_process,
+    "two commands, many processes": processes,
+    "thousands of ranks": thousands,
+    "loops of a shell": loops,
+}
+WHOLE_VARIED: Final[dict[str, Callable[[int], Grouped]]] = {
+    "even": one_rhythm,
+    "jittered": partial(one_rhythm, jitter=0.4),
+    "uneven": partial(one_rhythm, jitter=0.1, uneven=0.6),
+    "uneven ranks": partial(one_rhythm, jitter=0.1, imbalance=2.0, delay=1.0),
+    "ranks miss phases": partial(one_rhythm, jitter=0.1, missed=0.6, delay=0.5),
+    "many files": partial(one_rhythm, jitter=0.1, uneven=0.3, files=40),
+    "processes without ranks": partial(one_rhythm, jitter=0.1, uneven=0.3, delay=0.5, bare=True),
+    "one rank writes all": one_writes_all,
+    "ranks write in turn": in_turn,
+    "one loop of a shell": one_loop,
+    "no rhythm": no_rhythm,
+}
