@@ -73,7 +73,9 @@ async def collect(
             running.result()
         complete = await agent.drain(_DRAIN_S)
         if not complete:
-            click.echo("iotide: not everything was acknowledged; is the aggregator there?", err=True)
+            click.echo(
+                f"iotide: {agent.unacknowledged:,} calls were not acknowledged; is the aggregator there?", err=True
+            )
         without = [path for path, source in zip(replayed, sources, strict=False) if not source.counters["events"]]
         for path in without:
             agent.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))

@@ -101,7 +101,7 @@ def _told(agent: Agent, replayer: Replayer, calls: int, *, acknowledged: bool, i
     for problem in agent.problems.first:
         click.echo(f"iotide: {problem}", err=True)
     if not acknowledged:
-        click.echo("iotide: not everything was acknowledged; is the aggregator there?", err=True)
+        click.echo(f"iotide: {agent.unacknowledged:,} calls were not acknowledged; is the aggregator there?", err=True)
     if dropped:
         told = ", ".join(f"{count:,} ({reason})" for reason, count in dropped.items())
         click.echo(f"iotide: calls that the aggregator did not take: {told}", err=True)

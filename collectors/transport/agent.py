@@ -79,6 +79,8 @@ class Agent:
         self._open: dict[int, set[str]] = {}
         self._finished: Counter[str] = Counter()
         self._quiet = 0
+        self._begun_s = time.monotonic()
+        self._is_away = False
         self._pending: deque[list[Frame]] = deque()
         for source in sources:
             self.add(source)
@@ -98,6 +100,11 @@ class Agent:
         """Seconds since the aggregator last said something; None: it never has."""
         heard = self._shipper.last_heard_s
         return None if heard is None else time.monotonic() - heard
+
+    @property
+    def unacknowledged(self) -> int:
+        """How many events the aggregator has not acknowledged."""
+        return self._shipper.unacknowledged
 
     def counters(self) -> Counter[str]:
         """Returns the counters of all sources, past ones too, and of the shipper."""
@@ -164,6 +171,7 @@ class Agent:
         """Does one round: receives, polls, sends. Returns whether there was news from a source."""
         now = time.monotonic()
         self._receive(now)
+        self._look_for_aggregator(now)
         if self._settings.key is not None:
             self._look_after_keys(now)
         busy = self._poll_all() if self._shipper.has_room or not self._waits else False
@@ -185,6 +193,24 @@ class Agent:
         if self._keys is not None:
             self._keys.secure(self._socket)
         self._socket.connect(self._settings.endpoint)
+
+    def _look_for_aggregator(self, now_s: float) -> None:
+        """Says when the aggregator goes, and when it is back."""
+        heard_s = self._shipper.last_heard_s
+        is_away = now_s - (self._begun_s if heard_s is None else heard_s) >= self._settings.away_after_s
+        if is_away == self._is_away:
+            return
+        self._is_away = is_away
+        endpoint, waiting = self._settings.endpoint, self._shipper.unacknowledged
+        if is_away:
+            _log.warning(
+                "the aggregator at %s was not heard of for %g s; what comes waits, up to backlog_bytes = %d",
+                endpoint,
+                self._settings.away_after_s,
+                self._settings.backlog_bytes,
+            )
+        else:
+            _log.warning("the aggregator at %s is heard of again; %d calls wait for it", endpoint, waiting)
 
     def _look_after_keys(self, now_s: float) -> None:
         """Connects anew with other keys, where the files have them and the aggregator does not answer."""

@@ -26,6 +26,7 @@ class Backlog:
 
     def __init__(self, capacity_bytes: int) -> None:
         self.bytes = 0
+        self.events = 0
         self._capacity = capacity_bytes
         self._queue: deque[Waiting] = deque()
 
@@ -37,6 +38,7 @@ class Backlog:
         waiting = Waiting(stream, batch, definitions, now_s, size_of(batch))
         self._queue.append(waiting)
         self.bytes += waiting.size
+        self.events += len(batch)
         gone = []
         while self.bytes + used > self._capacity and len(self._queue) > 1:
             gone.append(self.pop())
@@ -46,6 +48,7 @@ class Backlog:
         """Takes the oldest batch out."""
         oldest = self._queue.popleft()
         self.bytes -= oldest.size
+        self.events -= len(oldest.batch)
         return oldest
 
 

@@ -120,6 +120,12 @@ class Shipper:
         return waiting + self._has_job_losses_to_tell
 
     @property
+    def unacknowledged(self) -> int:
+        """How many events the aggregator has not acknowledged."""
+        under_way = sum(sent.events for window in self._windows.values() for sent in window.in_flight)
+        return sum(merging.events for merging in self._open.values()) + self._backlog.events + under_way
+
+    @property
     def has_room(self) -> bool:
         """False while half of what may wait does: a source that can wait is then not polled, and loses nothing."""
         held = self._backlog.bytes + self._under_way_bytes + self._open_bytes

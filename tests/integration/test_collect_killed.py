@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.commands import iotide
+from support.commands import IOTIDE, iotide, plain_environment
 from support.restarts import job_at
 from support.served import served
+from support.talking import Talking
 from support.waiting import DEADLINE_S, wait_for
 from support.writers import collecting, writer
 
@@ -79,3 +80,23 @@ def test_what_a_collector_had_and_did_not_send_is_counted(tmp_path: Path) -> Non
         arrived = found.bytes_written // 1000
         assert 60_000 <= arrived + lost <= 60_100
         assert found.streams == 0
+
+
+def test_collector_says_when_the_aggregator_goes_and_comes_and_what_it_lacks(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text('{"call": "write", "path": "/out", "start": 1790000000.5, "dur": 0.1, "size": 10}\n' * 7)
+    command = ["env", *(f"{name}={value}" for name, value in plain_environment().items()), *IOTIDE, "collect"]
+    with served(tmp_path) as server:
+        with Talking([*command, "--connect", server.endpoint, "--job", "j", trace], listen_to="stderr") as collector:
+            wait_for(lambda: server.events() == 7, what="the first calls")
+            server.kill()
+            collector.hear(lambda line: f"aggregator at {server.endpoint} was not heard of" in line)
+            server.start()
+            collector.hear(lambda line: f"aggregator at {server.endpoint} is heard of again" in line)
+            server.kill()
+            with trace.open("a") as file:
+                file.write(trace.read_text())
+            collector.process.send_signal(signal.SIGTERM)
+            collector.hear(lambda line: "iotide: 7 calls were not acknowledged" in line)
+            assert collector.process.wait(DEADLINE_S) == 1
+        server.start()
