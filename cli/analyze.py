@@ -83,6 +83,17 @@ def _of_job(kind: AnalyzerKind, address: str) -> BaseModel:
     return fetch(address, kind.name, cast("type[Model]", kind.result))
 
 
+def _rules(name: str) -> str:
+    """Returns the text of a file that a setting names. Raises ConfigError where it cannot be read."""
+    from ..events import ConfigError
+    from ..events.files import read_text
+
+    try:
+        return read_text(Path(name))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{name}: {error}") from None
+
+
 def _of_traces(kind: AnalyzerKind, files: Sequence[str], format_name: str | None, settings: Sequence[str]) -> BaseModel:
     from ..analyzers.pipeline.analysis_queue import Taken
     from ..analyzers.pipeline.contract import JobContext, Reporting, parsed_settings
@@ -100,7 +111,7 @@ def _of_traces(kind: AnalyzerKind, files: Sequence[str], format_name: str | None
     paths = [Path(file) for file in files]
     trace = read_and_tell(paths, format_name)
     names = JobNames(MOST_CALLS, MOST_FILES)
-    analyzer = kind.make(JobContext(name_of(paths), names, chosen, lambda path: Path(path).read_text()))
+    analyzer = kind.make(JobContext(name_of(paths), names, chosen, _rules))
     if not isinstance(analyzer, Reporting):
         raise click.UsageError(f"{kind.name} is switched off by its settings")
     with step_progress("analysing") as show:

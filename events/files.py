@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
+_WRITER_WAIT_S: Final = 2.0
+"""How long a pipe may have nobody who writes to it, before or after some did."""
 MOST_TEXT_BYTES: Final = 16 * 2**20
 """Of settings, rules and signatures, which people write; a device such as /dev/zero has more."""
 
@@ -31,11 +34,47 @@ def read_text(path: Path, errors: str = "strict") -> str:
     """Returns the text of a file or pipe, UTF-8, with "\\n" for all ends of lines.
 
     Raises:
-        OSError: it cannot be read, or has more than MOST_TEXT_BYTES.
+        OSError: it cannot be read, nobody writes to the pipe, or it has more than MOST_TEXT_BYTES.
         UnicodeDecodeError: it is not UTF-8.
     """
-    with path.open("rb") as file:
-        data = file.read(MOST_TEXT_BYTES + 1)
-    if len(data) > MOST_TEXT_BYTES:
-        raise OSError(errno.EFBIG, f"more than {MOST_TEXT_BYTES >> 20} MiB", str(path))
-    return data.decode(errors=errors).replace("\r\n", "\n").replace("\r", "\n")
+    return read_bytes(path, MOST_TEXT_BYTES).decode(errors=errors).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Returns what is in a file or pipe.
+
+    Raises:
+        OSError: it cannot be read, nobody writes to the pipe, or it has more bytes than ``most``.
+    """
+    with open(path, "rb", opener=_opened_at_once) as file:
+        if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            writer = select.poll()
+            writer.register(file, select.POLLIN)
+            if not writer.poll(_WRITER_WAIT_S * 1000):
+                raise OSError(errno.ETIMEDOUT, "a pipe that nobody writes to", str(path))
+            os.set_blocking(file.fileno(), True)
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"more than {most >> 20} MiB", str(path))
+    return data
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text, to a pipe, too, that somebody reads.
+
+    Raises:
+        OSError: it cannot be written, or nobody reads the pipe.
+    """
+    with open(path, "w", encoding="utf-8", opener=_opened_at_once) as file:
+        os.set_blocking(file.fileno(), True)
+        file.write(text)
+
+
+def readable(path: object) -> str:
+    """Returns a path, or a text of the command line, so that it can be written: what is no UTF-8 as ``\\xNN``."""
+    return os.fsencode(str(path)).decode(errors="backslashreplace")
+
+
+def _opened_at_once(path: str, flags: int) -> int:
+    """Opens without waiting for the other end of a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)

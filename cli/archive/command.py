@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..common.atomic_files import private_file
-from ..common.naming import default_job
+from ..common.naming import JobName, default_job
 from .converting import convert
 
 if TYPE_CHECKING:
@@ -56,7 +56,12 @@ command.add_command(convert)
     help="The archive; one of that name is replaced.",
 )
 @click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
-@click.option("--job", metavar="NAME", help="Job id, where the traces do not say. Default: the first file's name.")
+@click.option(
+    "--job",
+    type=JobName(),
+    metavar="NAME",
+    help="Job id, where the traces do not say. Default: the first file's name.",
+)
 @click.option(
     "--no-times", is_flag=True, help="Leave out when calls began and how long they took: their order stays. Lossy."
 )
@@ -90,6 +95,7 @@ def create(
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
     from ...events import ConfigError, InputError
+    from ...events.files import readable
     from ..common.input_problems import tell
     from ..common.progress import reading_progress
     from ..traces.trace_reading import miss
@@ -101,7 +107,7 @@ def create(
     try:
         sources = [open_file(path, origin, format=format_name) for path in files]
         with private_file(output) as out, reading_progress(files) as progress:
-            out.write(writer.begin({"job": origin.job, "traces": [path.name for path in files]}))
+            out.write(writer.begin({"job": origin.job, "traces": [readable(path.name) for path in files]}))
             for path, source in zip(files, sources, strict=True):
                 calls += write_items(writer, shown(read_all(source), path, source.counters, progress), out)
                 miss(source, path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ..common.atomic_files import private_file, private_folder, size_of
-from ..common.naming import default_job
+from ..common.naming import JobName, default_job
 from ..common.progress import reading_progress, step_progress
 
 if TYPE_CHECKING:
@@ -58,7 +59,12 @@ nothing could be read.
 )
 @click.option("--force", is_flag=True, help="Replace what has the name PATH.")
 @click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
-@click.option("--job", metavar="NAME", help="Job id, where the traces do not say. Default: the first file's name.")
+@click.option(
+    "--job",
+    type=JobName(),
+    metavar="NAME",
+    help="Job id, where the traces do not say. Default: the first file's name.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def convert(
     files: tuple[Path, ...],
@@ -136,10 +142,13 @@ def _check_output(output: Path, force: bool, *, folder: bool) -> None:
     """
     from ...events import ConfigError
 
-    if not output.absolute().parent.is_dir():
-        raise ConfigError(f"cannot write {output}: there is no folder {output.absolute().parent}")
-    if not output.exists() and not output.is_symlink():
-        return
+    try:
+        if not output.absolute().parent.is_dir():
+            raise ConfigError(f"cannot write {output}: there is no folder {output.absolute().parent}")
+        if not output.exists() and not output.is_symlink():
+            return
+    except OSError as error:
+        raise ConfigError(f"cannot write {output}: {error.strerror}") from None
     if not force and not (folder and output.is_dir() and not any(output.iterdir())):
         raise ConfigError(f"{output} exists already: --force replaces it")
     if folder and not (output.is_dir() and (_is_otf2(output) or not any(output.iterdir()))):
@@ -173,7 +182,7 @@ def _is_whole_archive(files: tuple[Path, ...], format_name: str | None) -> bool:
     from ...collectors.sources.sniffing import is_archive
     from ...events import InputError
 
-    if len(files) != 1 or format_name not in (None, "archive") or not files[0].is_file():
+    if len(files) != 1 or format_name not in (None, "archive") or not os.path.isfile(files[0]):
         return False
     try:
         with files[0].open("rb") as file:
@@ -228,13 +237,14 @@ def _gather(
     from ...archive.file.writer import ArchiveWriter
     from ...collectors.source import Origin
     from ...collectors.sources.registry import open_file, read_all
+    from ...events.files import readable
     from ..traces.trace_reading import miss
     from .writing import write_items
 
     origin = Origin(job=job or default_job((files[0].name,), {}))
     writer = ArchiveWriter()
     with reading_progress(files) as show:
-        made.write(writer.begin({"job": origin.job, "traces": [path.name for path in files]}))
+        made.write(writer.begin({"job": origin.job, "traces": [readable(path.name) for path in files]}))
         for path in files:
             source = open_file(path, origin, format=format_name)
 

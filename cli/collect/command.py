@@ -15,6 +15,7 @@ from ..common.ending import Ending
 from ..common.grouped_help import SectionCommand
 from ..common.key_options import key_options
 from ..common.logs import log_to_standard_error
+from ..common.naming import JobName
 from ..common.options import given
 from ..common.tracer_options import settings_of, tracer_options
 from .collect_ending import stop_collector
@@ -56,7 +57,10 @@ stopped, 2 bad usage or unreadable input; with --replay also where no FILE has a
 )
 @click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs instead of telling it from content.")
 @click.option(
-    "--job", metavar="NAME", help="Job id of inputs that name none. Default: the batch system's, or 'unknown'."
+    "--job",
+    type=JobName(),
+    metavar="NAME",
+    help="Job id of inputs that name none. Default: the batch system's, or 'unknown'.",
 )
 @click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push, such as tcp://127.0.0.1:5555.")
 @click.option(

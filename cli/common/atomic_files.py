@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
-from typing import IO
+from typing import IO, Final
+
+_MOST_NAME: Final = 100
+
+
+def beside(target: Path) -> Path:
+    """Returns a path beside a file, of our own, where it is written before it gets its name, however long that is."""
+    return target.with_name(f"{prefix_for(target)}{os.getpid()}")
+
+
+def prefix_for(target: Path) -> str:
+    """Returns what the name of a file begins with that will be another."""
+    return f".{os.fsdecode(os.fsencode(target.name)[:_MOST_NAME])}."
 
 
 @contextmanager
 def private_file(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a new file that only its user may read; a file of that name is replaced when all is written."""
-    with NamedTemporaryFile(dir=path.absolute().parent, prefix=f".{path.name}.", delete=False) as file:
+    """Opens a new file that only its user may read; a file of that name is replaced when all is written.
+
+    Raises:
+        OSError: it cannot be written, or the name is taken by something that is no file, such as a device.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise FileExistsError(errno.EEXIST, "it exists and is no regular file", str(path))
+    with NamedTemporaryFile(dir=path.absolute().parent, prefix=prefix_for(path), delete=False) as file:
         written = Path(file.name)
         try:
             yield file
@@ -35,7 +58,7 @@ def private_folder(path: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path
     Raises:
         FileExistsError: the name is taken by something else.
     """
-    made = Path(mkdtemp(dir=path.absolute().parent, prefix=f".{path.name}."))
+    made = Path(mkdtemp(dir=path.absolute().parent, prefix=prefix_for(path)))
     try:
         yield made
         if path.is_symlink() or (path.exists() and not path.is_dir()):

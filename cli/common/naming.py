@@ -6,10 +6,22 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final
+
+import click
 
 BATCH_VARIABLES: Final = ("IOTIDE_JOB", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID")
 """Environment variables that carry a job id, first match first."""
+
+
+class JobName(click.types.StringParamType):
+    """A job id as an option: bytes that are no UTF-8 can be written nowhere."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns it."""
+        from ...events.files import readable
+
+        return readable(value)
 
 
 def batch_job(environment: Mapping[str, str]) -> str | None:
@@ -19,7 +31,9 @@ def batch_job(environment: Mapping[str, str]) -> str | None:
 
 def default_job(command: Sequence[str], environment: Mapping[str, str]) -> str:
     """Returns the batch system's job id, or the command's name and our pid."""
-    return batch_job(environment) or f"{PurePath(command[0]).name}-{os.getpid()}"
+    from ...events.files import readable  # which brings NumPy
+
+    return readable(batch_job(environment) or f"{PurePath(command[0]).name}-{os.getpid()}")
 
 
 def safe_name(job: str) -> str:

@@ -14,7 +14,7 @@ _WORTH_A_BAR = 32 * 1024 * 1024
 @contextlib.contextmanager
 def reading_progress(paths: Sequence[Path]) -> Iterator[Callable[[Path, int], None]]:
     """Shows how far reading has come when the files are large; yields a function of path and bytes read."""
-    sizes = {path: path.stat().st_size if os.path.isfile(path) else 0 for path in paths}  # noqa: PTH113  (is_file() raises)
+    sizes = {path: path.stat().st_size if os.path.isfile(path) else 0 for path in paths}
     total = sum(sizes.values())
     if not sys.stderr.isatty() or total < _WORTH_A_BAR:
         yield lambda path, done: None

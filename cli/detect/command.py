@@ -141,8 +141,10 @@ def command(
     if by is not None:
         analysis = analysis.model_copy(update={"grouping": _grouped(trace, settings, by, top or _TOP)})
     moved = trace.moved()
+    from ...events.files import readable
+
     report = DetectionReport(
-        files=[str(path) for path in files],
+        files=[readable(path) for path in files],
         source=", ".join(sorted(set(trace.formats))),
         events=trace.events,
         bytes_read=moved.read,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ..common.targets import check_target
+
 if TYPE_CHECKING:
     from ...analyzers.offline.members import Beside
     from ...analyzers.offline.requests import Batches
@@ -28,12 +30,7 @@ def check_picture(target: Path, inputs: Sequence[Path]) -> None:
     """
     if target.suffix.lower() not in SUFFIXES:
         raise click.UsageError(f"--plot {target}: unknown kind of picture; expected a name that ends in {_choices()}")
-    if not target.parent.is_dir():
-        raise click.UsageError(f"--plot {target}: there is no folder {target.parent}")
-    if target.is_dir():
-        raise click.UsageError(f"--plot {target}: that is a folder")
-    if any(path.exists() and target.exists() and path.samefile(target) for path in inputs):
-        raise click.UsageError(f"--plot {target}: that is an input, which is not overwritten")
+    check_target("--plot", target, inputs)
     if target.suffix.lower() == ".html":
         from ...clients.detection import page as detect_page  # noqa: F401
     else:

@@ -196,10 +196,11 @@ def command(
         selection, graph, comparison = comparison_of(selection, view, sides, declared, job)
     else:
         graph = graph_of(selection, view, job)
+    from ...events.files import readable
     from ...results.dfg import GraphReport
 
     report = GraphReport(
-        files=[str(path) for path in paths],
+        files=[readable(path) for path in paths],
         source=", ".join(sorted(set(trace.formats))),
         wall_clock=trace.wall_clock,
         filtered_out=selection.left_out,

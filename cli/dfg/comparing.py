@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ class SideText:
     @property
     def is_filter(self) -> bool:
         """Whether it is a filter."""
-        return _TERM.match(self.text) is not None and not Path(self.text).is_file()
+        return _TERM.match(self.text) is not None and not os.path.isfile(self.text)
 
     def declared(self, sites: dict[str, str]) -> Filter:
         """Returns the filter that it means.
@@ -45,7 +46,7 @@ class SideText:
             return Filter.parse(self.text, sites)
         if '"' in self.text:
             raise click.UsageError(f"{self.option} {self.text}: a name with a quotation mark cannot be given here")
-        return Filter.parse(f'trace="{glob.escape(self.text) if Path(self.text).is_file() else self.text}"')
+        return Filter.parse(f'trace="{glob.escape(self.text) if os.path.isfile(self.text) else self.text}"')
 
 
 def files_and_sides(
@@ -58,7 +59,7 @@ def files_and_sides(
     sides = SideText(compare[0], "--compare GREEN"), SideText(compare[1], "--compare RED")
     for side in sides:
         path = Path(side.text)
-        if not side.is_filter and path.is_file() and path not in paths:
+        if not side.is_filter and os.path.isfile(path) and path not in paths:
             paths.append(path)
     return paths, sides
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -37,7 +38,7 @@ def names_of(pattern: str, option: str) -> list[str]:
     """
     from ...clients.job_fetch import is_address
 
-    if is_address(pattern) or Path(pattern).exists():
+    if is_address(pattern) or os.path.exists(pattern):
         return [pattern]
     found = sorted(glob.glob(pattern))  # noqa: PTH207  (it may be absolute)
     if not found:
@@ -117,10 +118,14 @@ def _graph_of_json(path: Path) -> Graph | None:
 
     from ...results.dfg import Graph, GraphReport
 
-    if path.suffix.lower() != ".json" or not path.is_file() or path.stat().st_size > _LARGEST_JSON:
+    if path.suffix.lower() != ".json":
         return None
+    from ...events.files import open_regular
+
     try:
-        text = path.read_bytes()
+        with open_regular(path) as file:
+            if len(text := file.read(_LARGEST_JSON + 1)) > _LARGEST_JSON:
+                return None
     except OSError:
         return None
     try:

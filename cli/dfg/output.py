@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+
+from ..common.atomic_files import beside
+from ..common.targets import check_target
 
 if TYPE_CHECKING:
     from ...results.dfg import GraphReport
@@ -27,12 +29,7 @@ def check_targets(output: Path | None, log: Path | None, inputs: Sequence[Path],
     for option, target in (("--output", output), ("--log", log)):
         if target is None:
             continue
-        if not target.parent.is_dir():
-            raise click.UsageError(f"{option} {target}: there is no folder {target.parent}")
-        if target.is_dir():
-            raise click.UsageError(f"{option} {target}: that is a folder")
-        if any(path.exists() and target.exists() and path.samefile(target) for path in inputs):
-            raise click.UsageError(f"{option} {target}: that is an input, which is not overwritten")
+        check_target(option, target, inputs)
     if output is not None:
         from ...clients.dfg.pictures import form_of
 
@@ -90,7 +87,7 @@ def write_log(target: Path, selection: Selection) -> None:
 
 
 def _atomically(target: Path, write: Callable[[Path], object]) -> None:
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    partial = beside(target)
     try:
         write(partial)
         partial.replace(target)

@@ -13,6 +13,7 @@ from ...analyzers.layers.update import LayerAnalyzer
 from ...analyzers.pipeline.graph_steps import let_through
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch, StreamInfo, concatenate
+from ...events.files import readable
 from ...results.layers import LayersReport, Nesting
 from ..common.input_problems import listed
 from ..common.progress import step_progress
@@ -69,7 +70,7 @@ def report_of(
         analyzer.close_stream(name)
     nesting: Nesting | None = "time" if by_time else None
     return LayersReport(
-        files=[str(path) for path in paths],
+        files=[readable(path) for path in paths],
         source=", ".join(sorted(set(trace.formats))),
         wall_clock=trace.wall_clock,
         filtered_out=left_out,

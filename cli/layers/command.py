@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.grouped_help import SectionCommand, SectionOption
+from ..common.targets import check_target
 
 if TYPE_CHECKING:
     from ...results.layers import LayersReport
@@ -121,10 +122,7 @@ def _check_output(output: Path | None, files: tuple[str, ...]) -> None:
         return
     if output.suffix.lower() not in (".html", ".json"):
         raise click.UsageError(f"--output {output}: expected a name that ends in .html or .json")
-    if not output.parent.is_dir():
-        raise click.UsageError(f"--output {output}: there is no folder {output.parent}")
-    if output.exists() and any(Path(name).exists() and output.samefile(name) for name in files):
-        raise click.UsageError(f"--output {output}: that is an input, which is not overwritten")
+    check_target("--output", output, files)
 
 
 def _write(target: Path, report: LayersReport) -> None:

@@ -62,8 +62,13 @@ def command(
 ) -> None:
     """Runs the sub-command."""
     from ...collectors.wrappers.headers import HeaderError, extract, known, render
+    from ...events.files import read_text
 
-    without = {name for path in known_files for name in known(path.read_text())}
+    try:
+        texts = [read_text(path, errors="replace") for path in known_files]
+    except OSError as error:
+        raise click.UsageError(f"--known {error.filename}: {error.strerror}") from None
+    without = {name for text in texts for name in known(text)}
     try:
         found = extract(headers, include=include, define=define, prefixes=prefixes)
     except HeaderError as error:

@@ -12,6 +12,7 @@ from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Problems
 from ...collectors.sources.registry import open_file
 from ...events import StreamInfo
+from ...events.files import readable
 from ...results.interaction import RankReport
 from ..common.input_problems import listed, tell
 from ..common.progress import reading_progress
@@ -68,7 +69,7 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
         note = f"{names.overflowed:,} calls and files beyond the bound count as unknown"
         ranking = ranking.model_copy(update={"notes": [*ranking.notes, note]})
     return RankReport(
-        files=[str(path) for path in paths],
+        files=[readable(path) for path in paths],
         source=", ".join(sorted(sources)),
         wall_clock=all(stream.info.clock_offset_ns is not None for stream in streams.values()),
         ranking=ranking,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..common.grouped_help import SectionCommand, SectionOption
+from ..common.targets import check_target
 
 if TYPE_CHECKING:
     from ...analyzers.interaction.settings import InteractionSettings
@@ -229,12 +230,8 @@ def _of_job(address: str) -> RankReport:
 
 
 def _check(target: Path | None, option: str, files: tuple[str, ...]) -> None:
-    if target is None:
-        return
-    if not target.parent.is_dir():
-        raise click.UsageError(f"{option} {target}: there is no folder {target.parent}")
-    if target.exists() and any(Path(name).exists() and target.samefile(name) for name in files):
-        raise click.UsageError(f"{option} {target}: that is an input, which is not overwritten")
+    if target is not None:
+        check_target(option, target, files)
 
 
 def _write(target: Path, report: RankReport, top: int) -> None:

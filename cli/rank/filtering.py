@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +19,7 @@ from ...collectors.source import Origin
 from ...collectors.sources.kernel_traces.text import KernelTextParser
 from ...collectors.sources.registry import FORMATS, sniff
 from ...results.interaction import Ranking
+from ..common.atomic_files import beside
 
 ARCHIVE: Final = ".iotide"
 _CHUNK: Final = 1 << 20
@@ -85,7 +86,7 @@ def write_whole(target: Path, pieces: Iterator[bytes]) -> None:
     Raises:
         click.ClickException: it cannot be written.
     """
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    partial = beside(target)
     try:
         with partial.open("wb") as file:
             for piece in pieces:
@@ -94,7 +95,8 @@ def write_whole(target: Path, pieces: Iterator[bytes]) -> None:
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror or error}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..common.key_options import key_options
+from ..common.naming import JobName
 
 _HELP = """Send finished traces to an aggregator, call after call in the order of time, as if their programs ran now.
 
@@ -52,7 +53,12 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str) -> fl
               help="The aggregator.")  # fmt: skip
 @click.option("--speed", callback=_speed, metavar="N|max", default="1", show_default=True,
               help="Recorded seconds a second; max: as fast as the aggregator takes it.")  # fmt: skip
-@click.option("--job", metavar="NAME", help="Job id of all calls. Default: the traces', else the first file's name.")
+@click.option(
+    "--job",
+    type=JobName(),
+    metavar="NAME",
+    help="Job id of all calls. Default: the traces', else the first file's name.",
+)
 @click.option("--shift-to-now", is_flag=True, help="Move all times so that the last call ends when it is sent.")
 @click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
 @click.option("--patience", "patience_s", type=click.FloatRange(min=1), default=60.0, show_default=True,
@@ -76,6 +82,7 @@ def command(
 
     from ...collectors.replay_source import Replayer
     from ...collectors.settings import CollectorSettings
+    from ...events.files import readable
     from ..common.input_problems import listed, not_carried, tell
     from .reading import recorded
     from .sending import send
@@ -92,7 +99,7 @@ def command(
         settings = CollectorSettings(endpoint=endpoint, key=keys[0], server_key=keys[1])
         sent = asyncio.run(send(replayer, settings, recording.calls, patience_s))
         report = recording.report(
-            files=[str(path) for path in files],
+            files=[readable(path) for path in files],
             sent=sent.acknowledged,
             dropped=sent.dropped,
             complete=sent.complete and not replayer.problems.total and not recording.problems.total,

@@ -14,7 +14,7 @@ import click
 
 from ..common.grouped_help import SectionCommand
 from ..common.lean_imports import lean_imports
-from ..common.naming import default_job, safe_name
+from ..common.naming import JobName, default_job, safe_name
 from ..common.options import detection_options
 from ..common.tracer_options import settings_of, tracer_options
 
@@ -56,7 +56,12 @@ names at the end those that CMD has started.
     options_metavar="[OPTIONS] [--]",
 )
 @click.argument("cmd", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--job", metavar="NAME", help="Job id. Default: that of the batch system, or the command's name and pid.")
+@click.option(
+    "--job",
+    type=JobName(),
+    metavar="NAME",
+    help="Job id. Default: that of the batch system, or the command's name and pid.",
+)
 @click.option(
     "-o",
     "--output",

@@ -27,6 +27,7 @@ from ...daemon.jobs.job_summary import detail_of
 from ...daemon.jobs.session import JobSession
 from ...daemon.server import Server
 from ...daemon.settings import AggregatorSettings
+from ...events.files import write_text
 from ...events.losses import loss_lines
 from ...results.models import RunSummary, SignalSeries, UnseenProgram
 from .aside import running_aside
@@ -184,7 +185,7 @@ def _finish(
     )
     if plan.json_file is not None:
         with _complaint(f"cannot write {plan.json_file}"):
-            plan.json_file.write_text(summary.model_dump_json(indent=2) + "\n")
+            write_text(plan.json_file, summary.model_dump_json(indent=2) + "\n")
     written = False
     if plan.output is not None:
         with _complaint(f"cannot write the report to {plan.output}"):

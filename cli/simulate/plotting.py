@@ -13,6 +13,7 @@ from ...clients.schedulers.picture import Groups, Shares, draw
 from ...clients.schedulers.study import policy_named
 from ...results.schedule import Simulation
 from ..common.atomic_files import private_file
+from ..common.targets import check_target
 
 
 def check_picture(target: Path, inputs: Sequence[str]) -> None:
@@ -23,12 +24,7 @@ def check_picture(target: Path, inputs: Sequence[str]) -> None:
     """
     if target.suffix.lower() != ".svg":
         raise click.UsageError(f"--plot {target}: unknown kind of picture; expected a name that ends in .svg")
-    if not target.parent.is_dir():
-        raise click.UsageError(f"--plot {target}: there is no folder {target.parent}")
-    if target.is_dir():
-        raise click.UsageError(f"--plot {target}: that is a folder")
-    if target.exists() and any(Path(each).exists() and target.samefile(each) for each in inputs):
-        raise click.UsageError(f"--plot {target}: that is an input, which is not overwritten")
+    check_target("--plot", target, inputs)
 
 
 def write_picture(target: Path, simulation: Simulation, jobs: Sequence[Job], window_s: tuple[float, float]) -> None:

@@ -24,6 +24,7 @@ from ...collectors.sources.file import FileSource
 from ...collectors.sources.finished import WholeSource
 from ...collectors.sources.registry import open_file
 from ...events import Definitions, DefinitionTable, EventBatch, InputError, Kind, StreamInfo, make_batch
+from ...events.files import readable
 from ...events.schema import UNKNOWN_RANK
 from ...results.analysis import GroupKind
 from ...results.models import NotCounted
@@ -205,7 +206,8 @@ def _local_keys(stream: Stream, batch: EventBatch, by: GroupKind) -> tuple[npt.N
 
 def name_of(paths: Sequence[Path]) -> str:
     """Returns what files are called together."""
-    return paths[0].stem if len(paths) == 1 else f"{paths[0].stem} and {len(paths) - 1} more"
+    first = readable(paths[0].stem)
+    return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
 
 def read_and_tell(

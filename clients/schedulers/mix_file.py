@@ -10,6 +10,7 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationError
 
 from ...events import InputError
+from ...events.files import read_bytes
 from ...results.models import Model
 from .fluid import Job
 from .mixes import MOST_PHASES, JobClass, draw
@@ -65,12 +66,9 @@ def read_mix(path: Path) -> MixFile:
     """
     where = str(path)
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        content = read_bytes(path, LARGEST_FILE)
     except OSError as error:
         raise InputError(where, None, f"it cannot be read ({error.strerror})", "a TOML or JSON file") from None
-    if len(content) > LARGEST_FILE:
-        raise InputError(where, None, f"it is larger than {LARGEST_FILE:,} bytes", "a description of jobs")
     try:
         text = content.decode()
         values = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)

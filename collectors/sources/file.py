@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...events import InputError
+from ...events.files import readable
 from ..files.gzip_tail import GzipTail
 from ..files.lines import BYTE_ORDER_MARK
 from ..files.tail import CHUNK_BYTES, Restart
@@ -111,7 +112,7 @@ class FileSource:
         self._generation += 1
         head, self._head = self._head, b""
         about = Input(
-            name=str(self._tail.path),
+            name=readable(self._tail.path),
             origin=self._origin,
             modified_ns=self._tail.modified_ns,
             generation=self._generation,

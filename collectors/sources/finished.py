@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ...events import InputError
+from ...events.files import readable
 from ..parser import Input
 from ..source import Closed, Omissions, Opened, Origin, Problems, SourceItem
 from ._input_losses import InputLosses
@@ -32,7 +33,7 @@ class WholeSource:
         self.omissions = Omissions()
         self._losses = InputLosses(self.counters, origin.job)
         self._about = Input(
-            name=str(path),
+            name=readable(path),
             origin=origin,
             modified_ns=Path(path).stat().st_mtime_ns,
             problems=self.problems,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from ...events import ConfigError, UnavailableError
+from ...events.files import open_regular
 from ..settings import TracerSettings
 from .tracer_libraries import ALL_LAYERS, CORE_NAME, library_of, mend, problem_of, remedy
 
@@ -19,6 +21,7 @@ LIBRARY_LAYERS: Final = ("mpiio", "hdf5", "netcdf", "pnetcdf")
 
 _MOST_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
 
+_MOST_LIBRARY: Final = 1 << 28
 _SHARED_OBJECT: Final = b"\x7fELF"
 _ASKS_THE_CORE: Final = b"\0iotide_provided_2\0"
 """In the names that every wrapper library looks up; with the number that `library_copies.h` gives it."""
@@ -32,7 +35,7 @@ def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
         UnavailableError: there is no such file, or the one built here was built from other sources than lie here.
     """
     if chosen := environment.get(TRACER_VARIABLE):
-        if not Path(chosen).is_file():
+        if not os.path.isfile(chosen):
             raise UnavailableError(f"no tracer library at {chosen}, where {TRACER_VARIABLE} has it")
         return Path(chosen)
     if problem := problem_of(CORE_NAME):
@@ -108,7 +111,10 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
             raise ConfigError(f"the library of layer {layer}: {problem_of(layer)}; `iotide doctor` says which are fit")
     for path in tracer.libraries:
         try:
-            content = path.read_bytes()
+            with open_regular(path) as file:
+                content = file.read(_MOST_LIBRARY + 1)
+            if len(content) > _MOST_LIBRARY:
+                raise OSError(errno.EFBIG, f"more than {_MOST_LIBRARY >> 20} MiB")
         except OSError as error:
             raise ConfigError(f"cannot read the library {path}: {error.strerror}") from None
         if content.startswith(_SHARED_OBJECT) and _ASKS_THE_CORE not in content and _ASKS_SOME_CORE in content:

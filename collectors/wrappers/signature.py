@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from ...events.files import read_text
 from . import model
 from .declarations import IDENTIFIER, DeclarationError, Types, split_declaration, squeeze
 from .lines import Block, blocks_of, split_top
@@ -24,7 +25,7 @@ _HEAD: Final = ("library", "layer", "anchor", "fails", "error", "type", "include
 def read(path: Path) -> SignatureFile:
     """Reads a file. Raises SignatureError, also for a file that cannot be opened or is not UTF-8."""
     try:
-        return parse(path.read_text(encoding="utf-8"), str(path))
+        return parse(read_text(path), str(path))
     except OSError as error:
         raise SignatureError(path, 1, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -23,6 +23,7 @@ from .region import Region
 from .watching import UNWATCHED, Spares, watch_of
 
 _BACKLOG: Final = 4096
+_EXPECTED: Final = "a path for a Unix socket, of at most 107 bytes"
 _ACCEPTS_A_POLL: Final = 256
 _MOST_SILENT: Final = 256
 _RETRY_S: Final = 0.25
@@ -207,6 +208,13 @@ def _receive(peer: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _listen(path: Path) -> socket.socket:
+    try:
+        return _gate_at(path)
+    except OSError as error:
+        raise InputError(str(path), None, error.strerror or str(error), _EXPECTED) from None
+
+
+def _gate_at(path: Path) -> socket.socket:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with contextlib.suppress(FileNotFoundError):
         found = path.lstat()
@@ -222,7 +230,7 @@ def _listen(path: Path) -> socket.socket:
         gate.bind(str(path))
     except OSError as error:
         gate.close()
-        raise InputError(str(path), None, str(error), "a path for a Unix socket, of at most 107 bytes") from None
+        raise InputError(str(path), None, str(error), _EXPECTED) from None
     finally:
         os.umask(before)
     gate.listen(_BACKLOG)
