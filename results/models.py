@@ -106,8 +106,7 @@ class Who(Model):
     kind: WhoKind
     """What tells them from the others."""
     members: list[str]
-    """Their names of this kind: ``0-3`` of ranks, commands (``*`` for numbers that differ), paths of files with numbers as
-    ``*``, process ids."""
+    """Their names of this kind: ``0-3`` of ranks, commands, paths of files, process ids; ``*`` stands for numbers."""
     share: float = Field(ge=0, le=1)
     """Of the job's bytes that count."""
     ranks: list[str] = []
