@@ -10,6 +10,7 @@ from rich.console import Console
 from ..results.alerts import Alert
 from ..results.contention import Capacity, Collision, Contention, Slowdown
 from ..results.models import Estimate
+from .headline import who_text
 from .tables import shown, table_of
 from .units import clock_text, duration_text, rate_text
 
@@ -88,7 +89,9 @@ def _collision_text(collision: Collision, now_s: float) -> str:
     when = f"in {duration_text(wait)}" if wait > 0 else "now"
     jobs = _and(
         [
-            shown(each.job) + (f" (+{duration_text(each.delay_s.value)})" if each.delay_s is not None else "")
+            shown(each.job)
+            + ("" if each.who is None else f" ({shown(who_text(each.who))})")
+            + (f" (+{duration_text(each.delay_s.value)})" if each.delay_s is not None else "")
             for each in collision.jobs
         ]
     )

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from .alerts import Alert
 from .file_systems import Place
-from .models import MODELS_VERSION, Estimate, Model
+from .models import MODELS_VERSION, Estimate, Model, Who
 
 CapacityKnown = Literal["configured", "learnt", "at_least", "unknown"]
 Measure = Literal["data", "metadata"]
@@ -111,6 +111,8 @@ class Delayed(Model):
     """A job in a collision."""
 
     job: str
+    who: Who | None = None
+    """Who of the job has the rhythm that the phase is of; None: everybody."""
     phase: int = Field(ge=0)
     """How many phases ahead: 1 is the next one, 0 the one that goes on."""
     start_s: Estimate

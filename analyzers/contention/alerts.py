@@ -145,7 +145,7 @@ def _of_slowdown(slowdown: Slowdown, now_s: float) -> Alert:
 
 def _of_collision(collision: Collision, found: Contention, *, measured: bool) -> Alert:
     delayed = max(collision.jobs, key=lambda each: each.delay_s.value if each.delay_s is not None else 0.0)
-    jobs = [each.job for each in collision.jobs]
+    jobs = list(dict.fromkeys(each.job for each in collision.jobs))
     return Alert(
         kind="collision",
         state="raised",

@@ -78,6 +78,8 @@ def _pairs(
         lasting = played.end - played.start - played.delay
         for one in range(len(jobs)):
             for other in range(one + 1, len(jobs)):
+                if jobs[one].job == jobs[other].job:  # rhythms of one job
+                    continue
                 if limit is not None and jobs[one].rate + jobs[other].rate <= limit:
                     continue
                 begins = np.maximum(played.start[:, one, :, None], played.start[:, other, None, :])
@@ -111,6 +113,7 @@ def _told(
         jobs=[
             Delayed(
                 job=jobs[job].job,
+                who=jobs[job].who,
                 phase=phase,
                 start_s=_estimate(played.start[:, job, phase] + now_s),
                 volume_bytes=jobs[job].under_way if phase == 0 else jobs[job].volume,

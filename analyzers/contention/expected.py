@@ -1,4 +1,4 @@
-"""What a job's prediction says of its phases on one file system."""
+"""What a job's prediction says of its phases on one file system, of each rhythm that it has."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Final
 
 from ...results.file_systems import FileSystemUse
 from ...results.models import Estimate
+from ...results.upcoming import Upcoming, upcoming
 from .loads import JobView
 from .scenarios import Expected
 
@@ -16,8 +17,10 @@ _UNDER_WAY_S: Final = 0.5
 
 def expected_of(
     view: JobView, use: FileSystemUse, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
-) -> Expected | None:
-    """Returns what a job is expected to do on a file system; None where it does little there, or has no prediction.
+) -> list[Expected]:
+    """Returns what a job is expected to do on a file system, a row a rhythm; none where it does little there.
+
+    Which rhythm moves how much on which file system is not known: each is taken to have the job's share.
 
     Args:
         view: the job.
@@ -25,49 +28,84 @@ def expected_of(
         rate: what it moves there alone, bytes/s.
         now_s: Unix time.
         horizon_s: how far ahead phases are looked at.
-        phases_ahead: how many of them at most.
+        phases_ahead: how many of them at most, of each rhythm.
     """
-    prediction = view.prediction
-    if prediction is None or prediction.period_s is None or prediction.next_phase is None or rate <= 0:
-        return None
     total = sum(each.bytes_read + each.bytes_written for each in view.use.file_systems)
     share = (use.bytes_read + use.bytes_written) / total if total else 0.0
-    coming, period = prediction.next_phase, prediction.period_s
+    rhythms = [] if view.prediction is None or rate <= 0 or share < _LEAST_SHARE else upcoming(view.prediction)
+    rhythms = [each for each in rhythms if each.next_phase.volume_bytes.value > 0 and each.period_s.value > 0]
+    began = _began(use, now_s)
+    going = None if began is None else min(rhythms, key=lambda each: _off(each, *began), default=None)
+    return [
+        _expected(
+            each,
+            job=view.summary.job,
+            rate=rate,
+            share=share,
+            seen_s=0.0 if view.prediction is None else view.prediction.window.end_s - view.prediction.window.start_s,
+            now_s=now_s,
+            horizon_s=horizon_s,
+            phases_ahead=phases_ahead,
+            moved=began[1] if began is not None and each is going else None,
+        )
+        for each in rhythms
+    ]
+
+
+def _expected(
+    rhythm: Upcoming,
+    *,
+    job: str,
+    rate: float,
+    share: float,
+    seen_s: float,
+    now_s: float,
+    horizon_s: float,
+    phases_ahead: int,
+    moved: float | None,
+) -> Expected:
+    """Returns what is expected of one rhythm; ``moved``: bytes of its phase that goes on, None where none does."""
+    coming, period = rhythm.next_phase, rhythm.period_s.value
     volume = coming.volume_bytes.value * share
-    if share < _LEAST_SHARE or volume <= 0 or period.value <= 0:
-        return None
-    seen = max((prediction.window.end_s - prediction.window.start_s) / period.value, 1.0)
     deviation = _deviation(coming.start_s)
-    length, growth = period.value, 0.0
-    if prediction.drift is not None:
-        length, growth = prediction.drift.period_s.value, prediction.drift.per_phase
+    length, growth = period, 0.0
+    if rhythm.drift is not None:
+        length, growth = rhythm.drift.period_s.value, rhythm.drift.per_phase
     return Expected(
-        job=view.summary.job,
+        job=job,
         rate=rate,
         start=coming.start_s.value - now_s,
         start_deviation=deviation,
-        on_time=min(1.0, prediction.confidence) if coming.confidence > 0 else 0.0,
+        on_time=min(1.0, rhythm.confidence) if coming.confidence > 0 else 0.0,
         period=length,
-        period_deviation=deviation / seen**0.5,
+        period_deviation=deviation / max(seen_s / period, 1.0) ** 0.5,
         growth=growth,
         volume=volume,
         volume_deviation=_deviation(coming.volume_bytes) * share,
-        under_way=_under_way(use, volume, now_s),
+        under_way=0.0 if moved is None else max(volume - moved, 0.0),
         phases=max(1, min(phases_ahead, int(horizon_s / length) + 1)),
+        who=rhythm.who,
     )
 
 
-def _under_way(use: FileSystemUse, volume: float, now_s: float) -> float:
-    """Returns the bytes that a phase which goes on still has to move."""
+def _began(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
+    """Returns when the phase that goes on began, and how many bytes it has moved; None where none goes on."""
     last = use.phases[-1] if use.phases else None
     if last is None or now_s - last.end_s > _UNDER_WAY_S:
-        return 0.0
-    moved = 0
+        return None
+    moved, start_s = 0, last.start_s
     for phase in reversed(use.phases):
         moved += phase.moved
+        start_s = phase.start_s
         if not phase.continues:
             break
-    return max(volume - moved, 0.0)
+    return start_s, float(moved)
+
+
+def _off(rhythm: Upcoming, start_s: float, _moved: float) -> float:
+    """Returns how far, in periods, a phase began from when one of a rhythm was due."""
+    turns = (rhythm.next_phase.start_s.value - start_s) / rhythm.period_s.value
+    return abs(turns - round(turns))
 
 
 def _deviation(estimate: Estimate) -> float:

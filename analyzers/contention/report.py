@@ -129,7 +129,7 @@ def _collisions(
     for (view, use), load in zip(users, loads, strict=True):
         if view.completeness < settings.min_completeness or view.prediction is None or not view.prediction.periodic:
             continue
-        found = expected_of(
+        expected += expected_of(
             view,
             use,
             alone_rates(load, loads),
@@ -137,9 +137,7 @@ def _collisions(
             horizon_s=settings.horizon_s,
             phases_ahead=settings.phases_ahead,
         )
-        if found is not None:
-            expected.append(found)
-    if len(expected) < 2:
+    if len({each.job for each in expected}) < 2:
         return []
     known = capacity.bytes_per_s.value if capacity.bytes_per_s is not None else None
     firm = known if capacity.known in ("configured", "learnt") else None

@@ -9,13 +9,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...results.models import Who
+
 Floats = npt.NDArray[np.float64]
 _DONE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a job is expected to do on one file system. Times are seconds from now.
+    """What a job is expected to do on one file system in one of its rhythms. Times are seconds from now.
 
     Attributes:
         job: whose.
@@ -29,6 +31,7 @@ class Expected:
         volume, volume_deviation: bytes of a phase.
         under_way: bytes that the phase which goes on still has to move; 0 where none does.
         phases: how many phases are looked at.
+        who: of the job has the rhythm; None: everybody.
     """
 
     job: str
@@ -43,6 +46,7 @@ class Expected:
     volume_deviation: float
     under_way: float
     phases: int
+    who: Who | None = None
 
 
 @dataclass(frozen=True, slots=True)

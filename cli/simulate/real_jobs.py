@@ -16,7 +16,7 @@ from ...analyzers.offline.trace import examine
 from ...analyzers.settings import DetectSettings
 from ...clients.job_fetch import fetch, fetch_of_all, is_address
 from ...clients.schedulers.fluid import Job
-from ...clients.schedulers.observed import job_of_phases, job_of_prediction
+from ...clients.schedulers.observed import each_rhythm, job_of_phases, job_of_prediction
 from ...events import InputError
 from ...results.models import JobList, Prediction
 from ...results.panels import PhaseColumns, TraceSignal
@@ -50,7 +50,9 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
         InputError: a source cannot be read, or none has a job.
     """
     real = RealJobs()
-    predictions = [each for source in sources if is_address(source) for each in _predictions(source)]
+    predictions = [
+        each for source in sources if is_address(source) for told in _predictions(source) for each in each_rhythm(told)
+    ]
     for source in sources:
         if not is_address(source):
             _add_trace(real, Path(source))

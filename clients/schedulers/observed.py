@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from ...results.models import Prediction
 from ...results.panels import PhaseColumns
+from ...results.upcoming import upcoming
+from ..headline import who_text
 from .fluid import Job
 from .mixes import MOST_PHASES
 from .predictions import perfect
@@ -54,6 +56,23 @@ def job_of_phases(
             for each in perfect(gaps, moved, limit)
         )
     return Job(name, tuple(gaps), moved, limit, told, span_s[0], max(0.0, span_s[1] - before))
+
+
+def each_rhythm(prediction: Prediction) -> list[Prediction]:
+    """Returns what is predicted of a running job as a job a rhythm, the main one first, named by who has it."""
+    told = upcoming(prediction)
+    if len(told) < 2:
+        return [prediction]
+    return [
+        prediction.model_copy(
+            update={
+                "job": prediction.job if each.who is None else f"{prediction.job}, {who_text(each.who)}",
+                "period_s": each.period_s, "confidence": each.confidence, "next_phase": each.next_phase,
+                "drift": each.drift, "who": each.who, "others": [],
+            }
+        )
+        for each in told
+    ]  # fmt: skip
 
 
 def job_of_prediction(prediction: Prediction, duration_s: float) -> Job:

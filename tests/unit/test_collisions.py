@@ -14,8 +14,9 @@ from iotide.analyzers.contention.collisions import collisions_of
 from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.scenarios import Expected, played, shares
 from iotide.analyzers.contention.settings import ContentionSettings
+from iotide.clients.contention_text import _collision_text
 from iotide.results.contention import Collision
-from iotide.results.models import Estimate, NextPhase, Prediction, Window
+from iotide.results.models import Estimate, NextPhase, OtherRhythm, Prediction, Who, Window
 from support.job_mixes import T0, Done, MixedJob, simulate, view_of
 
 SURE = Expected("one", 100.0, 5.0, 0.0, 1.0, 20.0, 0.0, 0.0, 300.0, 0.0, 0.0, 4)
@@ -123,6 +124,45 @@ def foreseen(done: Done, now: float, deviation: float) -> Prediction:
             volume_bytes=Estimate(value=job.volume, low=job.volume, high=job.volume),
         ),
     )  # fmt: skip
+
+
+def test_each_rhythm_of_a_job_collides_with_other_jobs_and_none_with_its_own() -> None:
+    jobs = [
+        MixedJob("both", "a", 17.0, 3e9, 1e9),
+        MixedJob("other", "a", 41.0, 9e9, 1e9, start_s=20.0),
+    ]
+    done = simulate(jobs, {"a": 1e9}, 500, 1)
+    # between phases of both
+    now = next(
+        float(moment)
+        for moment in range(300, 400)
+        if not any(start - 1 <= moment <= end + 1 for each in done for start, end, _ in each.phases)
+    )
+    past = [Done(each.job, [row for row in each.phases if row[1] <= now]) for each in done]
+    told, other = (foreseen(each, now, 0.1) for each in past)
+    assert told.next_phase is not None
+    assert other.next_phase is not None
+    whose = Who(kind="ranks", members=["4-7"], share=0.5)
+    beside = OtherRhythm(
+        relation="beside",
+        period_s=Estimate(value=33.0, low=32.5, high=33.5),
+        confidence=0.95,
+        start_s=T0,
+        end_s=T0 + now,
+        phases=9,
+        who=whose,
+        next_phase=told.next_phase.model_copy(update={"start_s": other.next_phase.start_s}),
+    )
+    both = told.model_copy(update={"others": [beside]})
+    settings = ContentionSettings(capacity={"a": 1e9})
+    views = [view_of(each, 1, prediction=said) for each, said in zip(past, (both, other), strict=True)]
+    found = contention_of(views, settings, T0 + now).collisions
+    rows = [{(each.job, each.who is not None) for each in collision.jobs} for collision in found]
+    assert any({("both", True), ("other", False)} <= row for row in rows)
+    assert all(("other", False) in row for row in rows)
+    first = next(each for each, row in zip(found, rows, strict=True) if ("both", True) in row)
+    assert first.start_s.value == pytest.approx(other.next_phase.start_s.value, abs=1.0)
+    assert "both (ranks 4-7)" in _collision_text(first, T0 + now)
 
 
 @pytest.mark.slow

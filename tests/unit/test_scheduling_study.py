@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from iotide.clients.schedulers.fluid import Job, simulate
 from iotide.clients.schedulers.mix_file import jobs_of, read_mix
-from iotide.clients.schedulers.observed import job_of_phases, job_of_prediction
+from iotide.clients.schedulers.observed import each_rhythm, job_of_phases, job_of_prediction
 from iotide.clients.schedulers.picture import BINS, Groups, Shares, draw
 from iotide.clients.schedulers.policies import fair_share, fcfs
 from iotide.clients.schedulers.predictions import perfect
 from iotide.clients.schedulers.study import POLICY_NAMES, load_of, policy_named, run
 from iotide.clients.schedulers.text import print_simulation
 from iotide.events import InputError
-from iotide.results.models import Drift, Estimate, NextPhase, Prediction, Window
+from iotide.results.models import Drift, Estimate, NextPhase, OtherRhythm, Prediction, Who, Window
 from iotide.results.panels import PhaseColumns
 from iotide.results.schedule import PredictionErrors, Simulation
 
@@ -151,6 +151,33 @@ def test_a_running_job_goes_on_as_predicted() -> None:
     for unfit in (prediction(None), prediction(volume=0.0)):
         with pytest.raises(ValueError, match="has"):
             job_of_prediction(unfit, 50.0)
+
+
+def test_each_rhythm_of_a_running_job_goes_on() -> None:
+    whole = prediction()
+    assert each_rhythm(whole) == [whole]
+    assert whole.next_phase is not None
+    assert whole.period_s is not None
+    whose = Who(kind="ranks", members=["4-7"], share=0.5)
+    start = Estimate(value=whole.made_at_s + 1, low=0.0, high=2 * whole.made_at_s)
+    beside = OtherRhythm(
+        relation="beside",
+        period_s=Estimate(value=25.0, low=24.0, high=26.0),
+        confidence=0.8,
+        start_s=0.0,
+        end_s=100.0,
+        phases=4,
+        who=whose,
+        next_phase=whole.next_phase.model_copy(update={"start_s": start}),
+    )
+    around = beside.model_copy(update={"relation": "around", "next_phase": None, "who": None})
+    made = each_rhythm(whole.model_copy(update={"others": [around, beside]}))
+    assert [each.job for each in made] == [whole.job, f"{whole.job}, ranks 4-7"]
+    one, other = (job_of_prediction(each, 100.0) for each in made)
+    assert one == job_of_prediction(whole, 100.0)
+    assert other.gaps_s[:2] == (1.0, 23.0)
+    assert other.forecasts[0] is not None
+    assert other.forecasts[0].period_s == 25.0
 
 
 def test_results_are_means_over_the_jobs() -> None:

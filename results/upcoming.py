@@ -1,0 +1,39 @@
+"""The rhythms of a job that have a phase to come: what forecasts and simulations go by."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .models import Drift, Estimate, NextPhase, Prediction, Who
+
+
+class Upcoming(NamedTuple):
+    """A rhythm and its next phase.
+
+    Attributes:
+        period_s: mean distance between starts of phases.
+        confidence: that the period is right.
+        next_phase: of this rhythm.
+        drift: how the period changes; None where it does not.
+        who: has it; None: everybody.
+    """
+
+    period_s: Estimate
+    confidence: float
+    next_phase: NextPhase
+    drift: Drift | None = None
+    who: Who | None = None
+
+
+def upcoming(prediction: Prediction) -> list[Upcoming]:
+    """Returns each rhythm of a job that has a next phase, the main one first; those beside it are of other members."""
+    made = []
+    if prediction.period_s is not None and prediction.next_phase is not None:
+        main = (prediction.period_s, prediction.confidence, prediction.next_phase, prediction.drift, prediction.who)
+        made.append(Upcoming(*main))
+    made += [
+        Upcoming(each.period_s, each.confidence, each.next_phase, None, each.who)
+        for each in prediction.others
+        if each.relation == "beside" and each.next_phase is not None
+    ]
+    return made
