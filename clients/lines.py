@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..results.models import NextPhase, Prediction
+from ..results.models import LastCheckpoint, NextPhase, Prediction, TimeLimit
 from .headline import beside_text, headline_text
 from .units import byte_text, clock_text, duration_text
 
@@ -18,12 +18,20 @@ def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
 
 
 def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[str]:
-    """Writes the same, and a line for each group of the job's members that has a rhythm beside the main one."""
+    """Writes the same, and a line for each group of members with a rhythm beside the main one, and for the end."""
     others = [other for other in prediction.others if other.relation == "beside"]
     return [
         prediction_line(prediction, with_job=with_job),
         *(_line(prediction, beside_text(other), other.next_phase, with_job=with_job) for other in others),
+        *(_end_line(prediction, prediction.time_limit, with_job=with_job) if prediction.time_limit else ()),
     ]
+
+
+def _end_line(prediction: Prediction, limit: TimeLimit, *, with_job: bool) -> list[str]:
+    if not prediction.periodic:  # which the line above says
+        return []
+    parts = [clock_text(prediction.made_at_s), prediction.job if with_job else "", time_limit_text(limit)]
+    return ["  ".join(part for part in parts if part)]
 
 
 def _line(prediction: Prediction, rhythm: str, upcoming: NextPhase | None, *, with_job: bool) -> str:
@@ -41,6 +49,28 @@ def next_phase_text(phase: NextPhase | None, now_s: float) -> str:
         f"next phase {when} (at {clock_text(phase.start_s.value)}, {phase.confidence:.0%} sure):"
         f" {byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}"
     )
+
+
+def time_limit_text(limit: TimeLimit) -> str:
+    """Writes when a job is killed, which checkpoint is the last one that fits, and what is lost."""
+    told = [f"ends in {duration_text(max(limit.left_s, 0.0))} (at {clock_text(limit.ends_at_s)})"]
+    if (last := limit.last_checkpoint) is not None:
+        told.append(f"last whole checkpoint {_ahead_text(last)}, {last.fits:.0%} sure")
+    elif limit.lost_s is not None and not limit.unknown:
+        told.append("no further checkpoint fits")
+    if limit.lost_s is not None:
+        low, high = duration_text(limit.lost_s.low), duration_text(limit.lost_s.high)
+        told.append(f"killed then it loses {duration_text(limit.lost_s.value)} of work ({low} to {high})")
+    if limit.begin_by_s is not None and limit.cut_off:
+        told.append(f"one on request has to begin by {clock_text(limit.begin_by_s)}")
+    if limit.unknown:
+        told.append(limit.unknown)
+    return "; ".join(told)
+
+
+def _ahead_text(last: LastCheckpoint) -> str:
+    starts = clock_text(last.start_s.value)
+    return f"began at {starts}" if last.ahead == 0 else f"begins at {starts} (number {last.ahead} from now)"
 
 
 def sparkline(values: Sequence[float], width: int) -> str:

@@ -29,6 +29,8 @@ class CollectorSettings(BaseModel):
     )
     host: str = Field(default_factory=socket.gethostname, description="Name of this node in streams and metrics.")
     user: str = Field(default_factory=lambda: os.environ.get("USER", ""), description="User that streams belong to.")
+    ends_at_s: float = Field(0.0, ge=0, description="When the job of its streams is killed, Unix time; 0: not known.")
+    ends_job: str = Field("", description="Which job that is; by default each that it has streams of.")
     poll_interval_s: float = Field(0.01, gt=0, le=10, description="Seconds between polls while there is news.")
     idle_interval_s: float = Field(
         0.05,

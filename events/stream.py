@@ -31,3 +31,11 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     clock_offset_ns: int | None = 0
     """What was added to the producer's stamps to make Unix time; None when their zero is unknown (the
     events then start near 0)."""
+    ends_at_s: float = 0.0
+    """When the job is killed at the latest, Unix time; 0 where that is not known."""
+
+    def ending_at(self, at_s: float, job: str = "") -> StreamInfo:
+        """Returns the same with the end of its job, Unix time: if it is of that job; "" for any. 0 is no end."""
+        if not at_s or self.ends_at_s or job not in ("", self.job):
+            return self
+        return msgspec.structs.replace(self, ends_at_s=at_s)

@@ -150,6 +150,36 @@ class FileSystem(Model):
     """True: other nodes have it too; None: not known."""
 
 
+class LastCheckpoint(Model):
+    """The last checkpoint of a job that is whole before the job is killed, more likely than not."""
+
+    ahead: int = Field(ge=0)
+    """How many starts of checkpoints from now it is; 0: the one that goes on."""
+    start_s: Estimate
+    end_s: Estimate
+    fits: float = Field(ge=0, le=1)
+    """Probability that it is whole in time."""
+
+
+class TimeLimit(Model):
+    """What a job has saved when it is killed at a known moment; its periodic writes are taken for checkpoints."""
+
+    ends_at_s: float
+    left_s: float
+    """From the prediction until then."""
+    unknown: str = ""
+    """Why nothing, or not which checkpoint is the last, can be told."""
+    saved_at_s: float | None = None
+    """When the latest whole checkpoint began; None: there was none."""
+    last_checkpoint: LastCheckpoint | None = None
+    lost_s: Estimate | None = None
+    """Time from the start of the last whole checkpoint to the end: the work that is lost."""
+    cut_off: float = Field(0.0, ge=0, le=1)
+    """Probability that a checkpoint is under way at the end."""
+    begin_by_s: float | None = None
+    """When a checkpoint on request has to begin, to be whole in 95 of 100 cases; None once that is past."""
+
+
 class Prediction(Model):
     """What iotide knows of one job's I/O rhythm at one moment."""
 
@@ -189,13 +219,19 @@ class Prediction(Model):
     """Their names; at most the first 64 of them."""
     file_systems: list[FileSystem] = []
     """Where the files lie that the signal has bytes of; at most sixteen."""
+    time_limit: TimeLimit | None = None
+    """Of a running job whose end is known."""
 
     def without_next(self) -> Prediction:
         """Returns the same without phases to come."""
-        if self.next_phase is None and all(each.next_phase is None for each in self.others):
-            return self
         others = [each.model_copy(update={"next_phase": None}) for each in self.others]
-        return self.model_copy(update={"next_phase": None, "others": others})
+        nothing: dict[str, object] = {"next_phase": None, "time_limit": None}
+        return self if self._ends else self.model_copy(update=nothing | {"others": others})
+
+    @property
+    def _ends(self) -> bool:
+        coming = (self.next_phase, self.time_limit, *(each.next_phase for each in self.others))
+        return all(each is None for each in coming)
 
     @property
     def incomplete(self) -> bool:
@@ -251,6 +287,8 @@ class JobSummary(Model):
     state: JobState
     user: str = ""
     command: str = ""
+    ends_at_s: float | None = None
+    """When it is killed at the latest, as far as that is known."""
     hosts: list[str]
     streams: int
     """Streams open now."""

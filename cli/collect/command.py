@@ -13,6 +13,7 @@ import click
 
 from ..common.ending import Ending
 from ..common.grouped_help import SectionCommand
+from ..common.job_end import end_of_job, ends_at_option
 from ..common.key_options import key_options
 from ..common.logs import log_to_standard_error
 from ..common.naming import JobName
@@ -74,6 +75,7 @@ stopped, 2 bad usage or unreadable input; with --replay also where no FILE has a
     help="A further type of file system that nodes share. May be repeated.",
 )
 @click.option("--local-fs", metavar="TYPE", multiple=True, help="A further type that is of one node. May be repeated.")
+@ends_at_option()
 @click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
 @click.option(
     "--until-unused", is_flag=True, help="End once a program has come to the --socket and for --grace none is there."
@@ -106,6 +108,7 @@ def command(
     allow_remote: bool,
     shared_fs: tuple[str, ...],
     local_fs: tuple[str, ...],
+    ends_at: float | None,
     replay: bool,
     until_unused: bool,
     grace: float,
@@ -144,7 +147,11 @@ def command(
         raise click.UsageError("--replay reads finished FILEs; programs behind a socket have no end")
     if (until_unused or given("grace")) and (gate is None or not until_unused):
         raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
+    if replay and ends_at is not None:
+        raise click.UsageError("--replay reads finished FILEs, and --ends-at is of a job that runs")
     settings = CollectorSettings(
+        ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _say),
+        ends_job=known_job or "",
         endpoint=connect,
         shared_filesystems=shared_fs,
         local_filesystems=local_fs,
@@ -172,6 +179,10 @@ def command(
     from .collecting import run_collector
 
     sys.exit(run_collector(sources, settings, ending, replayed=files if replay else (), ends=ends, grace_s=grace))
+
+
+def _say(text: str) -> None:
+    click.echo(f"iotide: {text}", err=True)
 
 
 def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:

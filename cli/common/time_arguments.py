@@ -53,6 +53,14 @@ def moment_of(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     """Parses a moment, as the callback of an option; a date without a time zone is local."""
     if value is None:
         return None
+    try:
+        return parsed(value)
+    except ValueError:
+        raise click.BadParameter(f"{value.strip()!r} is not a moment; expected {_EXPECTED}", ctx, param) from None
+
+
+def parsed(value: str) -> Moment:
+    """Parses a moment. Raises ValueError for what is none."""
     text = value.strip()
     try:
         seconds = float(text)
@@ -63,5 +71,5 @@ def moment_of(ctx: click.Context, param: click.Parameter, value: str | None) -> 
         except (ValueError, OverflowError, OSError):
             seconds, absolute = math.nan, False
     if not 0 <= seconds < _LATEST_S:
-        raise click.BadParameter(f"{text!r} is not a moment; expected {_EXPECTED}", ctx, param)
+        raise ValueError(text)
     return Moment(text, seconds, absolute)

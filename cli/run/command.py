@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from ..common.grouped_help import SectionCommand
+from ..common.job_end import end_of_job, ends_at_option
 from ..common.lean_imports import lean_imports
 from ..common.naming import JobName, default_job, safe_name
 from ..common.options import detection_options
@@ -34,6 +35,7 @@ Examples:
   iotide run -- mpirun -n 4 lmp -in in.melt
   iotide run --listen 127.0.0.1:9788 -- ./app     # /metrics for Prometheus meanwhile
   iotide run --quiet --json run.json -- ./app
+  iotide run --ends-at +3600 -- ./app             # which checkpoint is the last, and what is lost
   iotide run --layers posix,hdf5 --only-paths /scratch -- python train.py
 
 Exit status: that of CMD, also when a signal ends it; 126 or 127 when CMD cannot be started. What iotide itself
@@ -106,6 +108,7 @@ names at the end those that CMD has started.
     metavar="MIB",
     help="Room in files in $TMPDIR for further ones; past it calls are dropped and counted.",
 )
+@ends_at_option()
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while CMD runs, and no summary.")
 @tracer_options
 @detection_options
@@ -121,6 +124,7 @@ def command(
     publish: str | None,
     spool_memory: int,
     spool_disk: int,
+    ends_at: float | None,
     quiet: bool,
     tracer: dict[str, Any],
     detection: dict[str, Any],
@@ -150,6 +154,7 @@ def command(
         tracer=settings_of(tracer),
         spool=SpoolSettings(memory_bytes=spool_memory << 20, disk_bytes=spool_disk << 20),
         archive=not no_archive,
+        ends_at_s=end_of_job(ends_at, os.environ, _say),
         detect=DetectSettings(**detection),
     )
     try:

@@ -63,9 +63,18 @@ class Feed:
         stats: what came in, for those who ask the aggregator.
         host: of the heartbeats.
         holding_back: tells when to leave what waits for later.
+        ends_at_s: when the command is killed, Unix time; 0: not known.
     """
 
-    def __init__(self, source: Feeding, sink: Sink, stats: IngestStats, host: str, holding_back: HoldingBack) -> None:
+    def __init__(
+        self,
+        source: Feeding,
+        sink: Sink,
+        stats: IngestStats,
+        host: str,
+        holding_back: HoldingBack,
+        ends_at_s: float = 0.0,
+    ) -> None:
         self._source = source
         self._sink = sink
         self._stats = stats
@@ -73,6 +82,7 @@ class Feed:
         self._beaten_s: float | None = None
         self._given_up = False
         self._holding_back = holding_back
+        self._ends_at_s = ends_at_s
         self._hurried = asyncio.Event()
         self.pressure = Pressure(MANY, _PATIENCE_S)
         """Whether too many calls have waited for too long."""
@@ -149,9 +159,9 @@ class Feed:
             self._lose(item.stream, item.job, item.losses)
         elif isinstance(item, Opened):
             stats.streams += 1
-            self._tell(sink.opened, item.stream, item.info)
+            self._tell(sink.opened, item.stream, item.info.ending_at(self._ends_at_s))
         elif isinstance(item, Changed):
-            self._tell(sink.changed, item.stream, item.info)
+            self._tell(sink.changed, item.stream, item.info.ending_at(self._ends_at_s))
         else:
             stats.streams -= 1
             lost = item.losses | self._losses.pop((item.stream, ""), Counter())

@@ -26,5 +26,7 @@ class RunPlan:
     tracer: TracerSettings
     detect: DetectSettings
     spool: SpoolSettings
+    ends_at_s: float = 0.0
+    """When the command is killed, Unix time; 0: not known."""
     archive: bool = True
     """Keep every call, in the folder of the report."""

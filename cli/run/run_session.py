@@ -86,7 +86,7 @@ class Session:
         self._server = server
         self._loop = loop
         holding_back = HoldingBack(plan.spool, HELD_S)
-        self._feed = Feed(source, server.sink, server.stats, socket.gethostname(), holding_back)
+        self._feed = Feed(source, server.sink, server.stats, socket.gethostname(), holding_back, plan.ends_at_s)
         self._view: LiveView | None = None
         self._tasks: list[asyncio.Task[None]] = []
 

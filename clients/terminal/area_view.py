@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...results.models import Prediction
 from ..headline import beside_text, headline_of
-from ..lines import next_phase_text, sparkline
+from ..lines import next_phase_text, sparkline, time_limit_text
 from ..units import byte_text, rate_text
 from .status_area import HEIGHT, StatusArea
 
@@ -66,7 +66,9 @@ class AreaView:
         if self._prediction is None:
             return Text("")
         beside = [each for each in self._prediction.others if each.relation == "beside"]
-        told = [next_phase_text(self._prediction.next_phase, now_s), *map(beside_text, beside)]
+        limit = self._prediction.time_limit
+        ending = "" if limit is None else time_limit_text(limit)
+        told = [next_phase_text(self._prediction.next_phase, now_s), ending, *map(beside_text, beside)]
         return Text(f" {'; '.join(filter(None, told))}")
 
     def _styled(self, text: Text) -> str:

@@ -65,6 +65,7 @@ def _facts(session: JobSession, now_s: float) -> dict[str, object]:
         "state": "ended" if session.state in (State.ENDED, State.REMOVED) else session.state.value,
         "user": session.user,
         "command": session.command,
+        "ends_at_s": session.ends_at_s or None,
         "hosts": sorted(session.hosts),
         "streams": len(session.streams),
         "ranks": max(session.communicator, len(session.ranks)),

@@ -12,11 +12,12 @@ from msgspec.structs import replace
 from ...analyzers.completeness import Completeness
 from ...analyzers.online.predictor import Predictor
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
+from ...analyzers.time_limit import time_limit_of, written_of
 from ...analyzers.totals import Totals
 from ...events import Definitions, EventBatch, Flag, StreamInfo
 from ...events.batch import occurring
 from ...events.losses import BYTES, EVENTS, bytes_of, events_of
-from ...results.models import Prediction, SignalSeries
+from ...results.models import Prediction, SignalSeries, TimeLimit
 from ..settings import AggregatorSettings
 from .failures import Failures
 from .file_systems import FileSystems
@@ -64,6 +65,8 @@ class JobSession:
     hosts: set[str] = field(default_factory=set)
     ranks: set[int] = field(default_factory=set)
     communicator: int = 0
+    ends_at_s: float = 0.0
+    """When it is killed at the latest, by the time of day; 0 where nobody has said so."""
     losses: JobLosses = field(default_factory=JobLosses)
     first_ns: int | None = None
     last_ns: int | None = None
@@ -119,6 +122,7 @@ class JobSession:
         self.user = self.user or info.user
         self.command = self.command or info.command
         self.communicator = max(self.communicator, info.ranks)
+        self.ends_at_s = max(self.ends_at_s, info.ends_at_s)
         self.own_clock = self.own_clock or info.clock_offset_ns is None
         if info.host:
             self.hosts.add(info.host)
@@ -239,6 +243,8 @@ class JobSession:
                 "file_systems": self.file_systems.used[:],
             }
             prediction = (prediction.without_next() if whole else prediction).model_copy(update=where)
+            if self.ends_at_s and looks and not whole:
+                prediction = prediction.model_copy(update={"time_limit": self.time_limit(prediction, self.ends_at_s)})
             never = self.own_clock or whole
             self.stale_at_s = None if never else _stale_at(prediction, self.predictor.last_ns / 1e9)
             self.history.append(prediction)
@@ -268,6 +274,14 @@ class JobSession:
         """
         last = None if self.failures.stopped(SIGNAL) else self.history.last
         return last if last is None or self.streams else last.without_next()
+
+    def time_limit(self, prediction: Prediction, ends_at_s: float) -> TimeLimit | None:
+        """Returns what the job has saved if it is killed then; None for a trace with a clock of its own."""
+        if self.own_clock:
+            return None
+        predictor, first_s = self.predictor, (self.first_ns or 0) / 1e9
+        written = written_of(prediction, predictor.reads, predictor.writes, first_s)
+        return time_limit_of(prediction, ends_at_s, written)
 
     def complete_losses(self, now_s: float) -> None:
         """Takes in that no more is awaited of streams that are still open."""

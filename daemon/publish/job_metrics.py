@@ -40,6 +40,15 @@ JOB_FAMILIES: Final[dict[str, Family]] = {
         GaugeMetricFamily, "How long the next I/O phase is expected to last.", _JOB
     ),
     "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
+    "iotide_job_end_timestamp_seconds": Family(
+        GaugeMetricFamily, "When the job is killed at the latest, Unix time; absent where nobody has said so.", _JOB
+    ),
+    "iotide_job_end_lost_seconds": Family(
+        GaugeMetricFamily,
+        "Work since the last whole checkpoint that is lost when the job is killed then, as expected; absent where "
+        "nothing is known of its checkpoints.",
+        _JOB,
+    ),
     "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read of its data.", _JOB),
     "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote of its data.", _JOB),
     "iotide_job_uncounted_bytes_total": Family(
@@ -91,12 +100,16 @@ def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     _add_job_losses(session, add)
     with contextlib.suppress(AnalysisFailedError):
         _add_activities(session, add)
+    if session.ends_at_s:
+        add("iotide_job_end_timestamp_seconds", session.ends_at_s, job)
     prediction = session.prediction
     add("iotide_job_prediction_completeness_ratio", prediction.completeness if prediction else 1.0, job)
     add("iotide_job_prediction_confidence_ratio", prediction.confidence if prediction else 0.0, job)
     if prediction is None or prediction.period_s is None:
         return
     add_groups(session.job, prediction, add, wall_clock=not session.own_clock)
+    if prediction.time_limit is not None and prediction.time_limit.lost_s is not None:
+        add("iotide_job_end_lost_seconds", prediction.time_limit.lost_s.value, job)
     add("iotide_job_period_seconds", prediction.period_s.value, job)
     if phase := prediction.next_phase:
         if not session.own_clock:

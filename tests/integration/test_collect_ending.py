@@ -142,7 +142,8 @@ async def test_recipe_for_slurm_ends_with_everything_acknowledged(tmp_path: Path
             (tmp_path / "job.sh").write_text(script)
             environment = cluster.environment | {"USER": "root"}
             environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-            batch = [need("sbatch"), "--wait", "--output=job.out", "job.sh"]
+            batch = [need("sbatch"), "--wait", "--time=7", "--output=job.out", "job.sh"]
+            began_s = time.time()
             done = await asyncio.to_thread(
                 subprocess.run, batch, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
             )
@@ -151,6 +152,7 @@ async def test_recipe_for_slurm_ends_with_everything_acknowledged(tmp_path: Path
             assert job.bytes_written == 2 * 5000 * 1000
             assert summary_of(job, 0).ranks == 2
             assert not server.aggregator.counters["events_dropped"]
+            assert began_s - 1 <= job.ends_at_s - 7 * 60 <= time.time()  # it counts whole seconds
             assert (tmp_path / "job.out").read_text() == ""
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from ....results.models import JobDetail, JobList, Prediction, SignalSeries
+from ....results.models import JobDetail, JobList, Prediction, SignalSeries, TimeLimit
 from ...jobs.job_summary import detail_of, summary_of
 from ...jobs.session import PREDICTION, SIGNAL
 from .job_access import JobAccess, not_found
@@ -32,6 +32,19 @@ def job_routes(access: JobAccess) -> APIRouter:
             session.failures.check(PREDICTION, ever=True)
             raise not_found(f"job {job!r} has no prediction yet", "a job with events")
         return last
+
+    @router.get("/api/v1/jobs/{job:path}/limit")
+    async def limit(job: str, ends_at_s: Annotated[float | None, Query(gt=0, lt=2**33)] = None) -> TimeLimit:
+        """Returns what a job has saved when it is killed, at its own end or at another one."""
+        last, session = await prediction(job), access.session(job)
+        end_s = ends_at_s or session.ends_at_s
+        if not end_s:
+            raise not_found(f"nobody has said when job {job!r} ends", "ends_at_s in the query, Unix time")
+        with session.failures.asking(PREDICTION):
+            found = session.time_limit(last, end_s)
+        if found is None:
+            raise not_found(f"job {job!r} has a clock of its own", "a job with the time of day")
+        return found
 
     @router.get("/api/v1/jobs/{job:path}/signal")
     async def signal(job: str, last_s: Annotated[float | None, Query(gt=0)] = None) -> SignalSeries:

@@ -1,0 +1,199 @@
+"""What a job has saved when it is killed at a known moment: the last checkpoint that fits, and the work lost."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from ..results.models import Drift, Estimate, LastCheckpoint, NextPhase, Prediction, TimeLimit
+from .signal.bandwidth import FACTOR, BandwidthSignal
+
+_DRAWS: Final = 400
+_MOST_AHEAD: Final = 64
+_CHECKPOINT: Final = 0.5  # share of what its phases move that a job writes which checkpoints
+_LOOK_BACK: Final = 3  # periods
+_BINS: Final = 1024
+_WRITES: Final = 0.1  # of a phase's mean bandwidth; less is a log
+_GOES_ON_S: Final = 0.5
+_EARLY: Final = 0.1  # of a period by which a phase may start before it is expected
+_MORE: Final = 1.25  # times as many checkpoints are drawn as are expected
+_TOO_FAR: Final = "which checkpoint is the last one is not known yet"
+_TAIL: Final = 1.645  # of a 90 % interval of a normal number, in standard deviations
+_QUANTILES: Final = (0.05, 0.95)
+_Floats = npt.NDArray[np.float64]
+
+
+class Written(Struct, frozen=True):
+    """What was seen of a job's writes.
+
+    Attributes:
+        first_s: when the job was first seen.
+        until_s: end of what it wrote last, as fast as in a phase; ``first_s`` where there is nothing.
+        share: of the bytes that it moved in its last periods.
+    """
+
+    first_s: float
+    until_s: float
+    share: float
+
+
+class _Course(Struct, frozen=True):
+    """Checkpoints from now on; the first may go on already.
+
+    Attributes:
+        saved_s: when the latest whole one began; None: there was none.
+        going_s: when the one that goes on began; None: none does.
+        next_s: when the next one begins.
+    """
+
+    saved_s: float | None
+    going_s: float | None
+    next_s: float
+
+
+def written_of(prediction: Prediction, reads: BandwidthSignal, writes: BandwidthSignal, first_s: float) -> Written:
+    """Looks at what a job wrote over its last periods; a prediction without a period gives nothing."""
+    period, coming = prediction.period_s, prediction.next_phase
+    if period is None or coming is None:
+        return Written(first_s, first_s, 0.0)
+    now_ns = round(prediction.made_at_s * 1e9)
+    from_ns = now_ns - round(_LOOK_BACK * period.value * 1e9)
+    level = 0
+    while writes.bin_ns * FACTOR**level * _BINS < now_ns - from_ns:
+        level += 1
+    written, read = writes.read(from_ns, now_ns, level), reads.read(from_ns, now_ns, level)
+    moved = float(written.volume.sum() + read.volume.sum())
+    share_of_bin = min(1.0, written.bin_ns / 1e9 / max(coming.duration_s.value, 1e-9))
+    busy = np.flatnonzero(written.volume > _WRITES * coming.volume_bytes.value * share_of_bin)
+    until_ns = written.first_ns + (int(busy[-1]) + 1) * written.bin_ns if len(busy) else round(first_s * 1e9)
+    share = float(written.volume.sum()) / moved if moved else 0.0
+    return Written(first_s, min(until_ns / 1e9, prediction.made_at_s), share)
+
+
+def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) -> TimeLimit:
+    """Tells what is saved and what is lost if a job is killed.
+
+    Args:
+        prediction: what is known of its rhythm.
+        ends_at_s: when it is killed, Unix time.
+        written: what was seen of its writes.
+    """
+    now_s = prediction.made_at_s
+    told = TimeLimit(ends_at_s=ends_at_s, left_s=ends_at_s - now_s)
+    period, coming = prediction.period_s, prediction.next_phase
+    unknown = _obstacle(prediction, ends_at_s, written)
+    if unknown or period is None or coming is None:
+        return told.model_copy(update={"unknown": unknown})
+    drift = prediction.drift or Drift(period_s=period, per_phase=0.0)
+    period_s, lasting = drift.period_s.value, coming.duration_s
+    course = _course(coming, period_s, now_s, written)
+    latest_s = ends_at_s - max(lasting.high, lasting.value)
+    known: dict[str, object] = {
+        "saved_at_s": course.saved_s,
+        "begin_by_s": latest_s if latest_s >= now_s else None,
+    }
+    ahead = (ends_at_s - course.next_s) / period_s
+    if ahead > _MOST_AHEAD:
+        known |= {"unknown": _TOO_FAR, "lost_s": _anywhere(period_s, lasting), "cut_off": _busy(period_s, lasting)}
+        return told.model_copy(update=known)
+    starts, ends = _drawn(prediction, coming, drift, course, 6 + math.ceil(_MORE * max(ahead, 0.0)))
+    whole = ends <= ends_at_s
+    nothing_s = written.first_s if course.saved_s is None else course.saved_s
+    lost = ends_at_s - np.max(np.where(whole, starts, nothing_s), axis=1)
+    known |= {
+        "lost_s": _estimate(lost),
+        "cut_off": float(np.mean(np.any((starts < ends_at_s) & ~whole, axis=1))),
+    }
+    fits = whole.mean(axis=0)
+    if len(likely := np.flatnonzero(fits >= 0.5)):
+        at = int(likely[-1])
+        start = _estimate(starts[:, at])
+        if start.high - start.low > period_s:
+            known["unknown"] = _TOO_FAR
+        else:
+            number = at + (course.going_s is None)
+            known["last_checkpoint"] = LastCheckpoint(
+                ahead=number, start_s=start, end_s=_estimate(ends[:, at]), fits=float(fits[at])
+            )
+    return told.model_copy(update=known)
+
+
+def _obstacle(prediction: Prediction, ends_at_s: float, written: Written) -> str:
+    """Returns why nothing can be told of checkpoints; "" where it can."""
+    if ends_at_s <= prediction.made_at_s:
+        return "this end has passed"
+    if prediction.incomplete:
+        return "too much of the data is missing"
+    if not prediction.periodic or prediction.period_s is None or prediction.next_phase is None:
+        return "no rhythm is sure"
+    if written.share < _CHECKPOINT or prediction.mode == "read":
+        return "its periodic phases are no writes"
+    return ""
+
+
+def _course(coming: NextPhase, period_s: float, now_s: float, written: Written) -> _Course:
+    """Returns where the job is among its checkpoints."""
+    # the start, as told, that is the latest one before what was written last
+    back = math.floor((written.until_s - coming.start_s.value) / period_s + _EARLY)
+    last_s = min(coming.start_s.value + back * period_s, written.until_s)
+    next_s = coming.start_s.value if back < 0 else coming.start_s.value + (back + 1) * period_s
+    goes_on = now_s - written.until_s <= max(_GOES_ON_S, _EARLY * coming.duration_s.value)
+    saved_s = last_s - period_s if goes_on else last_s
+    seen = saved_s >= written.first_s - _EARLY * period_s and written.until_s > written.first_s
+    return _Course(max(saved_s, written.first_s) if seen else None, last_s if goes_on else None, max(next_s, now_s))
+
+
+def _drawn(
+    prediction: Prediction, coming: NextPhase, drift: Drift, course: _Course, count: int
+) -> tuple[_Floats, _Floats]:
+    """Draws starts and ends of the checkpoints from now on, each float[draws, checkpoints]."""
+    now_s, chance = prediction.made_at_s, np.random.default_rng(0)
+    length, growth = drift.period_s.value, drift.per_phase
+    seen = max((prediction.window.end_s - prediction.window.start_s) / length, 1.0)
+    # of one interval; without a drift that of their mean is known
+    spread = _deviation(drift.period_s) * (1.0 if prediction.drift else seen**0.5)
+    lasts = coming.duration_s.value + _deviation(coming.duration_s) * chance.standard_normal((_DRAWS, count + 1))
+    lasts = np.maximum(lasts, 0.01 * coming.duration_s.value)
+    first = course.next_s + _deviation(coming.start_s) * chance.standard_normal(_DRAWS)
+    behind = first < now_s  # it has not come yet
+    first[behind] = now_s + (now_s - first[behind]) * chance.random(int(behind.sum()))
+    wrong = chance.random(_DRAWS) >= prediction.confidence
+    first[wrong] = now_s + chance.random(int(wrong.sum())) * length
+    going = None if course.going_s is None else np.maximum(course.going_s + lasts[:, 0], now_s)
+    if going is not None:
+        first = np.maximum(first, going)
+    mean = length + spread / seen**0.5 * chance.standard_normal((_DRAWS, 1))
+    gaps = mean * (1 + growth * np.arange(1, count)) + spread * chance.standard_normal((_DRAWS, count - 1))
+    gaps = np.maximum(gaps, lasts[:, 1:count])
+    starts = np.concatenate([first[:, None], first[:, None] + np.cumsum(gaps, axis=1)], axis=1)
+    ends = starts + lasts[:, 1:]
+    if going is None or course.going_s is None:
+        return starts, ends
+    begun = np.full((_DRAWS, 1), course.going_s)
+    return np.concatenate([begun, starts], axis=1), np.concatenate([going[:, None], ends], axis=1)
+
+
+def _anywhere(period_s: float, lasting: Estimate) -> Estimate:
+    """Returns what is lost at a moment that has nothing to do with the rhythm."""
+    lasts = min(lasting.value, period_s)
+    return Estimate(
+        value=lasts + period_s / 2, low=lasts + _QUANTILES[0] * period_s, high=lasts + _QUANTILES[1] * period_s
+    )
+
+
+def _busy(period_s: float, lasting: Estimate) -> float:
+    return min(1.0, lasting.value / period_s)
+
+
+def _deviation(estimate: Estimate) -> float:
+    """Returns the standard deviation; of a start the lower side may be cut by the present."""
+    return max(estimate.high - estimate.value, estimate.value - estimate.low, 0.0) / _TAIL
+
+
+def _estimate(drawn: _Floats) -> Estimate:
+    low, high = np.quantile(drawn, _QUANTILES)
+    return Estimate(value=float(np.clip(drawn.mean(), low, high)), low=float(low), high=float(high))

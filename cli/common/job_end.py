@@ -1,0 +1,75 @@
+"""When a job is killed at the latest, as the user or the batch system says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import click
+
+from .time_arguments import parsed
+
+VARIABLE: Final = "SLURM_JOB_END_TIME"
+_NO_END: Final = ("", "0", "none", "n/a", "unknown", "unlimited")  # of jobs without a limit, as squeue spells it
+_EXPECTED: Final = "expected +SECONDS from now (+3600), Unix seconds (1731000000), or a date (2024-11-07T12:00:00)"
+_MOST_S: Final = 10 * 366 * 86_400.0
+
+
+def parsed_end(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """Parses the option."""
+    if value is None:
+        return None
+    value = value.strip()
+    if value.startswith("+"):
+        try:
+            from_now_s = float(value)
+        except ValueError:
+            from_now_s = 0.0
+        if 0 < from_now_s <= _MOST_S:
+            return time.time() + from_now_s
+        raise click.BadParameter(f"{value!r} is no end; {_EXPECTED}", ctx, param)
+    try:
+        return absolute_s(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no end; {_EXPECTED}", ctx, param) from None
+
+
+def absolute_s(text: str) -> float:
+    """Returns Unix seconds or a date as Unix seconds; raises ValueError for what is neither."""
+    moment = parsed(text)
+    if not moment.absolute:
+        raise ValueError(text)
+    return moment.seconds
+
+
+def ends_at_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes the option; the command gets ``ends_at``, Unix time or None."""
+    return click.option(
+        "--ends-at",
+        metavar="WHEN",
+        callback=parsed_end,
+        help="When the job is killed: +SECONDS from now, Unix seconds or a date. Each prediction then says which "
+        f"checkpoint is the last one, and what is lost. Default: ${VARIABLE}.",
+    )
+
+
+def end_of_job(given: float | None, environment: Mapping[str, str], say: Callable[[str], None]) -> float:
+    """Returns the end as Unix time: that of the option, else the batch system's; 0 where nobody says it.
+
+    Args:
+        given: the option.
+        environment: where the batch system says it.
+        say: is told of a value that is no time.
+    """
+    if given is not None:
+        return given
+    text = environment.get(VARIABLE, "").strip()
+    if text.lower() in _NO_END:
+        return 0.0
+    try:
+        at_s = absolute_s(text)
+    except ValueError:
+        say(f"{VARIABLE} is {text[:40]!r} and no time: the job's end is not known")
+        return 0.0
+    return at_s
