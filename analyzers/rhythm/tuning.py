@@ -67,6 +67,9 @@ class Regular(Struct, frozen=True):
     far_likelier: float = 0.1  # ratio of chances that makes intervals between ends the better ones [a]
     missed: int = 3  # phases in a row that may be missed, and periods that an interval over missed ones spans [s]
     pauses: float = 1 / 8  # share of the intervals that may be pauses of the program [s]
+    late: float = (
+        4.0  # standard deviations of those on time, by which an interval is longer that a phase was held up [s]
+    )
     paused: float = 0.6  # share of the time that these may take [s]
     fewest: int = 5  # intervals, or phases, from which more than their mean can be told [a, s]
     latest: int = 2  # intervals that can show a new rhythm [o]

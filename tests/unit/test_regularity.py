@@ -130,3 +130,34 @@ def test_distances_that_walk_at_random_wander() -> None:
     walks = [np.exp(np.cumsum(rng.normal(0, 0.4, 40))) for _ in range(50)]
     assert np.median([chance_to_wander(100 * walk) for walk in walks]) < 1e-4
     assert chance_to_wander(np.full(12, 50.0)) == 1
+
+
+def late_now_and_then(seed: int, missing: float = 0.0) -> Floats:
+    """Intervals of 50 bins; some phases come late by a half to one and a half of it, others are missed."""
+    rng = np.random.default_rng(seed)
+    steps = 1.0 + (rng.uniform(size=48) < missing)
+    steps[5::12] += np.array([0.5, 1.4, 0.7, 1.3])
+    return np.asarray(50 * (steps + rng.normal(0, 0.01, 48)))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(4))
+def test_phases_that_were_held_up_make_the_period_no_longer(seed: int, missing: float) -> None:
+    found = measured(late_now_and_then(seed, missing))
+    assert found.period == pytest.approx(50, rel=0.005)
+    assert found.astray == 4
+    assert found.spread < 0.03
+
+
+@pytest.mark.parametrize("spread", [0.1, 0.3, 0.6])
+def test_irregular_phases_are_not_taken_for_late_ones(spread: float) -> None:
+    rng = np.random.default_rng(round(10 * spread))
+    intervals = 50 * rng.gamma(1 / spread**2, spread**2, 40)
+    assert measured(intervals, 1.0).astray == 0
+
+
+def test_phases_that_take_longer_are_not_late() -> None:
+    length = np.where(np.arange(31) % 10 == 1, 50.0, 15.0)
+    found = measured((60 + length)[:-1], length)
+    assert found.astray == 0
+    assert found.period == pytest.approx(float((60 + length)[:-1].mean()), rel=0.01)

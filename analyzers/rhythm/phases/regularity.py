@@ -77,7 +77,11 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         # where intervals wander, the latest are always another group
         found = since if since.spread < TUNING.same.near else found
     found = _without_pauses(found, shortest)
-    return _with_drift(_over_missed(found, phases, shortest))
+    whole = _over_missed(found, phases, shortest)
+    if whole.spread > TUNING.same.even and (rest := _without_late(found, phases, shortest)) is not None:
+        rest = _over_missed(rest, phases, shortest)
+        whole = rest if rest.spread < TUNING.same.far_less * whole.spread else whole
+    return _with_drift(whole)
 
 
 def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:
@@ -198,6 +202,30 @@ def _without_pauses(found: Regularity, shortest: float) -> Regularity:
     if rest.spread >= min(TUNING.same.far_less * found.spread, TUNING.quality.even):
         return found
     return replace(rest, since=found.since, astray=int(pauses.sum()))
+
+
+def _without_late(found: Regularity, phases: Phases, shortest: float) -> Regularity | None:
+    """Leaves out intervals that end with a phase which something held up; None where there is none, or there are many.
+
+    Those over missed phases stay, which are whole multiples of those on time. None where the pauses between phases are
+    the more alike: then phases take unlike long.
+    """
+    n = len(found.intervals)
+    usual = float(np.sort(found.intervals)[(n - 1) // 2])
+    if n < _REGULAR.fewest or usual <= 0:
+        return None
+    ratio = found.intervals / usual
+    on_time = ratio[np.abs(ratio - 1) < TUNING.same.near]
+    multiple = np.maximum(np.rint(ratio), 1)
+    allowed = _REGULAR.late * max(float(on_time.std()), TUNING.same.even / 2) * np.sqrt(multiple)
+    late = (ratio > 1) & (np.abs(ratio - multiple) > allowed)
+    if not late.any() or late[-1] or int(late.sum()) > _REGULAR.pauses * n:
+        return None
+    pauses = (phases.start[1:] - phases.end[:-1])[-n:]
+    if float(pauses.min()) > 0 and float(pauses.std()) < TUNING.same.far_less * found.spread * found.period:
+        return None
+    rest = _measure(found.intervals[~late], shortest)
+    return replace(rest, since=found.since, astray=found.astray + int(late.sum()))
 
 
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:

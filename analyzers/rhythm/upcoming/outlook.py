@@ -100,8 +100,8 @@ class _Course:
 class _Odds:
     """All ways in which it may go on; times in bins.
 
-    Where the program pauses or changes, the odds that the phase is still to come fall as one over the time since the
-    last start, in periods.
+    Where the program pauses, is held up or changes, the odds that the phase is still to come fall as one over the time
+    since the last start, in periods, from the first one on.
     """
 
     courses: list[_Course]
@@ -144,7 +144,7 @@ class _Odds:
         return high
 
     def _astray_after(self, time: float) -> float:
-        return self.astray / (1 + max(time - self.last, 0.0) / self.period)
+        return self.astray / max((time - self.last) / self.period, 1.0)
 
 
 def outlook_of(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> Outlook:
