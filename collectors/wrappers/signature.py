@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from ...events.files import read_text
 from . import model
 from .declarations import IDENTIFIER, DeclarationError, Types, split_declaration, squeeze
 from .lines import Block, blocks_of, split_top
 from .model import CType, Item, Machine, Parameter, Role, SignatureError, SignatureFile, Statement
 
+_MOST_TEXT: Final = 16 << 20
 _ROLE: Final = re.compile(r"([a-z_]+)\s*(?:\{(.*)\}|\((.*)\))?", re.DOTALL)
 _ENUM_NAME: Final = re.compile(r"[\w.+-]*", re.ASCII)
 _SHOWN: Final = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
@@ -25,11 +28,20 @@ _HEAD: Final = ("library", "layer", "anchor", "fails", "error", "type", "include
 def read(path: Path) -> SignatureFile:
     """Reads a file. Raises SignatureError, also for a file that cannot be opened or is not UTF-8."""
     try:
-        return parse(read_text(path), str(path))
+        return parse(_text_of(path), str(path))
     except OSError as error:
         raise SignatureError(path, 1, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise SignatureError(path, 1, f"expected UTF-8: {error}") from None
+
+
+def _text_of(path: Path) -> str:
+    """Returns the text of a regular file; here, as setup.py builds without the package that has the like."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # waits for no pipe's writer
+    with os.fdopen(descriptor, encoding="utf-8") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return file.read(_MOST_TEXT)
 
 
 def parse(text: str, path: str = "signatures") -> SignatureFile:

@@ -136,3 +136,9 @@ def test_help_loads_nothing_heavy(command: list[str]) -> None:
     words = [sys.executable, "-c", code, *command, "--help"]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_wrappers_are_written_before_the_package_is_installed() -> None:
+    program = "import sys; sys.path.insert(0, 'collectors'); from wrappers import build"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
