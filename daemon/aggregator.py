@@ -58,6 +58,7 @@ class Aggregator:
         late_s: by how much the last prediction was late.
         around: what surrounds each step that time makes due, so that it can be recorded and done again.
         looked: whether the last prediction looked for a rhythm.
+        journals: whether what comes now is journalled.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Aggregator:
         self.reached = Reached(settings)
         self.around: Callable[[Aggregator, Kind, JobSession], contextlib.AbstractContextManager[None]] = unrecorded
         self.looked = True
+        self.journals = False
         self._looks: bool | None = None
 
     # ---- the state, for another daemon ----
@@ -166,6 +168,7 @@ class Aggregator:
         session = self.jobs[job]
         now = self._steady()
         session.update(stream, batch, definitions, self.clock(), now)
+        session.ledger.received(stream, len(batch), journalled=self.journals)
         if len(batch):
             self._move(session, JobEvent.EVENT)
             self._planned.plan(session, now)
@@ -181,6 +184,16 @@ class Aggregator:
         self.counters["events_dropped:no_job"] += len(batch)
         if job is not None and len(batch):
             self.unheld.missed(stream, batch)
+
+    def made(self, stream: str, events: int, *, ended: bool) -> None:
+        """Takes in how many events a collector has had of an open stream."""
+        if job := self._job_of.get(stream):
+            self.jobs[job].ledger.made(stream, events, ended=ended)
+
+    def archived(self, job: str, events: int) -> None:
+        """Takes in that more events of a job are in its archive."""
+        if (session := self.jobs.get(job)) is not None:
+            session.ledger.archived += events
 
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
         """Takes in what of an open stream was lost so far."""

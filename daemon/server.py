@@ -173,6 +173,7 @@ class Server:
             self.aggregator.counters,
             clock=self._clocks.clock,
             on_missing=self.aggregator.not_archived,
+            on_stored=self.aggregator.archived,
             holds=lambda job: job in self.aggregator.jobs,  # a dict that is another one after a restart
         )
         self.aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None, "archive")

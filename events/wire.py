@@ -60,6 +60,8 @@ class Batch(msgspec.Struct, tag="batch", kw_only=True, omit_defaults=True):
     """What the stream says of itself from now on, where that has changed since HELLO; its job does not."""
     losses: dict[str, int] = {}
     """What of the stream was lost so far, by the collector's counters: cumulative; present where it has grown."""
+    made: int = 0
+    """Events that the collector has had of the stream so far, in this batch, before it and after it; 0: not told."""
 
 
 class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
@@ -73,13 +75,15 @@ class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
     """Of jobs, what the collector lost and no stream tells of; cumulative."""
 
 
-class Bye(msgspec.Struct, tag="bye", kw_only=True):
+class Bye(msgspec.Struct, tag="bye", kw_only=True, omit_defaults=True):
     """Ends a stream: nothing follows its last sequence number. Its ack has the number after that."""
 
     stream: str
     last_seq: int
     losses: dict[str, int] = {}
     """What of it was lost on the way here, by the collector's counters: all that batches have told, too."""
+    made: int = 0
+    """Events that the collector has had of the stream; 0: not told."""
 
 
 class Ack(msgspec.Struct, tag="ack", kw_only=True):
@@ -125,6 +129,7 @@ def encode_batch(
     definitions: Definitions,
     info: StreamInfo | None = None,
     losses: Mapping[str, int] | None = None,
+    made: int = 0,
 ) -> list[Frame]:
     """Encodes events as a header frame and one frame for each varying column; frames share the arrays' memory.
 
@@ -135,6 +140,7 @@ def encode_batch(
         definitions: what its numbers mean, as far as they are new.
         info: what the stream says of itself, where that has changed.
         losses: what of the stream was lost so far, where that has grown.
+        made: events of the stream so far.
 
     Raises:
         ValueError: the batch has more than MAX_BATCH_EVENTS events.
@@ -163,6 +169,7 @@ def encode_batch(
         definitions=definitions,
         info=info,
         losses=dict(losses or {}),
+        made=made,
     )
     return [_encoder.encode(header), *frames]
 

@@ -191,7 +191,14 @@ class Shipper:
             if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:
                 window.bye_sent_s = now_s
                 out.append(
-                    encode(Bye(stream=window.wire_id, last_seq=window.next_seq - 1, losses=bounded(window.losses)))
+                    encode(
+                        Bye(
+                            stream=window.wire_id,
+                            last_seq=window.next_seq - 1,
+                            losses=bounded(window.losses),
+                            made=window.made,
+                        )
+                    )
                 )
         return out
 
@@ -203,6 +210,7 @@ class Shipper:
         if len(chunk.batch):
             merging.batches.append(chunk.batch)
             merging.events += len(chunk.batch)
+            self._windows[wire_id].made += len(chunk.batch)
             merging.size += (size := size_of(chunk.batch))
             self._open_bytes += size
         if merging.events >= self._settings.batch_events:

@@ -47,6 +47,7 @@ class SendWindow:
         unsent: definitions of dropped batches; they go with the next one.
         in_flight: what is not acknowledged, by number.
         news: what the stream says of itself anew; goes with the next batch.
+        made: events that the source gave.
         losses: what was lost before and in here, by counter, cumulative; goes with the next batch, HELLO and BYE.
     """
 
@@ -61,6 +62,7 @@ class SendWindow:
         self.unsent = Definitions()
         self.in_flight: deque[Sent] = deque()
         self.news: StreamInfo | None = None
+        self.made = 0
         self.losses: Counter[str] = Counter()
         self._losses_of_source: Counter[str] = Counter()
         self._losses_told: Counter[str] = Counter()
@@ -158,7 +160,7 @@ class SendWindow:
 
     def _put(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> Sent:
         losses = self.losses if self.has_losses_to_tell else None
-        frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions, self.news, bounded(losses or {}))
+        frames = _batch_frames(self.wire_id, self.next_seq, batch, definitions, self.news, losses, self.made)
         self.news = None
         if losses is not None:
             self._losses_told = losses.copy()
@@ -245,11 +247,13 @@ def _batch_frames(
     definitions: Definitions,
     info: StreamInfo | None = None,
     losses: Mapping[str, int] | None = None,
+    made: int = 0,
 ) -> list[Frame]:
+    told = bounded(losses or {})
     try:
-        return encode_batch(wire_id, seq, batch, definitions, info, losses)
+        return encode_batch(wire_id, seq, batch, definitions, info, told, made)
     except UnicodeEncodeError:
-        return encode_batch(wire_id, seq, batch, readable(definitions), info, losses)
+        return encode_batch(wire_id, seq, batch, readable(definitions), info, told, made)
 
 
 def spelled(text: str) -> str:

@@ -96,6 +96,8 @@ class ArchivedJob:
     waiting: WaitingBytes
     counters: Counter[str]
     on_missing: MissingListener
+    on_stored: Callable[[str, int], None] = lambda job, events: None
+    """Is told how many more events can be read in the file."""
     may_begin: Callable[[], bool] = at_once
     """Whether the file may be made."""
     streams: set[str] = field(default_factory=set)
@@ -268,6 +270,8 @@ class ArchivedJob:
         self.streams = state["streams"]
         self.missing = defaultdict(Counter, state["missing"])
         self.lost = state["lost"]
+        stored = state["_counted"] - sum(events for _, events in state["rest"])
+        self.on_stored(self.name, -stored)
         self._tell_missing("lost", state["_counted"])
 
     def pump(self, now_s: float, *, at_once: bool = False) -> None:
@@ -325,7 +329,9 @@ class ArchivedJob:
         if save and done.error is None:
             self._synced = self._in_file
         self.counters["archive_bytes"] += size
-        self._unsaved_events += sum(piece.events for piece in stored)
+        if events := sum(piece.events for piece in stored):
+            self._unsaved_events += events
+            self.on_stored(self.name, events)
         self._hold(-size)
         rest = pieces[done.pieces :]
         if self.is_given_up:  # meanwhile
@@ -343,6 +349,7 @@ class ArchivedJob:
             self.pump(tried_at_s)
         elif done.is_unsaved:
             _log.error("the disk did not take the archive of job %s: %s", self.name, done.error)
+            self.on_stored(self.name, -self._unsaved_events)
             self._tell_missing("failed", self._unsaved_events)
             self._unsaved_events = 0
             self.give_up("failed")

@@ -57,6 +57,7 @@ class Archives:
         steady: Callable[[], float] = time.monotonic,
         clock: Callable[[], float] = time.time,
         on_missing: MissingListener = lambda job, reason, events: None,
+        on_stored: Callable[[str, int], None] = lambda job, events: None,
         holds: Callable[[str], bool] = lambda job: True,
     ) -> None:
         if settings.folder is None:
@@ -66,7 +67,7 @@ class Archives:
         self._settings = settings
         self._job_of = job_of
         self._steady, self._clock = steady, clock
-        self._on_missing = on_missing
+        self._on_missing, self._on_stored = on_missing, on_stored
         self._holds = holds
         self._folder = settings.folder
         self._disk = ArchiveIoThread()
@@ -204,6 +205,10 @@ class Archives:
         self._next.lossy(stream, losses)
         if (found := self._find(stream)) is not None:
             found.lost[stream] = losses
+
+    def made(self, stream: str, events: int, *, ended: bool) -> None:
+        """Hands on."""
+        self._next.made(stream, events, ended=ended)
 
     def silent(self, stream: str, is_silent: bool) -> None:
         """Hands on."""
@@ -377,6 +382,7 @@ class Archives:
         is_ours = partial(is_beginning_of, job=name, begun_s=begun_s) if self._is_recovering else lambda path: False
         file = ArchiveFile(self._folder, name, begun_s, self._paths, is_ours)
         job = ArchivedJob(name, begun_s, file, self._disk, self._waiting, self.counters, self._on_missing)
+        job.on_stored = self._on_stored
         job.interval_s = min(_FIRST_CHECKPOINT_S, self._settings.checkpoint_s)
         return job
 

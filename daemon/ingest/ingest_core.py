@@ -258,6 +258,8 @@ class IngestCore:
             self._tell(self._sink.changed, name, header.info)
         if header.losses:
             self._lose(name, stream, header.losses)
+        if header.made > 0:
+            self._tell(self._sink.made, name, header.made, ended=False)
         try:
             events = decode_columns(header, columns)
         except ProtocolError as error:
@@ -293,6 +295,8 @@ class IngestCore:
         self._ended[name] = stream.expected, stream.owner.name
         while len(self._ended) > self._settings.remembered_streams:
             self._ended.popitem(last=False)
+        if bye.made > 0:
+            self._tell(self._sink.made, name, bye.made, ended=True)
         self._remove(name, {**bye.losses, **_larger(stream.losses, checked(bye.losses))})
         return self._ack(identity, name, stream.expected)  # one more than its last batch: BYE itself
 

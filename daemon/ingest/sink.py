@@ -32,6 +32,10 @@ class Sink(Protocol):
         """
         ...
 
+    def made(self, stream: str, events: int, *, ended: bool) -> None:
+        """Takes in how many events the collector has had of an open stream; ``ended``: all that there will be."""
+        ...
+
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
         """Takes in what of an open stream was lost on the way so far, by the collector's counters; cumulative."""
         ...

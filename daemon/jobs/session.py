@@ -26,6 +26,7 @@ from .history import History
 from .job_analyzers import JobAnalyzers
 from .job_losses import JobLosses
 from .job_state import State
+from .ledger import Ledger
 
 if TYPE_CHECKING:
     from ...analyzers.pipeline.job_graph import JobGraph
@@ -77,6 +78,7 @@ class JobSession:
     """By open stream, the end of its newest event: what is lost comes after it."""
     handovers: Handovers = field(default_factory=Handovers)
     completeness: Completeness = field(default_factory=Completeness)
+    ledger: Ledger = field(default_factory=Ledger)
     history: History = field(init=False)
     predictions: int = 0
     stale_at_s: float | None = None
@@ -111,6 +113,7 @@ class JobSession:
         self.heard_at_s = at_s
         if is_new:
             self.losses.open_stream(stream)
+            self.ledger.open(stream)
             self._lose_with_collector(self.handovers.open_stream(stream, info), at_s if now_s is None else now_s)
         self.change_stream(stream, info)
 
@@ -149,6 +152,7 @@ class JobSession:
 
     def lose_of_stream(self, stream: str, losses: Mapping[str, int], now_s: float) -> None:
         """Takes in what of an open stream was lost so far."""
+        self.ledger.lossy(stream, losses)
         self.lose(self.losses.of_stream(stream, losses), now_s, self.heard_until_ns.get(stream))
 
     def close_stream(
@@ -164,6 +168,7 @@ class JobSession:
         """
         now_s = at_s if now_s is None else now_s
         grown = self.losses.close_stream(stream, losses or {})
+        self.ledger.close(stream, losses or {})
         self.lose(grown, now_s, self.heard_until_ns.pop(stream, None))
         self._lose_with_collector(self.handovers.close_stream(stream, losses or {}), now_s)
         if self.streams.pop(stream, None) is not None:

@@ -85,6 +85,7 @@ class Durability:
         self._now_s = now_s
         with self._clocks.held() as (clock_s, steady_s):
             number = self._append(frames, identity, Moment(clock_s, steady_s, now_s), Kind.MESSAGE)
+            self._aggregator.journals = number is not None
             replies = self._core.receive(identity, frames, now_s)
         self._has_news = True
         if number is None:

@@ -67,6 +67,7 @@ def do_again(
 
 def _do(record: Record, aggregator: Aggregator, core: IngestCore) -> None:
     if record.kind is Kind.MESSAGE:
+        aggregator.journals = True
         try:
             core.receive(record.sender, record.frames, record.moment.now_s)
         except Exception:  # as it was when it came

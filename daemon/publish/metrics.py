@@ -23,6 +23,7 @@ from ..aggregator import Aggregator
 from ..contention import ContentionWatch
 from ..ingest.ingest_core import IngestStats
 from ..jobs import failures
+from ..jobs.job_ledger import unaccounted_in
 from ..jobs.job_state import State
 from .contention_metrics import CONTENTION_FAMILIES, add_contention
 from .families import Family
@@ -136,6 +137,10 @@ FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_archives_total": Family(CounterMetricFamily, "Archives of jobs begun."),
     "iotide_archive_bytes_total": Family(CounterMetricFamily, "Bytes written to archives."),
+    "iotide_events_unaccounted": Family(
+        GaugeMetricFamily,
+        "Events of streams that have ended, of the jobs that are held, which neither came nor were told as lost.",
+    ),
     "iotide_archives_failed_total": Family(CounterMetricFamily, "Archives that could not be made or written on."),
     "iotide_archives_waiting": Family(
         GaugeMetricFamily, "Archives whose files take nothing now, as on a disk without room; they are tried again."
@@ -278,6 +283,7 @@ class AggregatorCollector(Collector):
 
     def _add_archives(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.counters
+        add("iotide_events_unaccounted", sum(unaccounted_in(each) for each in self._aggregator.jobs.values()))
         add("iotide_archives_total", counters["archives"])
         add("iotide_archive_bytes_total", counters["archive_bytes"])
         add("iotide_archives_failed_total", counters["archives_failed"])

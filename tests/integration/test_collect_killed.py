@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import urllib.request
 from functools import partial
 from pathlib import Path
 
 import pytest
+from iotide.results.ledger import JobLedger
 from support.commands import IOTIDE, iotide, plain_environment
 from support.restarts import job_at
 from support.served import served
@@ -56,6 +58,12 @@ def test_what_rings_hold_is_read_by_the_next_collector(tmp_path: Path) -> None:
         assert found.bytes_written == 1000 * sum(program.counts)
         assert found.losses == {}
         assert found.streams == 0
+        with urllib.request.urlopen(f"{server.url}/api/v1/jobs/j/ledger", timeout=DEADLINE_S) as answer:
+            ledger = JobLedger.model_validate_json(answer.read())
+        assert ledger.balanced
+        assert ledger.total.made == ledger.total.received == ledger.total.journalled == ledger.analysed == found.events
+        assert ledger.total.on_the_way == ledger.cut_off == 0
+        assert (ledger.archived or 0) + (ledger.waiting_for_archive or 0) == found.events
         assert server.end(signal.SIGTERM) == 0
     assert archived(archives) == (found.bytes_written, [])
 

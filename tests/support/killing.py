@@ -16,6 +16,7 @@ from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.archiving.archives import Archives, ArchiveSettings
 from iotide.daemon.clocks import Clocks
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, Reply
+from iotide.daemon.jobs.job_ledger import ledger_of
 from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.journal.contract import Gap
 from iotide.daemon.journal.durability import Durability
@@ -55,6 +56,7 @@ class Daemon:
             self.aggregator.counters,
             clock=self.clocks.clock,
             on_missing=self.aggregator.not_archived,
+            on_stored=self.aggregator.archived,
             holds=lambda job: job in self.aggregator.jobs,
         )
         self.aggregator.on_job(lambda job: self.archives.end_job(job.job) if job.state == "ended" else None)
@@ -182,6 +184,11 @@ class Schedule:
         assert not [reason for reason in self.shipper.counters if reason.startswith("events_dropped")]
         assert session.losses.known(ended=True) == {}
         self.daemon.archives.close()
+        ledger = ledger_of(session, archives=True)
+        made = sum(10 * (6 + number) * PARTS for number in range(STREAMS))
+        assert ledger.balanced
+        assert (ledger.total.made, ledger.total.received, ledger.total.journalled) == (made, made, made)
+        assert (ledger.analysed, ledger.archived, ledger.waiting_for_archive) == (made, made, 0)
         totals, written, graph, *others = told(session)
         assert isinstance(graph, Graph)
         # How many calls were at once is a sum that depends on which stream came first.

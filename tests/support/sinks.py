@@ -19,6 +19,7 @@ class RememberingSink:
         self.told_losses: dict[str, list[Mapping[str, int]]] = {}
         self.silent_streams: set[str] = set()
         self.job_losses: dict[tuple[str, str], Mapping[str, int]] = {}
+        self.made_of: dict[str, int] = {}
         self.refused_streams: list[tuple[str, str]] = []
         self.counters: dict[str, Mapping[str, int]] = {}
         self.lost_collectors: list[str] = []
@@ -43,6 +44,9 @@ class RememberingSink:
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
         assert stream in self.info
         self.told_losses.setdefault(stream, []).append(losses)
+
+    def made(self, stream: str, events: int, *, ended: bool) -> None:
+        self.made_of[stream] = events
 
     def silent(self, stream: str, is_silent: bool) -> None:
         assert stream in self.info

@@ -156,7 +156,7 @@ def test_acknowledgement_of_a_repeated_batch_is_not_taken_for_that_of_bye() -> N
     shipper.take([Opened("s", INFO), Chunk("s", numbered(0, 3), NOTHING), Closed("s")], 0.0)
     stream = next(m.stream for m in messages(shipper.outgoing(0.0)) if isinstance(m, Batch))
     shipper.receive(encode(Ack(stream=stream, seq=1, credit=9)), 0.1)
-    assert Bye(stream=stream, last_seq=1) in messages(shipper.outgoing(0.2))
+    assert Bye(stream=stream, last_seq=1, made=3) in messages(shipper.outgoing(0.2))
     shipper.receive(encode(Ack(stream=stream, seq=1, credit=9)), 0.3)
     assert not shipper.flushed
     shipper.receive(encode(Ack(stream=stream, seq=2, credit=9)), 0.4)

@@ -29,6 +29,7 @@ class JobAccess:
         self.clock = clock
         self._aggregator = aggregator
         self._one_at_a_time = asyncio.Lock()
+        self.archives = aggregator.settings.archive.folder is not None
 
     def holds(self, job: str) -> bool:
         """Tells whether a job is held, and seen by who asks."""

@@ -6,7 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from ....results.ledger import JobLedger
 from ....results.models import JobDetail, JobList, Prediction, SignalSeries, TimeLimit
+from ...jobs.job_ledger import ledger_of
 from ...jobs.job_summary import detail_of, summary_of
 from ...jobs.session import PREDICTION, SIGNAL
 from .job_access import JobAccess, not_found
@@ -45,6 +47,11 @@ def job_routes(access: JobAccess) -> APIRouter:
         if found is None:
             raise not_found(f"job {job!r} has a clock of its own", "a job with the time of day")
         return found
+
+    @router.get("/api/v1/jobs/{job:path}/ledger")
+    async def ledger(job: str) -> JobLedger:
+        """Returns how many events of a job came by each place on their way, and what does not add up."""
+        return ledger_of(access.session(job), archives=access.archives)
 
     @router.get("/api/v1/jobs/{job:path}/signal")
     async def signal(job: str, last_s: Annotated[float | None, Query(gt=0)] = None) -> SignalSeries:

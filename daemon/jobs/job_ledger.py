@@ -1,0 +1,74 @@
+"""The account of a job, as the API tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Final
+
+from ...events.losses import EVENTS
+from ...results.ledger import JobLedger, StreamAccount
+from .ledger import AFTER_TAKING, Account
+from .session import JobSession
+
+_MOST_STREAMS: Final = 1000
+_NOT_ANALYSED: Final = ("clock_skew",)
+_NOT_ARCHIVED: Final = "events_not_archived:"
+_LEFT_OUT: Final = ("events_left_out", "events_sampled_out")
+
+
+def ledger_of(session: JobSession, *, archives: bool) -> JobLedger:
+    """Returns the account of a job now; ``archives``: whether archives are kept."""
+    ledger, losses = session.ledger, session.losses.total
+    total = Account()
+    for account in (ledger.ended, *ledger.streams.values()):
+        total.add(account)
+    dropped = _by_reason(losses, EVENTS)
+    not_analysed = {reason: count for reason, count in dropped.items() if reason in _NOT_ANALYSED}
+    not_archived = _by_reason(losses, _NOT_ARCHIVED)
+    analysed = session.analyzers.events
+    waiting = total.received - ledger.archived - sum(not_archived.values())
+    differences = {
+        "collector": ledger.unaccounted,
+        "analyzers": total.received - analysed - sum(not_analysed.values()),
+        "archive": min(waiting, 0) if archives else 0,
+    }
+    return JobLedger(
+        job=session.job,
+        dropped_before={
+            reason: count for reason, count in dropped.items() if reason not in (*AFTER_TAKING, *_NOT_ANALYSED)
+        },
+        left_out={name: losses[name] for name in _LEFT_OUT if losses[name]},
+        total=_told(total, len(ledger.streams) + ledger.ended_streams),
+        ended=_told(ledger.ended, ledger.ended_streams),
+        open={name: _told(account) for name, account in islice(ledger.streams.items(), _MOST_STREAMS)},
+        cut_off=ledger.cut_off,
+        not_analysed=not_analysed,
+        analysed=analysed,
+        archived=ledger.archived if archives else None,
+        not_archived=not_archived,
+        waiting_for_archive=max(waiting, 0) if archives else None,
+        unaccounted={place: count for place, count in differences.items() if count},
+        missing=ledger.missing,
+        balanced=not any(differences.values()),
+    )
+
+
+def unaccounted_in(session: JobSession) -> int:
+    """Returns how many events of the streams of a job that have ended are neither there nor told as lost."""
+    return session.ledger.unaccounted
+
+
+def _told(account: Account, streams: int = 1) -> StreamAccount:
+    return StreamAccount(
+        streams=streams,
+        made=account.made or account.received + account.dropped,
+        dropped=account.dropped,
+        received=account.received,
+        journalled=account.journalled,
+        on_the_way=account.on_the_way,
+    )
+
+
+def _by_reason(losses: Mapping[str, int], prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix): count for name, count in sorted(losses.items()) if name.startswith(prefix)}
