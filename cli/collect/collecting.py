@@ -90,13 +90,35 @@ async def collect(
         agent.close()
 
 
+class UnusedTime:
+    """How long a source that was used has not been, as far as it was looked at: what stops us proves nothing of others.
+
+    Args:
+        longest_s: between two looks that counts.
+    """
+
+    def __init__(self, longest_s: float) -> None:
+        self._longest_s = longest_s
+        self._looked_at_s: float | None = None
+        self._seen = 0
+        self._unused_s = 0.0
+
+    def look(self, now_s: float, processes: int, *, in_use: bool) -> float:
+        """Takes in how many processes have come and whether any is there; returns the seconds, 0 before the first came."""
+        if in_use or processes != self._seen or self._looked_at_s is None:
+            self._unused_s = 0.0
+        elif processes:
+            self._unused_s += min(now_s - self._looked_at_s, self._longest_s)
+        self._looked_at_s, self._seen = now_s, processes
+        return self._unused_s
+
+
 async def unused(source: PreloadSource, grace_s: float) -> None:
     """Returns when a process has come and for ``grace_s`` there has been none."""
-    used_at_s, seen = time.monotonic(), 0
+    every_s = min(_LOOK_S, grace_s / 4)
+    unused_time = UnusedTime(2 * every_s)
     while True:
-        now_s = time.monotonic()
-        if source.in_use or source.counters["processes"] != seen:
-            used_at_s, seen = now_s, source.counters["processes"]
-        elif seen and now_s - used_at_s >= grace_s:
+        processes = source.counters["processes"]
+        if unused_time.look(time.monotonic(), processes, in_use=source.in_use) >= grace_s and processes:
             return
-        await asyncio.sleep(min(_LOOK_S, grace_s / 4))
+        await asyncio.sleep(every_s)
