@@ -104,7 +104,7 @@ class UnusedTime:
         self._unused_s = 0.0
 
     def look(self, now_s: float, processes: int, *, in_use: bool) -> float:
-        """Takes in how many processes have come and whether any is there; returns the seconds, 0 before the first came."""
+        """Takes in how many processes have come, and whether any is there; returns the seconds."""
         if in_use or processes != self._seen or self._looked_at_s is None:
             self._unused_s = 0.0
         elif processes:
