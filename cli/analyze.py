@@ -83,25 +83,11 @@ def _of_job(kind: AnalyzerKind, address: str) -> BaseModel:
     return fetch(address, kind.name, cast("type[Model]", kind.result))
 
 
-def _rules(name: str) -> str:
-    """Returns the text of a file that a setting names. Raises ConfigError where it cannot be read."""
-    from ..events import ConfigError
-    from ..events.files import read_text
-
-    try:
-        return read_text(Path(name))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{name}: {error}") from None
-
-
 def _of_traces(kind: AnalyzerKind, files: Sequence[str], format_name: str | None, settings: Sequence[str]) -> BaseModel:
-    from ..analyzers.pipeline.analysis_queue import Taken
-    from ..analyzers.pipeline.contract import JobContext, Reporting, parsed_settings
-    from ..analyzers.pipeline.numbering import JobNames
+    from ..analyzers.pipeline.contract import Reporting, parsed_settings
     from ..analyzers.pipeline.settings import AnalyzerSettings
-    from .common.progress import step_progress
-    from .traces.by_end import by_end
-    from .traces.trace_reading import MOST_CALLS, MOST_FILES, name_of, read_and_tell, translator_of
+    from .traces.analysing import context_of, take_in
+    from .traces.trace_reading import name_of, read_and_tell
 
     chosen = AnalyzerSettings(analyzers={kind.name: dict(_setting(text) for text in settings)} if settings else {})
     if kind.settings is not None:
@@ -110,18 +96,11 @@ def _of_traces(kind: AnalyzerKind, files: Sequence[str], format_name: str | None
         raise click.UsageError(f"{kind.name} has no settings")
     paths = [Path(file) for file in files]
     trace = read_and_tell(paths, format_name)
-    names = JobNames(MOST_CALLS, MOST_FILES)
-    analyzer = kind.make(JobContext(name_of(paths), names, chosen, _rules))
+    context = context_of(name_of(paths), chosen)
+    analyzer = kind.make(context)
     if not isinstance(analyzer, Reporting):
         raise click.UsageError(f"{kind.name} is switched off by its settings")
-    with step_progress("analysing") as show:
-        for at, (stream, pieces) in enumerate(trace.chunks.of_streams()):
-            info = trace.streams[stream].info
-            translator = translator_of(names, trace.streams[stream])
-            for batch in by_end(map(translator.translate, pieces), ordered=trace.chunks.by_end(stream)):
-                analyzer.update(Taken.of(batch, stream, info))
-            analyzer.close_stream(stream)
-            show(at + 1, len(trace.streams))
+    take_in(analyzer, trace, context.names)
     for reason, count in analyzer.losses().items():
         click.echo(f"iotide: {count:,} left out: {reason}", err=True)
     return analyzer.frozen()()

@@ -71,11 +71,6 @@ class LayerAnalyzer:
         self._look()
         return int(self._waiting.count.sum())
 
-    @property
-    def room(self) -> int:
-        """Events of which the next look takes as many as a look can: so many at a time are taken as all at once."""
-        return _MOST_AT_ONCE - len(self._new)
-
     def update(self, batch: EventBatch, stream: str, info: StreamInfo, files: Sequence[FileInfo]) -> None:
         """Takes in events of a stream.
 

@@ -29,14 +29,22 @@ _UNKNOWN = -1
 
 
 class JobInteractions:
-    """Hands a job's events to the analyzer of interactions, with who a stream is."""
+    """Hands a job's events to the analyzer of interactions, with who a stream is.
 
-    def __init__(self, context: JobContext) -> None:
+    Args:
+        context: the job.
+        is_live: streams come in the order of time, and are of one job. In finished traces neither holds: streams of
+            several jobs have machines of their own, and who has given all events says who the streams are, with
+            ``introduce``.
+    """
+
+    def __init__(self, context: JobContext, *, is_live: bool = True) -> None:
         self._job = context.job
+        self._is_live = is_live
         self._settings = context.settings.rank
         self._names = context.names
         self._analyzer = InteractionAnalyzer(self._settings)
-        self._hosts: dict[str, int] = {}
+        self._spaces: dict[tuple[str, str], int] = {}  # by job and host
         self._streams: dict[str, int] = {}
         self._introduced: dict[str, StreamInfo] = {}
         self._introductions: list[Introduction] = []  # held: one costs as much as a thousand
@@ -50,7 +58,7 @@ class JobInteractions:
             return
         for batch, stream, info in taken.parts():
             who = batch.replace(pid=_filled(batch.pid, 0, info.pid), rank=_filled(batch.rank, UNKNOWN_RANK, info.rank))
-            space, number = self._number(stream, info)
+            space, number = self.number(stream, info)
             self._hold(who, space, _ANY if _is_told(who) else number)
 
     def _all_told(self, taken: Taken) -> bool:
@@ -67,19 +75,26 @@ class JobInteractions:
         if not _is_told(who):
             return False
         for run in taken.runs:
-            space, _ = self._number(run.stream, run.info)
+            space, _ = self.number(run.stream, run.info)
         self._hold(who, space, _ANY)
         return True
 
-    def _number(self, stream: str, info: StreamInfo) -> tuple[int, int]:
-        """Returns the numbers of a stream's host and of itself, which is introduced if it is new."""
+    def introduce(self, stream: str, info: StreamInfo) -> None:
+        """Takes in what a stream of a finished trace says of itself; of one process the last stream names it."""
+        self.settle()
+        space, number = self.number(stream, info)
+        self._analyzer.introduce_all([introduction(self._names, info, space=space, stream=number)])
+
+    def number(self, stream: str, info: StreamInfo) -> tuple[int, int]:
+        """Returns the numbers of a stream's host and of itself; one of a running job is introduced if it is new."""
         if stream not in self._streams:
             self._numbered += 1
             self._streams[stream] = self._numbered
-        if info.host not in self._hosts and len(self._hosts) < _MOST_HOSTS:
-            self._hosts[info.host] = len(self._hosts)
-        space, number = self._hosts.get(info.host, 0), self._streams[stream]
-        if self._introduced.get(stream) is not info:
+        machine = (self._job if self._is_live else info.job), info.host
+        if machine not in self._spaces and len(self._spaces) < _MOST_HOSTS:
+            self._spaces[machine] = len(self._spaces)
+        space, number = self._spaces.get(machine, 0), self._streams[stream]
+        if self._is_live and self._introduced.get(stream) is not info:
             self._introduced[stream] = info
             self._introductions.append(introduction(self._names, info, space=space, stream=number))
             if len(self._introductions) >= _MOST_HELD:
@@ -109,7 +124,7 @@ class JobInteractions:
     def frozen(self) -> Callable[[], Ranking]:
         """Copies the state and returns what ranks it, in another thread and as late as one likes."""
         tables, settings = self.tables(), self._settings
-        names, spaces, job = self._names, [(self._job, host) for host in self._hosts], self._job
+        names, spaces, job = self._names, list(self._spaces), self._job
 
         def rank() -> Ranking:
             from ..interaction.report.report import ranking_of  # SciPy takes a tenth of a second to import
@@ -125,7 +140,7 @@ class JobInteractions:
 
     def shared(self) -> tuple[str, Tables, Sequence[str]]:
         """Returns a copy of what ``rank_jobs`` asks of a job."""
-        return self._job, self.tables(), list(self._hosts)
+        return self._job, self.tables(), [host for _, host in self._spaces]
 
     def losses(self) -> dict[str, int]:
         """Returns what the graph lacks, by reason."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..layers.update import LayerAnalyzer
@@ -10,7 +10,7 @@ from .analysis_queue import Taken
 from .contract import AnalyzerKind, JobContext
 
 if TYPE_CHECKING:
-    from ...results.layers import Layers
+    from ...results.layers import Layers, Nesting
     from ..layers.report.report import Cut
 
 
@@ -44,17 +44,28 @@ class JobLayers:
         What is returned takes how long the lists of the report may be, a ``Cut``; by default they are whole.
         """
         settings, data, calls = self._settings, self._analyzer.snapshot(), list(self._names.calls)
+        return lambda cut=None: _report(LayerAnalyzer.restore(settings, data), calls, self._job, cut)
 
-        def report(cut: Cut | None = None) -> Layers:
-            from ..layers.report.report import Cut, make_report  # with all its findings, which few ask for
+    def report(self, cut: Cut | None = None, nesting: Nesting | None = None) -> Layers:
+        """Returns the report of now, without a copy of the state.
 
-            return make_report(LayerAnalyzer.restore(settings, data), calls, self._job, cut=cut or Cut())
-
-        return report
+        Args:
+            cut: how long its lists may be; by default they are whole.
+            nesting: how it is known which calls were made in which, where the calls do not say.
+        """
+        return _report(self._analyzer, self._names.calls, self._job, cut, nesting)
 
     def losses(self) -> dict[str, int]:
         """Returns what the layers lack, by reason."""
         return self._analyzer.losses()
+
+
+def _report(
+    analyzer: LayerAnalyzer, calls: Sequence[str], job: str, cut: Cut | None, nesting: Nesting | None = None
+) -> Layers:
+    from ..layers.report.report import Cut, make_report  # with all its findings, which few ask for
+
+    return make_report(analyzer, calls, job, nesting=nesting, cut=cut or Cut())
 
 
 KIND = AnalyzerKind("layers", lambda context: JobLayers(context) if context.settings.layers.enabled else None)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ...analyzers.dfg.spec.filters import Filter, Selector
 from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
-from ...analyzers.layers.report.report import Cut, make_report
+from ...analyzers.layers.report.report import Cut
 from ...analyzers.layers.settings import LayersSettings
-from ...analyzers.layers.update import LayerAnalyzer
 from ...analyzers.pipeline.graph_steps import let_through
-from ...analyzers.pipeline.numbering import JobNames
+from ...analyzers.pipeline.job_layers import JobLayers
+from ...analyzers.pipeline.settings import AnalyzerSettings
+from ...analyzers.settings import DetectSettings
 from ...events import EventBatch, StreamInfo, concatenate
 from ...events.files import readable
-from ...results.layers import LayersReport, Nesting
+from ...results.layers import LayersReport
 from ..common.input_problems import listed
-from ..common.progress import step_progress
-from ..traces.by_end import by_end
-from ..traces.trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
+from ..traces.analysing import context_of, take_in
+from ..traces.trace_reading import MOST_FILES, Trace
 
 _SETTINGS = LayersSettings(
     max_file_rows=2**22,
@@ -43,52 +43,32 @@ def report_of(
         cut: how long the lists of the report may be.
         data_paths: beginnings of paths of the program's data, wherever they lie.
     """
-    names = JobNames(MOST_CALLS, MOST_FILES)
-    analyzer = LayerAnalyzer(_SETTINGS.model_copy(update={"data_paths": data_paths}))
+    context = context_of(job, AnalyzerSettings(layers=_SETTINGS, detect=DetectSettings(data_paths=data_paths)))
+    layers, names = JobLayers(context), context.names
     selector = Selector(chosen, trace.span_ns[0])
+    kept = 0
+
+    def pick(batch: EventBatch, info: StreamInfo) -> EventBatch:
+        nonlocal kept
+        picked = let_through(batch, selector, names, info)
+        kept += len(picked)
+        return picked
+
     by_time = lacks_depth(chunk for _, chunk in trace.chunks)
-    left_out = 0
-    with step_progress("taking layers apart") as show:
-        for at, (name, pieces) in enumerate(trace.chunks.of_streams()):
-            info = trace.streams[name].info
-            translator = translator_of(names, trace.streams[name])
-            picked = _Picked(map(translator.translate, pieces), selector, names, info)
-            ordered = trace.chunks.by_end(name)
-            held: list[EventBatch] = []
-            events = 0
-            for batch in [nested_by_time(concatenate(picked))] if by_time else by_end(picked, ordered=ordered):
-                held.append(batch)
-                events += len(batch)
-                while events >= analyzer.room:  # so that pieces give what all at once would
-                    whole, room = concatenate(held), analyzer.room
-                    analyzer.update(whole.select(slice(0, room)), name, info, names.files)
-                    held, events = [whole.select(slice(room, None))], events - room
-            analyzer.update(concatenate(held), name, info, names.files)
-            left_out += picked.left_out
-            show(at + 1, len(trace.streams))
-    for name in trace.chunks.names:
-        analyzer.close_stream(name)
-    nesting: Nesting | None = "time" if by_time else None
+    take_in(
+        layers,
+        trace,
+        names,
+        chosen=pick,
+        in_order=(lambda batches: iter([nested_by_time(concatenate(list(batches)))])) if by_time else None,
+        what="taking layers apart",
+    )
     return LayersReport(
         files=[readable(path) for path in paths],
         source=", ".join(sorted(set(trace.formats))),
         wall_clock=trace.wall_clock,
-        filtered_out=left_out,
-        layers=make_report(analyzer, names.calls, job, nesting=nesting, cut=cut),
+        filtered_out=trace.events - kept,
+        layers=layers.report(cut, "time" if by_time else None),
         problems=listed(trace.problems),
         problems_total=trace.problems.total,
     )
-
-
-class _Picked:
-    """The events of a stream that a filter lets through."""
-
-    def __init__(self, batches: Iterator[EventBatch], selector: Selector, names: JobNames, info: StreamInfo) -> None:
-        self._batches, self._selector, self._names, self._info = batches, selector, names, info
-        self.left_out = 0
-
-    def __iter__(self) -> Iterator[EventBatch]:
-        for batch in self._batches:
-            chosen = let_through(batch, self._selector, self._names, self._info)
-            self.left_out += len(batch) - len(chosen)
-            yield chosen

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from ...analyzers.interaction.bounded_table import NEVER
 from ...analyzers.interaction.settings import InteractionSettings
-from ...analyzers.interaction.update import InteractionAnalyzer
-from ...analyzers.pipeline.introductions import introduction
-from ...analyzers.pipeline.numbering import JobNames, StreamNames
+from ...analyzers.pipeline.analysis_queue import Taken
+from ...analyzers.pipeline.job_interactions import JobInteractions
+from ...analyzers.pipeline.numbering import StreamNames
+from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Problems
 from ...collectors.sources.registry import open_file
 from ...events import StreamInfo
@@ -16,7 +17,8 @@ from ...events.files import readable
 from ...results.interaction import RankReport
 from ..common.input_problems import listed, tell
 from ..common.progress import reading_progress
-from ..traces.trace_reading import MOST_CALLS, MOST_FILES, miss, name_of
+from ..traces.analysing import context_of
+from ..traces.trace_reading import miss, name_of
 
 
 def ranked(paths: list[Path], format_name: str | None, settings: InteractionSettings) -> RankReport:
@@ -30,10 +32,9 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
     Raises:
         InputError: a file cannot be read or recognised.
     """
-    names = JobNames(MOST_CALLS, MOST_FILES)
-    analyzer = InteractionAnalyzer(settings)
+    context = context_of(name_of(paths), AnalyzerSettings(rank=settings))
+    names, interactions = context.names, JobInteractions(context, is_live=False)
     streams: dict[str, _Stream] = {}
-    spaces: dict[tuple[str, str], int] = {}
     sources: set[str] = set()
     problems, omissions = Problems(), Omissions()
     with reading_progress(paths) as progress:
@@ -45,13 +46,16 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
                         if isinstance(item, Opened | Changed):
                             info = item.info
                             sources.add(info.source)
-                            space = spaces.setdefault((info.job, info.host), len(spaces))
                             if item.stream in streams and isinstance(item, Changed):
                                 streams[item.stream].info = info
                             else:
-                                streams[item.stream] = _Stream(info, space, len(streams), StreamNames(names))
+                                interactions.close_stream(item.stream)
+                                interactions.number(item.stream, info)
+                                streams[item.stream] = _Stream(info, StreamNames(names))
                         elif isinstance(item, Chunk):
-                            streams[item.stream].feed(analyzer, names, item)
+                            taken = streams[item.stream].taken(item)
+                            if len(taken.batch):
+                                interactions.update(taken)
                     progress(path, source.counters["bytes_read"])
             finally:
                 source.close()
@@ -61,10 +65,10 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
             problems.total += source.problems.total
             problems.first += source.problems.first[: problems.kept - len(problems.first)]
     # archives do not have their streams in the order of time: of several programs of one process the last names it
-    for stream in sorted(streams.values(), key=lambda stream: stream.first_ns):
-        stream.introduce(analyzer, names)
+    for name, stream in sorted(streams.items(), key=lambda each: each[1].first_ns):
+        interactions.introduce(name, stream.info)
     tell(problems, omissions)
-    ranking = analyzer.ranking(names, list(spaces), name_of(paths))
+    ranking = interactions.frozen()()
     if names.overflowed:
         note = f"{names.overflowed:,} calls and files beyond the bound count as unknown"
         ranking = ranking.model_copy(update={"notes": [*ranking.notes, note]})
@@ -81,28 +85,15 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
 class _Stream:
     """One stream of a trace, and what its numbers mean."""
 
-    def __init__(self, info: StreamInfo, space: int, number: int, translation: StreamNames) -> None:
+    def __init__(self, info: StreamInfo, translation: StreamNames) -> None:
         self.info = info
-        self._space = space
-        self._number = number
         self._translation = translation
         self.first_ns = -NEVER
 
-    def introduce(self, analyzer: InteractionAnalyzer, names: JobNames) -> None:
-        """Hands on what the stream says of itself."""
-        analyzer.introduce_all([introduction(names, self.info, space=self._space, stream=self._number)])
-
-    def feed(self, analyzer: InteractionAnalyzer, names: JobNames, chunk: Chunk) -> None:
-        """Hands events on in the numbers of the whole."""
+    def taken(self, chunk: Chunk) -> Taken:
+        """Returns events in the numbers of the whole."""
         self._translation.define(chunk.definitions)
         batch = self._translation.translate(chunk.batch)
         if len(batch) and self.first_ns == -NEVER:
             self.first_ns = int(batch.start[0])
-        analyzer.update(
-            batch,
-            names,
-            space=self._space,
-            stream=self._number,
-            pid=self.info.pid,
-            rank=self.info.rank,
-        )
+        return Taken.of(batch, chunk.stream, self.info)

@@ -1,0 +1,92 @@
+"""Finished traces through the pipeline of running jobs: the same batches come to the same analyzers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ...analyzers.pipeline.analysis_queue import Taken
+from ...analyzers.pipeline.contract import Analyzer, JobContext
+from ...analyzers.pipeline.numbering import JobNames
+from ...analyzers.pipeline.settings import AnalyzerSettings
+from ...events import ConfigError, EventBatch, StreamInfo, concatenate
+from ...events.files import read_text
+from ..common.progress import step_progress
+from .by_end import by_end
+from .trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
+
+_AT_ONCE: Final = 65_536
+
+Choice: TypeAlias = Callable[[EventBatch, StreamInfo], EventBatch]
+"""Returns those events of a stream that count."""
+
+
+def context_of(job: str, settings: AnalyzerSettings) -> JobContext:
+    """Returns what an analyzer of finished traces is made of: more is told apart than of a running job."""
+    return JobContext(job, JobNames(MOST_CALLS, MOST_FILES), settings, _rules)
+
+
+def take_in(
+    analyzer: Analyzer,
+    trace: Trace,
+    names: JobNames,
+    *,
+    chosen: Choice | None = None,
+    in_order: Callable[[Iterable[EventBatch]], Iterator[EventBatch]] | None = None,
+    what: str = "analysing",
+) -> None:
+    """Gives an analyzer all events of a trace, a stream after the other, and ends the streams.
+
+    Args:
+        analyzer: takes them in by end, 65,536 at a time however the trace has them.
+        trace: what was read.
+        names: numbers the events; the analyzer was made with them.
+        chosen: leaves events out; in the numbers of ``names``.
+        in_order: puts the events of a stream in the order of their ends; by default they are sorted.
+        what: is done, for who waits.
+    """
+    with step_progress(what) as show:
+        for at, (stream, pieces) in enumerate(trace.chunks.of_streams()):
+            info = trace.streams[stream].info
+            batches: Iterator[EventBatch] = map(translator_of(names, trace.streams[stream]).translate, pieces)
+            if chosen is not None:
+                batches = _chosen(batches, chosen, info)
+            ordered = by_end(batches, ordered=trace.chunks.by_end(stream)) if in_order is None else in_order(batches)
+            for batch in _whole(ordered):
+                analyzer.update(Taken.of(batch, stream, info))
+            show(at + 1, len(trace.streams))
+    for stream in trace.chunks.names:
+        analyzer.close_stream(stream)
+
+
+def _chosen(batches: Iterator[EventBatch], chosen: Choice, info: StreamInfo) -> Iterator[EventBatch]:
+    for batch in batches:
+        if len(left := chosen(batch, info)):
+            yield left
+
+
+def _whole(batches: Iterable[EventBatch]) -> Iterator[EventBatch]:
+    """Cuts events anew: so analyzers look at the same ones together, wherever the events were kept."""
+    held: list[EventBatch] = []
+    events = 0
+    for batch in batches:
+        held.append(batch)
+        events += len(batch)
+        if events >= _AT_ONCE:
+            whole = concatenate(held)
+            cut = events - events % _AT_ONCE
+            for at in range(0, cut, _AT_ONCE):
+                yield whole.select(slice(at, at + _AT_ONCE))
+            events -= cut
+            held = [whole.select(slice(cut, None))] if events else []
+    if events:
+        yield concatenate(held)
+
+
+def _rules(name: str) -> str:
+    """Returns the text of a file that a setting names. Raises ConfigError where it cannot be read."""
+    try:
+        return read_text(Path(name))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{name}: {error}") from None
