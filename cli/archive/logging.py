@@ -70,6 +70,8 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
                     case.append(_piece(name, stream, part, call, file, signature), names, text_column(paths))
                     calls += len(part)
                     show(calls)
+                    del part, call, file, signature
+                del batch  # before the next ones are read
             case.finish()
     return calls
 

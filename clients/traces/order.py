@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...archive.codec.times import unpack_stamps
 from ...archive.file.reader import ArchiveReader
-from ...events import DefinitionTable, EventBatch, concatenate
+from ...events import DefinitionTable, EventBatch, is_constant
+from ...events.schema import COLUMNS
 
 WINDOW: Final = 1 << 18
 """Calls that are held at a time, about."""
@@ -25,24 +26,81 @@ def calls_in_order(
 ) -> Iterator[tuple[EventBatch, DefinitionTable]]:
     """Yields a stream's calls by start, of equal starts the longer first, then the one that encloses the other.
 
-    An archive has calls in the order of their ends, and one that encloses millions of others comes after them. So time
-    is cut into windows of about ``window`` calls each, and the sections that reach into a window are read for it; most
-    sections are read a few times. Calls that all begin at one instant come as they stand in the archive, and so do
-    those of an archive without times.
+    An archive has calls in the order of their ends. Its stamps tell from when on nothing of a chunk and of those behind
+    it begins; what begins before is given out. Where a call encloses more than ``window`` others, which come before it,
+    what is left is gone through in windows of time.
 
     Yields:
-        Calls, and what the numbers of names and signatures mean in them; files and handles are the stream's.
+        Calls, and what the numbers of names and signatures mean in them; files and handles are the stream's. Calls of
+        an archive without times come as they stand in it.
 
     Raises:
         InputError: a section is broken.
     """
+    table = DefinitionTable()
     if not reader.has_times:
-        table = DefinitionTable()
         for each in reader.calls(stream):
             table.apply(each.definitions)
             yield each.batch, table
         return
-    edges = _edges(reader, stream, window)
+    stamps = _Stamps.of(reader, stream, window)
+    held, count = list[EventBatch](), 0
+    for chunk, each in enumerate(reader.calls(stream)):
+        table.apply(each.definitions)
+        held.append(each.batch)
+        count += len(each.batch)
+        until = stamps.later[chunk]
+        if count < window and until < _LATEST:
+            continue
+        ready, held = _split(held, until)
+        count = sum(map(len, held))
+        if ready:
+            yield _sorted(ready), table
+        if count >= window:
+            held.clear()
+            yield from _in_windows(
+                reader, stream, [until, *stamps.edges[stamps.edges.searchsorted(until, "right") :].tolist()]
+            )
+            return
+
+
+class _Stamps(NamedTuple):
+    """What the stamps of a stream tell before its calls are unpacked."""
+
+    later: list[int]
+    """Of each chunk: the first start in those behind it."""
+    edges: npt.NDArray[np.int64]
+    """Where windows of time begin, and the end of the last one."""
+
+    @classmethod
+    def of(cls, reader: ArchiveReader, stream: int, window: int) -> _Stamps:
+        samples: list[npt.NDArray[np.int64]] = []
+        first: list[int] = []
+        for section in reader.sections(stream):
+            for stamps in section.stamps:
+                start = np.sort(unpack_stamps(stamps, reader.where)[0])
+                samples.append(start[::_STEP])
+                first.append(int(start[0]) if len(start) else _LATEST)
+        later = [*np.minimum.accumulate(np.array(first, np.int64)[::-1])[::-1].tolist(), _LATEST][1:]
+        cuts = np.sort(np.concatenate([*samples, np.zeros(0, np.int64)]))[:: max(window // _STEP, 1)]
+        found, times = np.unique(cuts, return_counts=True)
+        edges = {*found.tolist(), *(found[times > 1] + 1).tolist(), _LATEST}  # calls of one instant are a window
+        return cls(later, np.array(sorted(edges), np.int64))
+
+
+def _split(held: list[EventBatch], until: int) -> tuple[list[EventBatch], list[EventBatch]]:
+    """Returns the calls that begin before, and the others."""
+    before, others = list[EventBatch](), list[EventBatch]()
+    for batch in held:
+        is_before = batch.start < until
+        for rows, into in ((is_before, before), (~is_before, others)):
+            if rows.any():
+                into.append(batch if rows.all() else batch.select(rows))
+    return before, others
+
+
+def _in_windows(reader: ArchiveReader, stream: int, edges: list[int]) -> Iterator[tuple[EventBatch, DefinitionTable]]:
+    """Yields the calls that begin from the first edge on; most sections are read a few times."""
     for begin, end in pairwise(edges):
         table, held = DefinitionTable(), list[EventBatch]()
         for each in reader.calls(stream, begin, end - 1):
@@ -60,23 +118,17 @@ def calls_in_order(
 
 
 def _sorted(held: list[EventBatch]) -> EventBatch:
-    """Returns calls in order of time, and lets go of what held them: three copies are most of a conversion's memory."""
-    calls = concatenate(held)
+    """Returns calls in order of time, a column after the other: copies are most of a conversion's memory."""
+    columns = {name: [getattr(batch, name) for batch in held] for name in COLUMNS}
     held.clear()
-    order = np.lexsort((calls.depth, -calls.duration, calls.start))
-    return calls.select(order)
+    depth, duration, start = (np.concatenate(columns[name]) for name in ("depth", "duration", "start"))
+    order = np.lexsort((depth, -duration, start))
+    del depth, duration, start
+    return EventBatch(**{name: _taken(columns.pop(name), order) for name in COLUMNS})
 
 
-def _edges(reader: ArchiveReader, stream: int, window: int) -> list[int]:
-    """Returns where windows begin, and the end of the last one."""
-    samples: list[npt.NDArray[np.int64]] = []
-    calls = 0
-    for section in reader.sections(stream):
-        calls += section.calls
-        samples += [np.sort(unpack_stamps(stamps, reader.where)[0])[::_STEP] for stamps in section.stamps]
-    if not calls:
-        return []
-    cuts = np.sort(np.concatenate(samples))[:: max(window // _STEP, 1)]
-    found, times = np.unique(cuts, return_counts=True)
-    edges = set(found.tolist()) | {instant + 1 for instant in found[times > 1].tolist()}
-    return [*sorted(edges), _LATEST]
+def _taken(parts: list[npt.NDArray[Any]], order: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+    """Returns the rows of a column in an order; one value throughout stays one in memory."""
+    if all(is_constant(part) and part[0] == parts[0][0] for part in parts):
+        return np.broadcast_to(parts[0][0], order.shape)
+    return np.concatenate(parts).take(order)

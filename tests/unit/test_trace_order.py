@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.archive.file.reader import ArchiveReader
+from iotide.archive.file.reader import ArchiveReader, Calls
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.traces import order as trace_order
 from iotide.clients.traces.lanes import MOST_LANES, MOST_NESTED, ROUNDING_NS, Lanes
 from iotide.clients.traces.order import calls_in_order
 from iotide.events import Definitions, StreamInfo, make_batch
 
+Reader = TypeVar("Reader", bound=ArchiveReader)
+
 
 def archived(
-    start: Sequence[int], duration: Sequence[int], depth: Sequence[int], writer: ArchiveWriter | None = None
-) -> ArchiveReader:
+    start: Sequence[int],
+    duration: Sequence[int],
+    depth: Sequence[int],
+    writer: ArchiveWriter | None = None,
+    kind: type[Reader] = ArchiveReader,  # type: ignore[assignment]
+) -> Reader:
     writer = writer or ArchiveWriter()
     columns = {"start": np.array(start), "duration": np.array(duration), "depth": np.array(depth, np.uint8)}
     written = writer.begin({}) + writer.opened("s", StreamInfo(job="j", source="preload"))
     written += writer.batch("s", make_batch(len(start), {**columns, "call": 1}), Definitions([(1, "read")]))
-    return ArchiveReader(io.BytesIO(written + writer.end()), "test")
+    return kind(io.BytesIO(written + writer.end()), "test")
 
 
 def keys(reader: ArchiveReader, window: int) -> list[tuple[int, int, int]]:
@@ -65,6 +72,24 @@ def test_a_call_that_encloses_all_others_comes_first_and_windows_stay_small() ->
     assert first == (0, calls * 10)
     assert sum(sizes) == calls + 1
     assert max(sizes) <= 12_000
+
+
+class CountingReader(ArchiveReader):
+    """Counts the pieces of calls that are unpacked."""
+
+    pieces = 0
+
+    def calls(self, stream: int, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Calls]:
+        for each in super().calls(stream, from_ns, to_ns):
+            self.pieces += 1
+            yield each
+
+
+def test_calls_that_follow_one_another_are_unpacked_once_however_many_windows_they_fill() -> None:
+    start = np.arange(200_000) * 10
+    reader = archived(start.tolist(), [5] * len(start), [0] * len(start), kind=CountingReader)
+    assert [key[0] for key in keys(reader, 5_000)] == start.tolist()
+    assert reader.pieces <= 200_000 // 65_536 + 1
 
 
 def test_calls_of_one_instant_do_not_pile_up() -> None:
