@@ -1,4 +1,4 @@
-"""What a job's prediction says of its phases on one file system, of each rhythm that it has."""
+"""What is to be expected of a job on one file system: from what it keeps to, or from its prediction, a row a rhythm."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Final
 from ...results.file_systems import FileSystemUse
 from ...results.models import Estimate
 from ...results.upcoming import Upcoming, upcoming
-from .loads import JobView
+from .cycles import Cycle, cycle_of
+from .loads import JobView, Load
 from .scenarios import Expected
 
 _INTERVAL: Final = 3.29  # a 90 % interval of a normal number, in standard deviations
@@ -16,15 +17,16 @@ _UNDER_WAY_S: Final = 0.5
 
 
 def expected_of(
-    view: JobView, use: FileSystemUse, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
+    view: JobView, use: FileSystemUse, load: Load, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
 ) -> list[Expected]:
-    """Returns what a job is expected to do on a file system, a row a rhythm; none where it does little there.
+    """Returns what a job is expected to do on a file system, a row a rhythm; none where that is little.
 
     Which rhythm moves how much on which file system is not known: each is taken to have the job's share.
 
     Args:
         view: the job.
         use: what it did there.
+        load: the same as arrays.
         rate: what it moves there alone, bytes/s.
         now_s: Unix time.
         horizon_s: how far ahead phases are looked at.
@@ -32,7 +34,13 @@ def expected_of(
     """
     total = sum(each.bytes_read + each.bytes_written for each in view.use.file_systems)
     share = (use.bytes_read + use.bytes_written) / total if total else 0.0
-    rhythms = [] if view.prediction is None or rate <= 0 or share < _LEAST_SHARE else upcoming(view.prediction)
+    if view.prediction is None or rate <= 0 or share < _LEAST_SHARE or view.summary.state == "ended":
+        return []
+    rhythms = upcoming(view.prediction) if view.prediction.periodic else []
+    if len(rhythms) < 2:
+        period_s = rhythms[0].period_s.value if rhythms else None
+        if (cycle := cycle_of(load, period_s, now_s, _UNDER_WAY_S)) is not None:
+            return [_of_cycle(view, cycle, rate, now_s, horizon_s=horizon_s, phases_ahead=phases_ahead)]
     rhythms = [each for each in rhythms if each.next_phase.volume_bytes.value > 0 and each.period_s.value > 0]
     began = _began(use, now_s)
     going = None if began is None else min(rhythms, key=lambda each: _off(each, *began), default=None)
@@ -42,7 +50,7 @@ def expected_of(
             job=view.summary.job,
             rate=rate,
             share=share,
-            seen_s=0.0 if view.prediction is None else view.prediction.window.end_s - view.prediction.window.start_s,
+            seen_s=view.prediction.window.end_s - view.prediction.window.start_s,
             now_s=now_s,
             horizon_s=horizon_s,
             phases_ahead=phases_ahead,
@@ -50,6 +58,30 @@ def expected_of(
         )
         for each in rhythms
     ]
+
+
+def _of_cycle(
+    view: JobView, cycle: Cycle, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
+) -> Expected:
+    """Returns what follows from compute times and volumes, which others do not change."""
+    drift = view.prediction.drift if view.prediction is not None else None
+    return Expected(
+        job=view.summary.job,
+        rate=rate,
+        start=cycle.last_end + cycle.gap - now_s,
+        start_deviation=cycle.gap_deviation,
+        on_time=cycle.regular,
+        period=cycle.period,
+        period_deviation=cycle.gap_deviation / cycle.count**0.5,
+        growth=0.0 if drift is None else drift.per_phase,
+        volume=cycle.volume,
+        volume_deviation=cycle.volume_deviation,
+        under_way=max(cycle.volume - cycle.moved, 0.02 * cycle.volume) if cycle.moved else 0.0,
+        phases=max(1, min(phases_ahead, int(horizon_s / cycle.period) + 1)),
+        who=None if view.prediction is None else view.prediction.who,
+        gap=cycle.gap,
+        gap_deviation=cycle.gap_deviation,
+    )
 
 
 def _expected(

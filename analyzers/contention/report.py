@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -48,6 +48,7 @@ def contention_of(
     looked_at = [view for view in views[: settings.max_jobs] if not view.use.own_clock]
     states, slowdowns, collisions, ongoing = [], [], [], []
     shared, all_loads = SharedFiles.of(ranking), {}
+    foreseen: set[str] = set()
     uses = _by_file_system(looked_at, now_s)
     all_victims = {name: _victims(users, now_s) for name, users in uses.items()}
     tests = sum(victim.tested() for victims in all_victims.values() for victim in victims)
@@ -61,7 +62,9 @@ def contention_of(
         slowdowns += found
         if (going_on := _ongoing(name, loads, capacity, settings, now_s)) is not None:
             ongoing.append(going_on)
-        collisions += _collisions(name, users, loads, capacity, settings, now_s)
+        expected = _expected(users, loads, settings, now_s)
+        foreseen |= {each.job for each in expected}
+        collisions += _collisions(name, expected, capacity, settings, now_s)
     return Contention(
         made_at_s=now_s,
         horizon_s=settings.horizon_s,
@@ -73,7 +76,7 @@ def contention_of(
         collisions=sorted(collisions, key=lambda each: each.start_s.value),
         ongoing=ongoing,
         files=shared.contended(looked_at, all_loads, slowdowns),
-        abstained=_abstained(views[: settings.max_jobs], settings),
+        abstained=_abstained(views[: settings.max_jobs], foreseen, settings),
     )
 
 
@@ -122,21 +125,27 @@ def _state(name: str, users: Users, loads: Sequence[Load], capacity: Capacity, n
     )
 
 
-def _collisions(
-    name: str, users: Users, loads: Sequence[Load], capacity: Capacity, settings: ContentionSettings, now_s: float
-) -> list[Collision]:
+def _expected(users: Users, loads: Sequence[Load], settings: ContentionSettings, now_s: float) -> list[Expected]:
+    """Returns what is expected of the jobs that have a rhythm, and of which enough was seen."""
     expected: list[Expected] = []
     for (view, use), load in zip(users, loads, strict=True):
-        if view.completeness < settings.min_completeness or view.prediction is None or not view.prediction.periodic:
+        if view.completeness < settings.min_completeness:
             continue
         expected += expected_of(
             view,
             use,
+            load,
             alone_rates(load, loads),
             now_s,
             horizon_s=settings.horizon_s,
             phases_ahead=settings.phases_ahead,
         )
+    return expected
+
+
+def _collisions(
+    name: str, expected: list[Expected], capacity: Capacity, settings: ContentionSettings, now_s: float
+) -> list[Collision]:
     if len({each.job for each in expected}) < 2:
         return []
     known = capacity.bytes_per_s.value if capacity.bytes_per_s is not None else None
@@ -172,7 +181,12 @@ def _ongoing(
     )
 
 
-def _abstained(views: Sequence[JobView], settings: ContentionSettings) -> list[Abstention]:
+def _has_rhythm(view: JobView) -> bool:
+    known = view.prediction
+    return known is not None and known.periodic and known.next_phase is not None
+
+
+def _abstained(views: Sequence[JobView], foreseen: Collection[str], settings: ContentionSettings) -> list[Abstention]:
     told = []
     for view in views:
         job, share = view.summary.job, view.completeness
@@ -181,7 +195,7 @@ def _abstained(views: Sequence[JobView], settings: ContentionSettings) -> list[A
             reasons.append(("both", "its trace has a clock of its own"))
         elif share < settings.min_completeness:
             reasons.append(("both", f"{1 - share:.1%} of its calls, or more, were lost"))
-        elif view.prediction is None or not view.prediction.periodic or view.prediction.next_phase is None:
+        elif job not in foreseen and not _has_rhythm(view):
             reasons.append(("forecast", "no rhythm is known of it, or no next phase"))
         if not view.use.own_clock and view.use.file_systems and view.use.file_systems[0].file_system == _UNKNOWN:
             reasons.append(("both", "the file system of most of its bytes is not known"))

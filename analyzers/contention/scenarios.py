@@ -32,6 +32,8 @@ class Expected:
         under_way: bytes that the phase which goes on still has to move; 0 where none does.
         phases: how many phases are looked at.
         who: of the job has the rhythm; None: everybody.
+        gap: compute time from the end of a phase to the start of the next one; None where the job keeps to times.
+        gap_deviation: standard deviation of each.
     """
 
     job: str
@@ -47,6 +49,8 @@ class Expected:
     under_way: float
     phases: int
     who: Who | None = None
+    gap: float | None = None
+    gap_deviation: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,8 @@ def played(jobs: Sequence[Expected], capacity: float | None, horizon: float, cou
     for number, job in enumerate(jobs):
         gaps[:, number, : job.phases], volumes[:, number, 1 : job.phases + 1] = _drawn(job, count, chance)
         volumes[:, number, 0] = job.under_way
-    return _shared(gaps, volumes, np.array([job.rate for job in jobs]), capacity, horizon)
+    follows = np.array([job.gap is not None for job in jobs], np.bool_)
+    return _shared(gaps, volumes, np.array([job.rate for job in jobs]), capacity, horizon, follows)
 
 
 def _drawn(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floats, Floats]:
@@ -91,21 +96,46 @@ def _drawn(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floa
     volume = np.maximum(
         job.volume + job.volume_deviation * chance.standard_normal((count, job.phases)), 0.01 * job.volume
     )
+    if job.gap is not None:
+        return _following(job, job.gap, count, chance), volume
     alone = job.volume / job.rate
     lasting = job.period + job.period_deviation * chance.standard_normal((count, 1))
     lasting = lasting * (1 + job.growth * phases)
     gaps = np.maximum(lasting - alone, 0.0) + job.start_deviation * chance.standard_normal((count, job.phases))
-    first = job.start + job.start_deviation * chance.standard_normal(count)
-    # it has not come yet: what lies behind us is drawn again from what lies ahead
-    behind = first < 0
-    first[behind] = np.abs(first[behind]) * chance.random(int(behind.sum()))
-    wrong = chance.random(count) >= job.on_time
-    first[wrong] = chance.random(int(wrong.sum())) * job.period
-    gaps[:, 0] = first
+    gaps[:, 0] = _first(job, job.start + job.start_deviation * chance.standard_normal(count), chance)
     return np.maximum(gaps, 0.0), volume
 
 
-def _shared(gaps: Floats, volumes: Floats, limits: Floats, capacity: float | None, horizon: float) -> Scenarios:
+def _following(job: Expected, gap: float, count: int, chance: np.random.Generator) -> Floats:
+    """Returns the compute times of a job that keeps to them."""
+    mean = (
+        gap
+        + job.period_deviation * chance.standard_normal((count, 1))
+        + job.growth * job.period * np.arange(job.phases)
+    )
+    gaps = mean + job.gap_deviation * chance.standard_normal((count, job.phases))
+    if job.under_way <= 0:  # the first one has begun: start is what is left of it
+        gaps[:, 0] = _first(job, gaps[:, 0] + job.start - gap, chance)
+    return np.maximum(gaps, 0.0)
+
+
+def _first(job: Expected, first: Floats, chance: np.random.Generator) -> Floats:
+    """Returns when the next phase comes, given that it has not come yet and that the rhythm may be wrong."""
+    behind = first < 0  # is drawn again from what lies ahead
+    first[behind] = np.abs(first[behind]) * chance.random(int(behind.sum()))
+    wrong = chance.random(len(first)) >= job.on_time
+    first[wrong] = chance.random(int(wrong.sum())) * job.period
+    return first
+
+
+def _shared(
+    gaps: Floats,
+    volumes: Floats,
+    limits: Floats,
+    capacity: float | None,
+    horizon: float,
+    follows: npt.NDArray[np.bool_],
+) -> Scenarios:
     count, jobs, most = gaps.shape
     shape = (count, jobs, most + 1)
     starts, ends = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -114,7 +144,7 @@ def _shared(gaps: Floats, volumes: Floats, limits: Floats, capacity: float | Non
     active = left > 0
     starts[:, :, 0][active] = 0.0
     phase = np.zeros((count, jobs), np.int64)
-    # where a phase goes on, the next one was predicted from now on, and does not come before its end
+    # where a phase goes on, the next one follows its end, or was predicted from now on and does not come before its end
     due = gaps[:, :, 0].copy() if most else np.full((count, jobs), np.inf)
     for _ in range(2 * jobs * (most + 1)):
         rates = shares(active, limits, capacity)
@@ -139,7 +169,7 @@ def _shared(gaps: Floats, volumes: Floats, limits: Floats, capacity: float | Non
         following = np.take_along_axis(
             np.concatenate([gaps, np.full((count, jobs, 1), np.inf)], axis=2), phase[:, :, None], axis=2
         )[:, :, 0]
-        due = np.where(ended, np.where(phase == 0, np.maximum(due, now), now + following), due)
+        due = np.where(ended, np.where((phase == 0) & ~follows, np.maximum(due, now), now + following), due)
         active = (active & ~ended) | begun
     with np.errstate(invalid="ignore"):
         delay = ends - starts - volumes / limits[None, :, None]

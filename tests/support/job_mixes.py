@@ -99,6 +99,16 @@ def _rates(jobs: Sequence[MixedJob], active: Sequence[int], capacity: dict[str, 
     return rates
 
 
+def seen_until(done: Done, now_s: float) -> Done:
+    """Returns what of a job has happened by then, with the phase that goes on as far as it has come."""
+    rows = [
+        (start, min(end, now_s), volume * (min(end, now_s) - start) / (end - start))
+        for start, end, volume in done.phases
+        if start < now_s
+    ]
+    return replace(done, phases=rows)
+
+
 def view_of(done: Done, seed: int, *, noise: float = 0.1, prediction: Prediction | None = None) -> JobView:
     """Returns what the public results say of a job; calls that are lost are missing in its phases, and told."""
     chance = random.Random(f"{seed} {done.job.name}")

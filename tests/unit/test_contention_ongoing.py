@@ -17,21 +17,11 @@ from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.settings import AlertSettings, ContentionSettings
 from iotide.results.alerts import Alert
 from iotide.results.contention import Contention
-from support.job_mixes import T0, Done, MixedJob, simulate, view_of
+from support.job_mixes import T0, Done, MixedJob, seen_until, simulate, view_of
 
 CAPACITY = {"a": 1e9}
 KNOWN = ContentionSettings(capacity=CAPACITY)
 ONE = MixedJob("one", "a", 6, 4e9, 1e9)
-
-
-def seen_until(done: Done, now_s: float) -> Done:
-    """Returns what of a job has happened by then, with the phase that goes on as far as it has come."""
-    rows = [
-        (start, min(end, now_s), volume * (min(end, now_s) - start) / (end - start))
-        for start, end, volume in done.phases
-        if start < now_s
-    ]
-    return replace(done, phases=rows)
 
 
 def looks(done: Sequence[Done], until_s: float, step_s: float = 10.0) -> Iterator[Contention]:

@@ -1,0 +1,108 @@
+"""What a job keeps to whoever else does I/O: the time that it computes between phases, and their volume."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .loads import Load
+
+Floats = npt.NDArray[np.float64]
+_MOST: Final = 24  # latest phases
+_FEWEST: Final = 5
+_PAUSE: Final = 0.1  # of a period: shorter pauses are part of a phase
+_SMALL: Final = 0.2  # of the median volume: what is less is no phase
+_MISSED: Final = 1.7  # of the median gap: a phase was missed
+_OVERDUE: Final = 2.0  # gaps without a phase, after which the cycle is over
+_ALIKE: Final = 0.75  # of the gaps have to be like the others
+_LOOSE: Final = 0.35  # spread of the gaps as a share of them, above which they are none
+_STEADIER: Final = 1.2
+_PRECISE: Final = 0.01  # of a gap: less spread than this is not believed
+_SIGMA: Final = 1.4826  # of a normal number, in median absolute deviations
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Phases of one job on one file system, and the gaps between them.
+
+    Attributes:
+        gap, gap_deviation: time from the end of a phase to the start of the next one, s.
+        volume, volume_deviation: bytes of a phase.
+        period: time from start to start that was seen, s.
+        count: gaps that this is known from.
+        regular: share of the gaps that are like the others.
+        last_end: end of the last whole phase, Unix time.
+        moved: bytes of the phase that goes on; 0 where none does.
+    """
+
+    gap: float
+    gap_deviation: float
+    volume: float
+    volume_deviation: float
+    period: float
+    count: int
+    regular: float
+    last_end: float
+    moved: float
+
+
+def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -> Cycle | None:
+    """Returns the cycle that a job keeps; None where there is none any more, or it keeps to times, as with a timer.
+
+    Args:
+        load: phases of data.
+        period: that its signal has, s; None where none is known.
+        now_s: Unix time.
+        silence_s: pause after which a phase has ended for sure.
+    """
+    rows = np.flatnonzero(load.moved > 0)[-8 * _MOST :]
+    if len(rows) < _FEWEST:
+        return None
+    start, end, moved = _merged(load.start[rows], load.end[rows], load.moved[rows], _pause_s(load.start[rows], period))
+    middle = float(np.median(moved))
+    going_on = now_s - float(end[-1]) < silence_s and float(moved[-1]) < 0.95 * middle
+    whole = moved >= _SMALL * middle
+    whole[-1] = whole[-1] and not going_on
+    first, last, volumes = start[whole][-_MOST:], end[whole][-_MOST:], moved[whole][-_MOST:]
+    if len(first) <= _FEWEST:
+        return None
+    gaps, periods = first[1:] - last[:-1], np.diff(first)
+    if going_on:
+        gaps = np.r_[gaps, start[-1] - last[-1]]
+    gap, length = float(np.median(gaps)), float(np.median(periods))
+    alike = (gaps < _MISSED * gap) & (gaps > gap / _MISSED)
+    if period is not None and not 0.75 * period < length < 1.33 * period:
+        return None
+    if not going_on and now_s - float(end[-1]) > _OVERDUE * gap:  # it may do none any more
+        return None
+    spread, timed = _spread(gaps[alike], gap), _spread(periods, length)
+    if gap <= 0 or alike.mean() < _ALIKE or spread > _LOOSE * gap or spread > _STEADIER * timed:
+        return None
+    return Cycle(
+        gap=gap,
+        gap_deviation=spread,
+        volume=float(np.median(volumes)),
+        volume_deviation=_spread(volumes, float(np.median(volumes))),
+        period=length,
+        count=int(alike.sum()),
+        regular=float(alike.mean()),
+        last_end=float(last[-1]),
+        moved=float(moved[-1]) if going_on else 0.0,
+    )
+
+
+def _pause_s(start: Floats, period: float | None) -> float:
+    return _PAUSE * (float(np.median(np.diff(start))) if period is None else period)
+
+
+def _merged(start: Floats, end: Floats, moved: Floats, pause_s: float) -> tuple[Floats, Floats, Floats]:
+    """Makes one of phases with short pauses between them."""
+    firsts = np.flatnonzero(np.r_[True, start[1:] - end[:-1] > pause_s])
+    return start[firsts], end[np.r_[firsts[1:] - 1, len(end) - 1]], np.add.reduceat(moved, firsts)
+
+
+def _spread(values: Floats, middle: float) -> float:
+    return max(_SIGMA * float(np.median(np.abs(values - middle))), _PRECISE * middle)

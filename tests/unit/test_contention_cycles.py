@@ -1,0 +1,122 @@
+"""What a job keeps to: compute time and volume, whoever else does I/O; and what is foreseen from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.analyzers.contention.cycles import Cycle, cycle_of
+from iotide.analyzers.contention.loads import JobView, Load
+from iotide.analyzers.contention.report import contention_of
+from iotide.analyzers.contention.scenarios import Expected, played
+from iotide.analyzers.contention.settings import ContentionSettings
+from iotide.results.models import Prediction, Window
+from support.job_mixes import T0, MixedJob, seen_until, simulate, view_of
+
+CAPACITY = {"a": 1e9}
+ONE = MixedJob("one", "a", 6, 4e9, 1e9)
+BURSTS = Expected("one", 100.0, 3.0, 0.0, 1.0, 9.0, 0.0, 0.0, 300.0, 0.0, 0.0, 4, gap=6.0)
+
+
+def load(rows: Sequence[tuple[float, float, float]]) -> Load:
+    start, end, moved = np.array(rows, float).reshape(-1, 3).T
+    return Load("j", "", 1.0, start, end, moved, end - start)
+
+
+def found(rows: Sequence[tuple[float, float, float]], period: float | None = None, late_s: float = 1.0) -> Cycle | None:
+    return cycle_of(load(rows), period, rows[-1][1] + late_s, 0.5)
+
+
+@given(
+    st.floats(0.5, 100), st.floats(0.1, 20), st.integers(7, 60), st.lists(st.floats(0.3, 3.0), min_size=60, max_size=60)
+)
+def test_gap_and_volume_are_found_however_long_phases_take(
+    gap: float, alone: float, count: int, stretched: list[float]
+) -> None:
+    rows, now = [], 0.0
+    for number in range(count):
+        lasting = alone * max(1.0, stretched[number])
+        rows.append((now, now + lasting, 1e6))
+        now += lasting + gap
+    cycle = found(rows, late_s=0.1 * gap + 0.6)
+    timed = np.diff([start for start, _, _ in rows][-24:])
+    if gap > 0.15 * float(np.median(timed)) and 0.1 * gap + 0.6 < 2 * gap:
+        assert cycle is not None
+        assert cycle.gap == pytest.approx(gap)
+        assert (cycle.volume, cycle.regular, cycle.moved) == (1e6, 1.0, 0.0)
+
+
+def test_contention_does_not_change_what_a_job_keeps_to() -> None:
+    done = simulate([ONE, MixedJob("two", "a", 11, 8e9, 1e9), MixedJob("three", "a", 23, 9e9, 1e9)], CAPACITY, 900, 1)
+    rows = done[0].phases
+    assert max(end - start for start, end, _ in rows) > 1.5 * min(end - start for start, end, _ in rows)
+    cycle = found(rows, late_s=1.0)
+    assert cycle is not None
+    assert cycle.gap == pytest.approx(6, rel=0.01)
+    assert cycle.volume == pytest.approx(4e9, rel=0.01)
+
+
+def test_job_that_keeps_to_times_has_no_cycle() -> None:
+    assert found([(10.0 * turn, 10.0 * turn + 2 + turn % 3, 1e6) for turn in range(20)]) is None
+
+
+def test_irregular_few_or_old_phases_are_no_cycle() -> None:
+    chance = np.random.default_rng(1)
+    starts = np.cumsum(chance.exponential(10, 40)) + 2 * np.arange(40)
+    assert found([(start, start + 1, 1e6) for start in starts]) is None
+    regular = [(10.0 * turn + turn % 2, 10.0 * turn + turn % 2 + 1, 1e6) for turn in range(20)]
+    assert found(regular) is not None
+    assert found(regular[:5]) is None
+    assert found(regular, late_s=25.0) is None
+    assert found(regular, period=31.0) is None
+
+
+def test_pauses_within_phases_and_small_ones_between_them_do_not_count() -> None:
+    rows = []
+    for turn in range(12):
+        begin = 10.0 * turn
+        rows += [(begin, begin + 0.5, 5e5), (begin + 1, begin + 1.5, 5e5), (begin + 5, begin + 5.1, 1e3)]
+    cycle = found(rows, period=10.0, late_s=0.6)
+    assert cycle is not None
+    assert cycle.gap == pytest.approx(8.5, rel=0.01)
+    assert cycle.volume == pytest.approx(1e6)
+
+
+def test_next_phase_follows_the_end_of_the_one_that_goes_on() -> None:
+    """Two jobs share the bandwidth now: the phase takes twice as long, and all that follow come later."""
+    going = replace(BURSTS, under_way=300.0)
+    alone = played([going], 100.0, 100.0, 2, 1)
+    assert alone.start[0, 0, 1:3].tolist() == pytest.approx([9, 18])
+    both = played([going, replace(going, job="two")], 100.0, 100.0, 2, 1)
+    assert both.start[0, 0, 1] == pytest.approx(12)
+
+
+def test_next_phase_of_a_job_that_computes_comes_when_its_gap_is_over() -> None:
+    scenarios = played([BURSTS], 100.0, 100.0, 2, 1)
+    assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([3, 12, 21, 30])
+
+
+def without_rhythm(view: JobView, now_s: float) -> JobView:
+    known = Prediction(
+        job=view.summary.job, made_at_s=now_s, mode="both", method="tide", sampling_frequency_hz=10.0,
+        window=Window(start_s=T0, end_s=now_s, samples=10), period_s=None, confidence=0.1, dominant=[],
+    )  # fmt: skip
+    return JobView(view.summary, view.use, known)
+
+
+def test_collisions_are_foreseen_of_jobs_whose_signal_has_no_rhythm_as_they_collide() -> None:
+    now = 700.0
+    done = simulate([ONE, MixedJob("two", "a", 11, 8e9, 1e9), MixedJob("three", "a", 23, 9e9, 1e9)], CAPACITY, 900, 2)
+    now = next(end for _, end, _ in done[0].phases if end > now) + 1.0
+    views = [without_rhythm(view_of(seen_until(each, now), 1, noise=0.0), T0 + now) for each in done]
+    result = contention_of(views, ContentionSettings(capacity=CAPACITY, horizon_s=60), T0 + now)
+    assert result.collisions
+    assert not result.abstained
+    ended = [JobView(view.summary.model_copy(update={"state": "ended"}), view.use, view.prediction) for view in views]
+    silent = contention_of(ended, ContentionSettings(capacity=CAPACITY), T0 + now)
+    assert not silent.collisions
+    assert {each.what for each in silent.abstained} == {"forecast"}
