@@ -59,6 +59,10 @@ class _View:
     read_s: float | None = None
     known: dict[tuple[str, FileType], _OfMount] = field(default_factory=dict)
     """What was said of a folder's files while the table was the same; by folder and spelled type, bounded."""
+    infos: dict[tuple[str, FileType], FileInfo] = field(default_factory=dict)
+    """Of files of the machine, as they were less than a second ago; by path and spelled type, bounded."""
+    infos_s: float = -math.inf
+    """Since when they are kept."""
     changes: select.poll = field(default_factory=select.poll)
     """Says once after each change that there was one; says nothing of files that are none of the kernel's."""
 
@@ -89,9 +93,6 @@ class NodeFileMetadata:
         self._proc = proc
         self._own: _Key = (self._namespace("self") or 0, "/")
         self._views: OrderedDict[_Key, _View] = OrderedDict()
-        self._types: dict[str, FileType] = {}
-        """Of files of the machine, as they were less than a second ago."""
-        self._types_s = -math.inf
 
     def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFileMetadata:
         """Returns what is known of files as a process names them.
@@ -130,6 +131,7 @@ class NodeFileMetadata:
             if content != view.content:
                 view.content = content
                 view.known.clear()
+                view.infos.clear()
                 mounts = parse_mountinfo(content)
                 if not any(mount.point == "/" for mount in mounts):
                     if key == self._own:
@@ -138,19 +140,6 @@ class NodeFileMetadata:
                         mounts += self._mount_of_root(key[1])
                 view.table = MountTable(mounts)
         return view
-
-    def type_of(self, path: str, otherwise: FileType) -> FileType:
-        """Returns the type of a file by a path that means to us what it means to its process."""
-        if not path.startswith(_STABLE):
-            return _type_of(path, otherwise)
-        now_s = self.clock()
-        if now_s - self._types_s >= _FRESH_S or len(self._types) >= _MOST_KNOWN:
-            self._types.clear()
-            self._types_s = now_s
-        found = self._types.get(path)
-        if found is None:
-            found = self._types[path] = _type_of(path, otherwise)
-        return found
 
     def close(self) -> None:
         """Closes all descriptors."""
@@ -211,11 +200,26 @@ class ProcessFileMetadata:
         """Returns what is known of a file; never waits for another machine."""
         if self._view is None:
             self.look()
+        view = self._view
+        if view is None or not path.startswith(_STABLE):
+            return self._of(path, spelled)
+        now_s = self._node.clock()
+        if now_s - view.infos_s >= _FRESH_S or len(view.infos) >= _MOST_KNOWN:
+            view.infos.clear()
+            view.infos_s = now_s
+        info = view.infos.get((path, spelled))
+        if info is None:
+            info = self._of(path, spelled)
+            if info.filesystem not in _STRIPED:  # each process asks for itself
+                view.infos[path, spelled] = info
+        return info
+
+    def _of(self, path: str, spelled: FileType) -> FileInfo:
         info = self._on_mount(path, spelled)
         if info.type is not FileType.REGULAR or not info.filesystem or not self._is_own:
             return info
         if self._node.systems.answers_at_once(info.filesystem):
-            type_ = self._node.type_of(path, info.type)
+            type_ = _type_of(path, info.type)
             return info if type_ is info.type else msgspec.structs.replace(info, type=type_)
         if info.filesystem in _STRIPED:
             self._questions.append(self._node.layouts.ask(path))

@@ -253,18 +253,35 @@ def test_table_of_types_can_be_extended() -> None:
 def test_type_of_a_file_of_the_machine_is_looked_at_once_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now_s = 5.0
-    node = NodeFileMetadata(clock=lambda: now_s)
+    proc = FakeProc(tmp_path)
+    proc.process("self", "own", line(1, 1, "/", "ext4"))
+    files = proc.files().of_process(7)
     stable, own = tmp_path / "usr" / "it", tmp_path / "it"
     stable.parent.mkdir()
     monkeypatch.setattr(file_metadata, "_STABLE", (f"{stable.parent}/",))
     found = []
     for time_s in (5.0, 5.5, 6.1):
-        now_s = time_s
+        proc.now_s = time_s
         if time_s == 5.5:
             for path in (stable, own):
                 path.mkdir()
-        found.append([node.type_of(str(path), FileType.REGULAR) for path in (stable, own)])
+        found.append([files(str(path), FileType.REGULAR).type for path in (stable, own)])
     regular, directory = FileType.REGULAR, FileType.DIRECTORY
     assert found == [[regular, regular], [regular, directory], [directory, directory]]
-    node.close()
+    assert proc.node is not None
+    proc.node.close()
+
+
+def test_file_of_the_machine_is_on_the_mounts_of_now(tmp_path: Path) -> None:
+    proc = FakeProc(tmp_path)
+    proc.process("self", "own", line(1, 1, "/", "ext4"))
+    files = proc.files().of_process(7)
+    files.look()
+    proc.now_s = 0.9
+    assert files("/usr/it", FileType.REGULAR).mount_point == "/"
+    (proc.folder / "proc" / "self" / "mountinfo").write_text(line(1, 1, "/", "ext4") + line(2, 1, "/usr", "xfs"))
+    proc.now_s = 1.1
+    files.look()
+    assert files("/usr/it", FileType.REGULAR).mount_point == "/usr"
+    assert proc.node is not None
+    proc.node.close()

@@ -137,16 +137,19 @@ class TracedProcess:
         self._learn(entries)
 
     def _learn(self, entries: bytes) -> None:
-        self._names.look()
+        names = self._names
+        names.look()
         for entry in entries_of(entries):
             try:
-                if entry.type == ENTRY_UNSEEN:
+                if entry.type == ENTRY_FILE:
+                    names.learn_file(entry.number, entry.text)
+                    if self._unseen.learn_file(entry.text, self.info.command):
+                        self._counters["programs_unseen"] += 1
+                elif entry.type == ENTRY_UNSEEN:
                     self._said = self._unseen.learn(entry, self._said)
                     self._counters["programs_unseen"] += self._said is not None
                 else:
-                    self._names.learn(entry)
-                    if entry.type == ENTRY_FILE and self._unseen.learn_file(entry, self.info.command):
-                        self._counters["programs_unseen"] += 1
+                    names.learn(entry)
             except ProtocolError as error:
                 self.malformed(str(error))
 

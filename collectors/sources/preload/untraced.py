@@ -63,11 +63,12 @@ class Unseen:
             raise ProtocolError(f"no program is unseen for reason {entry.aux}")
         return self._add(entry.text.decode(errors="backslashreplace"), _REASONS[entry.aux])
 
-    def learn_file(self, entry: Entry, command: str) -> bool:
+    def learn_file(self, file: bytes, command: str) -> bool:
         """Takes in that a process has a file; returns whether that says of something that it is not seen."""
-        if entry.text == _RINGS:
-            self._add(command, _BY_RINGS)
-        return entry.text == _RINGS
+        if file != _RINGS:
+            return False
+        self._add(command, _BY_RINGS)
+        return True
 
     def learn_unheard(self, command: str, failure: str) -> None:
         """Takes in that a process could not reach the collector, and why."""

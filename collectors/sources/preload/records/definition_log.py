@@ -92,11 +92,13 @@ class DefinitionLog:
 
 def entries_of(taken: bytes) -> Iterator[Entry]:
     """Yields the definitions in whole entries."""
-    at = 0
-    while at < len(taken):
-        size, kind, length, number, aux = ENTRY.unpack_from(taken, at)
+    unpack, head = ENTRY.unpack_from, ENTRY.size
+    at, end = 0, len(taken)
+    while at < end:
+        size, kind, length, number, aux = unpack(taken, at)
         if kind != ENTRY_PAD:
-            yield Entry(kind, number, aux, taken[at + ENTRY.size : at + ENTRY.size + length])
+            text = at + head
+            yield Entry(kind, number, aux, taken[text : text + length])
         at += size
 
 

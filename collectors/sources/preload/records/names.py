@@ -16,7 +16,7 @@ from .....events.definitions import MAX_TEXT
 from ....node.striping import Striping
 from .call_text import Writer
 from .definition_log import Entry
-from .ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_HANDLE, ENTRY_STRING
+from .ring_layout import ENTRY_CALL, ENTRY_HANDLE, ENTRY_STRING
 from .signatures import Allowance, Signatures
 from .specification import name_of, parse
 
@@ -79,17 +79,12 @@ class Names:
         self._facts.look()
 
     def learn(self, entry: Entry) -> None:
-        """Takes in one definition.
+        """Takes in one definition, but of a file: ``learn_file`` does.
 
         Raises:
             ProtocolError: it is not one that the library writes.
         """
         before = self.interner.overflowed
-        if entry.type == ENTRY_FILE:
-            self._learn_file(entry.number, entry.text)
-            if self.interner.overflowed > before:
-                self._counters["definitions_dropped"] += self.interner.overflowed - before
-            return
         text = entry.text.decode(errors="backslashreplace")
         if entry.type == ENTRY_STRING:
             if self._has_room(text):
@@ -135,20 +130,26 @@ class Names:
         """
         return self._calls, self._layers, self._files
 
-    def _learn_file(self, number: int, text: bytes) -> None:
+    def learn_file(self, number: int, text: bytes) -> None:
+        """Takes in the definition of a file, of which most definitions are."""
         if not 0 < number <= MOST_FILES:
             self._counters["definitions_dropped"] += 1
             return
         plain, type_ = spelled(text)
         if number >= len(self._files):
             self._files = _grown(self._files, number)
-        if number >= len(self._paths):
-            self._paths.extend([None] * (number + 1 - len(self._paths)))
-        self._paths[number] = plain
-        if known := self.interner.known_file(plain):
-            self._files[number] = known
-            return
-        self._files[number] = self.interner.file(plain, self._facts(plain, type_))
+        if number == len(self._paths):
+            self._paths.append(plain)
+        else:
+            if number > len(self._paths):
+                self._paths.extend([None] * (number + 1 - len(self._paths)))
+            self._paths[number] = plain
+        known = self.interner.known_file(plain)
+        if not known:
+            known = self.interner.file(plain, self._facts(plain, type_))
+            if not known and plain:
+                self._counters["definitions_dropped"] += 1
+        self._files[number] = known
 
     def _learn_call(self, number: int, layer: int, text: str) -> None:
         if not 0 < number <= _MOST_CALLS:
