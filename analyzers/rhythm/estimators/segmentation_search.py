@@ -211,6 +211,8 @@ def score_candidates(
     else:
         phases = segmenter.refined(_begun(phases, cut))
         phases, measured = _measured(segmenter, phases, hypothesis, cut)
+        if measured is not None and (measured.missed or measured.astray) and _unseen(segmenter, phases):
+            measured = regularity(phases, shortest_interval(hypothesis), held_up=False)
     if measured is None or measured.period < TUNING.lines.shortest:
         return None
     phases = phases.select(slice(measured.since, None))
@@ -251,6 +253,21 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
     if others is not None and others.spread < TUNING.regular.small_phases * measured.spread:
         return more, others
     return phases, measured
+
+
+def _unseen(segmenter: Segmenter, phases: Phases) -> bool:
+    """Tells whether something as large as a phase moved in most of the long pauses: none was missed there."""
+    running = segmenter.origin.running
+    pauses = phases.first[1:] - phases.stop[:-1]
+    moved = running[phases.first[1:]] - running[phases.stop[:-1]]
+    usual = float(np.sort(pauses)[(len(pauses) - 1) // 2])
+    longer = pauses > 1.5 * usual
+    if not longer.any() or longer.all():
+        return False
+    background = float(moved[~longer].sum()) / max(float(pauses[~longer].sum()), 1.0)
+    inside = running[phases.stop] - running[phases.first]
+    least = _CUTTING.small * float(np.sort(inside)[len(inside) // 2])
+    return 2 * int((moved[longer] - background * pauses[longer] > least).sum()) > int(longer.sum())
 
 
 class Segmentation(Struct, frozen=True, eq=False):

@@ -48,7 +48,7 @@ def shortest_interval(period: float) -> float:
     return 1 + max(period * TUNING.cutting.gap, 1.0)
 
 
-def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
+def regularity(phases: Phases, shortest: float = 0.0, *, held_up: bool = True) -> Regularity | None:
     """Measures the intervals between the phases' starts; None for fewer than two phases.
 
     Those between their ends, or those without the first phase, are taken when they are far more regular: a start-up is
@@ -58,6 +58,7 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
     Args:
         phases: the phases.
         shortest: the shortest interval that their segmentation lets through, bins.
+        held_up: whether phases may have been missed, or come late.
     """
     if len(phases) < 2:
         return None
@@ -77,6 +78,8 @@ def regularity(phases: Phases, shortest: float = 0.0) -> Regularity | None:
         # where intervals wander, the latest are always another group
         found = since if since.spread < TUNING.same.near else found
     found = _without_pauses(found, shortest)
+    if not held_up:
+        return _with_drift(found)
     whole = _over_missed(found, phases, shortest)
     if whole.spread > TUNING.same.even and (rest := _without_late(found, phases, shortest)) is not None:
         rest = _over_missed(rest, phases, shortest)
@@ -207,8 +210,7 @@ def _without_pauses(found: Regularity, shortest: float) -> Regularity:
 def _without_late(found: Regularity, phases: Phases, shortest: float) -> Regularity | None:
     """Leaves out intervals that end with a phase which something held up; None where there is none, or there are many.
 
-    Those over missed phases stay, which are whole multiples of those on time. None where the pauses between phases are
-    the more alike: then phases take unlike long.
+    Those over missed phases stay, which are whole multiples of those on time.
     """
     n = len(found.intervals)
     usual = float(np.sort(found.intervals)[(n - 1) // 2])
@@ -219,10 +221,10 @@ def _without_late(found: Regularity, phases: Phases, shortest: float) -> Regular
     multiple = np.maximum(np.rint(ratio), 1)
     allowed = _REGULAR.late * max(float(on_time.std()), TUNING.same.even / 2) * np.sqrt(multiple)
     late = (ratio > 1) & (np.abs(ratio - multiple) > allowed)
+    # it is the pause before it that is longer, and not the phase before that
+    pauses = (phases.start[1:] - phases.end[:-1])[-n:] / usual
+    late &= pauses - float(np.sort(pauses)[(n - 1) // 2]) > (ratio - 1) / 2
     if not late.any() or late[-1] or int(late.sum()) > _REGULAR.pauses * n:
-        return None
-    pauses = (phases.start[1:] - phases.end[:-1])[-n:]
-    if float(pauses.min()) > 0 and float(pauses.std()) < TUNING.same.far_less * found.spread * found.period:
         return None
     rest = _measure(found.intervals[~late], shortest)
     return replace(rest, since=found.since, astray=found.astray + int(late.sum()))
