@@ -3,11 +3,13 @@
 IOTIDE_JOBS of a kind (20), IOTIDE_SEED of the first. A period is told if it is within 5 % of the true one and of the
 right members (of ranks, to a tenth: more than 32 are told apart in ranges). Online a job is asked at twenty moments, of
 which those count when each of its rhythms has shown five phases and goes on. The last kinds must not be split.
+IOTIDE_VARIED=1 takes the kinds of ``_grouped_varied.py``, whose every constant is drawn anew, and tells what groups add to the CPU time of a prediction and of an event, in one process beside those of the job's own signal.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,6 +17,7 @@ import numpy as np
 from _figures import Figure, report
 from _ftio import analyse
 from _grouped import GROUPED, WHOLE, Grouped, Program
+from _grouped_varied import GROUPED_VARIED, WHOLE_VARIED
 from iotide.analyzers.groups.update import GroupAnalyzer
 from iotide.analyzers.offline.members import Apart, with_groups
 from iotide.analyzers.offline.trace import detect, examine
@@ -24,6 +27,7 @@ from iotide.results.models import PERIODIC_FROM, NextPhase, Prediction, Who
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
 SEED: Final = int(os.environ.get("IOTIDE_SEED", "620_000"))
+VARIED: Final = bool(os.environ.get("IOTIDE_VARIED"))
 MOMENTS: Final = 20
 FEWEST_PHASES: Final = 5
 SAME: Final = 0.05
@@ -181,7 +185,53 @@ def _periodic(job: Grouped) -> list[Program]:
     return [program for program in job.programs if program.period_s is not None]
 
 
+def cost(kind: str, jobs: list[Grouped]) -> list[Figure]:
+    """Returns the CPU time of groups and of the whole job's signal, a prediction and an event, asked at 150 moments."""
+    settings, spent, events, asked = DetectSettings(), np.zeros(4), 0, 0
+    for job in jobs:
+        predictor, groups = Predictor("job", settings), GroupAnalyzer(settings)
+        batches = job.batches()
+        ends = [np.sort(batch.end) for batch, _ in batches]
+        until, done = max(int(end[-1]) for end in ends if len(end)), [0] * len(batches)
+        for now_ns in (until * moment // 150 for moment in range(1, 151)):
+            for at, (batch, info) in enumerate(batches):
+                upto = int(np.searchsorted(ends[at], now_ns, side="right"))
+                if upto > done[at]:
+                    fresh = batch.select(slice(done[at], upto))
+                    events, done[at], begun = events + upto - done[at], upto, time.process_time()
+                    predictor.update(fresh, _COUNTS)
+                    between = time.process_time()
+                    groups.update(fresh, info, job.files, _COUNTS)
+                    spent[:2] += between - begun, time.process_time() - between
+            begun = time.process_time()
+            prediction = predictor.predict(now_ns)
+            between = time.process_time()
+            groups.answer(prediction, now_ns)
+            spent[2:] += between - begun, time.process_time() - between
+            asked += 1
+    event, own_event, prediction_s, own = spent / np.array([events, events, asked, asked])
+    peer = "the whole job's signal, in the same run"
+    return [
+        Figure(f"{kind}: groups, a prediction", 1e3 * own, "ms", "", peer, 1e3 * prediction_s, better="lower"),
+        Figure(f"{kind}: groups, an event", 1e6 * own_event, "us", "", peer, 1e6 * event, better="lower"),
+    ]
+
+
+def varied() -> list[Figure]:
+    """Returns the figures of jobs whose every constant is drawn anew."""
+    figures: list[Figure] = []
+    for number, (kind, maker) in enumerate(GROUPED_VARIED.items()):
+        jobs = [maker(SEED + 1000 * number + job) for job in range(JOBS)]
+        figures += offline(kind, jobs) + online(kind, jobs) + cost(kind, jobs[:3])
+    for number, (kind, maker) in enumerate(WHOLE_VARIED.items()):
+        jobs = [maker(SEED + 100_000 + 1000 * number + job) for job in range(JOBS)]
+        figures += split(kind, jobs) + cost(kind, jobs[:3])
+    return figures
+
+
 def measure() -> list[Figure]:
+    if VARIED:
+        return varied()
     figures: list[Figure] = []
     for number, (kind, maker) in enumerate(GROUPED.items()):
         jobs = [maker(SEED + 1000 * number + job) for job in range(JOBS)]

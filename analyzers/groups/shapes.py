@@ -24,27 +24,29 @@ class Shape(Struct, frozen=True, eq=False):
         within: whether each bin is, bool[members, bins].
         clear: whether a member's phases show, bool[members].
         counts: how many there are, int64[members].
-        alike: correlation of being within a phase, float64[members, members].
     """
 
     within: npt.NDArray[np.bool_]
     clear: npt.NDArray[np.bool_]
     counts: Ints
-    alike: Floats
+
+    def alike(self) -> Floats:
+        """Returns the correlation of being within a phase, float64[members, members]."""
+        centred = self.within - self.within.mean(axis=1, keepdims=True)
+        centred /= np.maximum(np.sqrt((centred**2).sum(axis=1)), 1e-12)[:, None]
+        made: Floats = centred @ centred.T
+        return made
 
 
 def shape_of(volume: npt.NDArray[Any]) -> Shape:
     """Finds where each member's signal is above its mean."""
     total = volume.sum(axis=1, keepdims=True)
     within = volume > total / volume.shape[1]
-    count = within.sum(axis=1)
-    runs = (within[:, 1:] & ~within[:, :-1]).sum(axis=1) + within[:, 0]
-    share = np.where(within, volume, 0.0).sum(axis=1) / np.maximum(total[:, 0], 1e-30)
+    count = np.count_nonzero(within, axis=1)
+    runs = np.count_nonzero(within[:, 1:] > within[:, :-1], axis=1) + within[:, 0]
+    share = (volume * within).sum(axis=1) / np.maximum(total[:, 0], 1e-30)
     clear = (runs >= _GROUPING.phases) & (share - count / volume.shape[1] >= _GROUPING.contrast)
-    centred = within - count[:, None] / volume.shape[1]
-    norm = np.sqrt((centred**2).sum(axis=1))
-    centred /= np.maximum(norm, 1e-12)[:, None]
-    return Shape(within, clear, runs, centred @ centred.T)
+    return Shape(within, clear, runs)
 
 
 def phased_of(shapes: Sequence[Shape]) -> npt.NDArray[np.bool_]:

@@ -39,7 +39,7 @@ def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
         if fresh.any():
             counts = np.log(np.maximum(shape.counts, 1))
             same = np.abs(np.subtract.outer(counts, counts)) <= math.log(_GROUPING.like_counts)
-            alike[fresh] = np.where(same, shape.alike, 0.0)[fresh]
+            alike[fresh] = np.where(same, shape.alike(), 0.0)[fresh]
             known |= fresh
     phased = phased_of(shapes)
     joined = [] if not phased.any() else _joined(np.flatnonzero(phased), alike)
@@ -57,7 +57,7 @@ def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: li
     likeness = np.full(len(groups), -1.0)
     for each in volumes:
         shape = shape_of(np.array([each[group].sum(axis=0) for group in (*groups, rest)]))
-        likeness = np.where((likeness < 0) & shape.clear[:-1], np.maximum(shape.alike[-1, :-1], 0.0), likeness)
+        likeness = np.where((likeness < 0) & shape.clear[:-1], np.maximum(shape.alike()[-1, :-1], 0.0), likeness)
     best = int(likeness.argmax())
     return best if likeness[best] >= _GROUPING.shared else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -110,10 +111,11 @@ class GroupAnalyzer:
             return prediction
         # what a new member does is missing in its group until it is in it
         grown = sum(len(group.members) for group in self._groups) != len(self.members)
-        if whole or grown or self._age % TUNING.grouping.every == 0:
+        turn = whole or self._age % TUNING.grouping.every == 0
+        if turn or grown:
             self._group()
         self._age += 1
-        if len(self._groups) < 2:
+        if len(self._groups) < 2 or (not turn and self._is_explained(prediction)):
             return prediction
         found = []
         for group in self._groups[:MOST_GROUPS]:
@@ -126,6 +128,14 @@ class GroupAnalyzer:
             members = [self.members.all[member] for member in group.members]
             found.append(Found(members, group.signal.moved, own, group.signal.span_s))
         return answer_with(prediction, found).prediction
+
+    def _is_explained(self, prediction: Prediction) -> bool:
+        """Tells whether the whole job has a rhythm that foresees its phases, and no group is known to have another."""
+        period, coming = prediction.period_s, prediction.next_phase
+        if period is None or coming is None or min(prediction.confidence, coming.confidence) < TUNING.same.sure:
+            return False
+        known = [group.lookout.known_period_s for group in self._groups[:MOST_GROUPS]]
+        return all(each is None or abs(math.log(each / period.value)) < TUNING.same.period for each in known)
 
     def _group(self) -> None:
         """Looks for groups anew; one that has most of its members as before goes on."""
