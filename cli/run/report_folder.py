@@ -60,7 +60,9 @@ def has_report(folder: Path) -> bool:
 
 
 def _elsewhere(name: str) -> tuple[Path, int, list[Path]] | None:
-    roots = (Path(tempfile.gettempdir()), Path(os.path.expanduser("~")), Path("/tmp"))  # noqa: S108, PTH111
+    roots = [Path(os.path.expanduser("~")), Path("/tmp")]  # noqa: S108, PTH111
+    with contextlib.suppress(OSError):  # none takes files
+        roots.insert(0, Path(tempfile.gettempdir()))
     for root in roots:
         with contextlib.suppress(OSError):
             return _first_free(root.absolute() / name, only_new=True)  # others can write to /tmp

@@ -129,6 +129,9 @@ class Session:
         unseen = list(self._source.unseen)
         _finish(self._plan, session, lasted, returncode, archive, unseen)
         _tell_unseen(unseen)
+        if self._source.counters["processes_refused"]:
+            for problem in dict.fromkeys(each.problem for each in self._source.problems.first[:_UNSEEN_SHOWN]):
+                _say(f"refused: {problem}")
 
 
 async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:

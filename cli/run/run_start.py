@@ -24,7 +24,7 @@ from ...collectors.sources.preload.relay import RelayedSource
 from ...collectors.tracer.preload_compatibility import obstacle_to_tracing
 from ...collectors.tracer.preload_environment import mend_libraries, traced_environment
 from ...daemon.jobs.job_ids import clean_job
-from ...events import UnavailableError
+from ...events import InputError, UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of
 from ...events.descriptors import raise_limit
 from ..common.lean_imports import lean_imports
@@ -57,11 +57,16 @@ def run_traced(plan: RunPlan) -> int:
     """
     plan.detect.check_running()
     plan = replace(plan, job=clean_job(plan.job))
-    with (
-        private_folder() as folder,
-        contextlib.closing(_collector(plan, folder)) as source,
-        contextlib.ExitStack() as stack,
-    ):
+    with contextlib.ExitStack() as stack:
+        source: RelayedSource | None = None
+        try:
+            folder = stack.enter_context(private_folder())
+            source = stack.enter_context(contextlib.closing(_collector(plan, folder)))
+        except (InputError, OSError) as error:  # no descriptor, process, memory or room for us
+            _say(f"the command runs unobserved: {error}")
+        if source is None:  # by now what was opened in vain is closed
+            stack.close()
+            return _unobserved(plan)
         environment = _environment(plan, folder / GATE)
         giving_way = GivingWay()
         session = None
@@ -88,6 +93,14 @@ def run_traced(plan: RunPlan) -> int:
         if session is not None:
             session.finish((started, waiting.ended), child.returncode)
         return child.returncode
+
+
+def _unobserved(plan: RunPlan) -> int:
+    """Runs the command alone; returns its return code."""
+    with SignalPassing() as passing:
+        child = start(plan.command, dict(os.environ))
+        passing.attach(child)
+        return child.wait()
 
 
 class _Waiting(threading.Thread):

@@ -49,7 +49,7 @@ def keep_or_remove(
     """
     counters = {} if archives is None else archives.counters
     missing = any(reason.startswith("events_not_archived:") for reason in +Counter(counters))
-    if source.unread_copy is not None and (archive is None or missing):
+    if source.unread_copy is not None and (missing or (archive is None and source.counters["events"])):
         path = source.unread_copy
         say(f"the first calls are kept in {path}: iotide archive create -o FILE.iotide {path}")
     else:
