@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,23 @@ from support.serving import serving, until
 from support.waiting import wait_for
 
 RULES = Path(iotide.__file__).parent / "deploy/prometheus/rules.yml"
-CAPACITY = 4e6
+CAPACITY = 1e7
+ALONE_CALLS = 36
+"""Of the first program until the second one starts: six phases that nobody overlaps."""
 PROGRAM = """
 import os, sys, time
 stop, start = sys.argv[1], float(sys.argv[2])
 data = os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT, 0o600)
 while not os.path.exists(stop):
-    for step in range(20):
-        os.pwrite(data, bytes(65536), step * 65536)
-        time.sleep(0.02)
-    time.sleep((start - time.time()) % 1.0)
+    for step in range(6):
+        os.pwrite(data, bytes(1000000), step * 1000000)
+        time.sleep(0.1)
+    time.sleep((start - time.time()) % 1.5)
 """
-"""Writes 1.3 MB in 0.4 s of each second, so that two of them want more than there is."""
+"""Writes 6 MB in 0.6 s of each second and a half, so that two of them want twice what there is.
+
+Its pauses are so long that it does so on a busy machine, too.
+"""
 ROUTES = """
 route: {{receiver: hook, group_by: ["..."], group_wait: 0s, group_interval: 100ms, repeat_interval: 1h}}
 receivers:
@@ -50,8 +55,8 @@ scrape_configs:
 
 
 @contextlib.contextmanager
-def colliding(folder: Path, endpoint: str) -> Iterator[Path]:
-    """Runs a collector and two programs, jobs one and two; gives the file whose appearance ends them."""
+def tracing(folder: Path, endpoint: str) -> Iterator[tuple[Callable[[str], None], Path]]:
+    """Runs a collector; gives what starts a program by the name of its job, and the file whose appearance ends all."""
     socket, stop, files = folder / "tracer.sock", folder / "stop", folder / "files"
     files.mkdir()
     running: list[subprocess.Popen[bytes]] = []
@@ -61,11 +66,13 @@ def colliding(folder: Path, endpoint: str) -> Iterator[Path]:
         wait_for(socket.exists, what="the collector")
         printed = run_iotide("collect", "--socket", socket, "--print-environment", cwd=folder).stdout
         traced = dict(line.split("=", 1) for line in printed.split())
-        start = str(time.time())
-        for job in ("one", "two"):
-            words = [sys.executable, "-c", PROGRAM, str(stop), start, str(files / job)]
+        begun = str(time.time())
+
+        def start(job: str) -> None:
+            words = [sys.executable, "-c", PROGRAM, str(stop), begun, str(files / job)]
             running.append(subprocess.Popen(words, env=plain_environment(SLURM_JOB_ID=job, **traced)))
-        yield stop
+
+        yield start, stop
     finally:
         for each in running:
             each.terminate()
@@ -109,7 +116,11 @@ async def test_alertmanager_hears_of_a_collision_while_it_lasts_and_of_its_end(t
                 target = (server.http_url or "").removeprefix("http://")
                 scraping = tmp_path / "prometheus.yml"
                 scraping.write_text(SCRAPES.format(rules=RULES, alertmanager=address, target=target))
-                with colliding(tmp_path, server.ingest_endpoint) as stop:
+                jobs = server.aggregator.jobs
+                with tracing(tmp_path, server.ingest_endpoint) as (start, stop):
+                    start("one")
+                    await until(lambda: "one" in jobs and jobs["one"].totals.events > ALONE_CALLS)
+                    start("two")
                     await until(lambda: told(hook, "firing", **ours))
                     (shown, *_) = told(hook, "firing", **ours)
                     assert sorted(shown["annotations"]["victims"].split(", ")) == ["one", "two"]
