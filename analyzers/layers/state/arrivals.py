@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -131,9 +133,10 @@ class Arrivals(State):
 
     def waits(self) -> dict[tuple[int, int], Wait]:
         """Returns what is known by call and class of files."""
-        copy = Arrivals.restore(self.snapshot())
-        copy._fold(0)
-        return {divmod(site, 1 << _FILE_BITS): wait for site, wait in copy._summed.items()}
+        whole = copy(self)  # folding puts other rounds in the place of these, which are many, and changes none of them
+        whole._summed = dict(self._summed)
+        whole._fold(0)
+        return {divmod(site, 1 << _FILE_BITS): wait for site, wait in whole._summed.items()}
 
     def _series_of(self, key: int, site: int) -> int:
         """Returns the number of a call and a file, which no other has ever had."""
@@ -192,21 +195,25 @@ class Arrivals(State):
         if row is None:
             row = self._rows[key] = len(self._rows)
             if row == len(self._rounds):
-                self._rounds = np.concatenate([self._rounds, np.zeros_like(self._rounds)])
+                grown = np.zeros((2 * row, _COLUMNS), np.int64)  # of which the second half takes no memory yet
+                grown[:row] = self._rounds
+                self._rounds = grown
             self._rounds[row] = (0, 0, 0, -(2**62), 0, 2**62, 0)
         return row
 
     def _fold(self, keep: int) -> None:
         """Sums rounds up but for the youngest."""
-        keys = list(self._rows)
-        old, young = keys[: len(keys) - keep], keys[len(keys) - keep :]
-        site = np.array([self._sites[key >> _NUMBER_BITS] for key in old], np.int64)
-        rounds = self._rounds[np.array([self._rows[key] for key in old], np.int64)]
+        many = max(0, len(self._rows) - keep)
+        if not many:
+            return
+        young = list(islice(self._rows, many, None))
+        site = np.fromiter((self._sites[key >> _NUMBER_BITS] for key in islice(self._rows, many)), np.int64, many)
+        rounds = self._rounds[:many]  # keys stand in the order of their rows
         together = rounds[:, _COUNT] > 1
         synced = together & (rounds[:, _FIRST_END] >= rounds[:, _LAST])
         before = rounds[:, _COUNT] * (rounds[:, _LAST] - rounds[:, _BASE]) - rounds[:, _SUM]
         ns = np.where(synced, np.minimum(before, rounds[:, _IDLE]), 0)
-        found, group = np.unique(site, return_inverse=True)
+        found, group = distinct(site)
         waited, count = np.zeros(len(found), np.int64), np.zeros(len(found), np.int64)
         np.add.at(waited, group, ns)
         np.add.at(count, group, together)
@@ -217,7 +224,7 @@ class Arrivals(State):
             mine = slice(edges[which], edges[which + 1])
             last = dict(zip((pairs[mine] % _LOW).tolist(), times[mine].tolist(), strict=True))
             self._sum_up(each, Wait(int(waited[which]), int(count[which]), last))
-        kept = self._rounds[[self._rows[key] for key in young]]
+        kept = self._rounds[many : len(self._rows)]
         self._rows = {key: row for row, key in enumerate(young)}
         self._rounds = np.concatenate([kept, np.zeros((_FEWEST, _COLUMNS), np.int64)])
 
