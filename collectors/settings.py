@@ -45,8 +45,14 @@ class CollectorSettings(BaseModel):
     backlog_bytes: int = Field(
         64 << 20,
         ge=1 << 16,
-        description="Bytes of unacknowledged events kept in memory; above it, the oldest unsent events are dropped and "
-        "counted.",
+        description="Bytes of unacknowledged events kept in memory; above it and `spool_bytes`, the oldest unsent "
+        "events are dropped and counted.",
+    )
+    spool_bytes: int = Field(
+        0, ge=0, description="Bytes of unsent events that may wait in files once the memory is full; 0: none do."
+    )
+    spool_folder: Path | None = Field(
+        None, description="Where these files lie, without a name; by default in $TMPDIR, which may be memory, too."
     )
     heartbeat_s: float = Field(1.0, gt=0, le=60, description="Seconds between heartbeats.")
     away_after_s: float = Field(5.0, gt=0, le=600, description="Silence after which the aggregator counts as away, s.")

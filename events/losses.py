@@ -59,6 +59,7 @@ REASONS: Final[dict[str, Reason]] = {
     "events_dropped:shipper_full": Reason(
         "calls dropped as the collector's backlog was full", "raise backlog_bytes of the collector"
     ),
+    "events_dropped:spool_damaged": Reason("calls that the collector's spool could not be read for", ""),
     LOST_IN_JOURNAL: Reason(
         "streams of which calls are lost, as the aggregator's journal was damaged or could not be written", ""
     ),

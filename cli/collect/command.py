@@ -76,6 +76,14 @@ stopped, 2 bad usage or unreadable input; with --replay also where no FILE has a
 )
 @click.option("--local-fs", metavar="TYPE", multiple=True, help="A further type that is of one node. May be repeated.")
 @ends_at_option()
+@click.option(
+    "--spool-disk",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="MIB",
+    help="Room in files in $TMPDIR for events that wait for the aggregator, once 64 MiB of memory are full.",
+)
 @click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
 @click.option(
     "--until-unused", is_flag=True, help="End once a program has come to the --socket and for --grace none is there."
@@ -109,6 +117,7 @@ def command(
     shared_fs: tuple[str, ...],
     local_fs: tuple[str, ...],
     ends_at: float | None,
+    spool_disk: int,
     replay: bool,
     until_unused: bool,
     grace: float,
@@ -153,6 +162,7 @@ def command(
         ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _say),
         ends_job=known_job or "",
         endpoint=connect,
+        spool_bytes=spool_disk << 20,
         shared_filesystems=shared_fs,
         local_filesystems=local_fs,
         key=keys[0],

@@ -185,6 +185,7 @@ class Agent:
         """Closes sources and the socket; what was not acknowledged is lost."""
         for source in list(self._sources):
             self._retire(source)
+        self._shipper.close()
         self._socket.close()
         if self._own_context:
             self._context.term()

@@ -18,6 +18,7 @@ from ...events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Bye, Frame, Hea
 from ..settings import CollectorSettings
 from ..source import Changed, Chunk, Closed, Lost, Opened, SourceItem
 from .backlog import Backlog, Waiting, size_of
+from .spool_files import SpoolFiles
 from .window import SendWindow, Sent, extend, spelled
 
 FIRST_CREDIT = 64
@@ -58,7 +59,8 @@ class Shipper:
         self._wire_id: dict[str, str] = {}  # of the streams that sources have open
         self._open: OrderedDict[str, _Open] = OrderedDict()  # by wire id
         self._open_bytes = 0
-        self._backlog = Backlog(settings.backlog_bytes)
+        spool = SpoolFiles(settings.spool_bytes, settings.spool_folder) if settings.spool_bytes else None
+        self._backlog = Backlog(settings.backlog_bytes, spool)
         self._credit = FIRST_CREDIT
         self._under_way_bytes = 0
         self._under_way = 0
@@ -68,6 +70,10 @@ class Shipper:
         self._stalls = 0
         self._latest_acknowledged_s = -math.inf
         self._resends: deque[list[Frame]] = deque()
+
+    def close(self) -> None:
+        """Lets go of what waits in files."""
+        self._backlog.close()
 
     # ---- what the sources give ----
 
@@ -186,7 +192,7 @@ class Shipper:
         out.extend(self._resends)
         self._resends.clear()
         while self._under_way < self._credit and len(self._backlog):
-            self._send(self._backlog.pop(), now_s, out)
+            self._send(*self._backlog.pop(), now_s, out)
         for window in self._windows_to_end():
             if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:
                 window.bye_sent_s = now_s
@@ -239,7 +245,7 @@ class Shipper:
     def _queue(self, wire_id: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
         self._windows[wire_id].waiting += 1
         for gone in self._backlog.push(wire_id, batch, definitions, now_s, self._under_way_bytes):
-            self._lose(self._windows[gone.stream], "shipper_full", len(gone.batch), gone.batch.moved)
+            self._lose(self._windows[gone.stream], "shipper_full", gone.events, gone.moved)
             self._windows[gone.stream].waiting -= 1
             extend(self._windows[gone.stream].unsent, gone.definitions)
 
@@ -281,18 +287,21 @@ class Shipper:
             if idle and window.has_losses_to_tell and window.wire_id not in self._open:
                 self._queue(window.wire_id, empty_batch(), Definitions(), now_s)
 
-    def _send(self, waiting: Waiting, now_s: float, out: list[list[Frame]]) -> None:
+    def _send(self, waiting: Waiting, batch: EventBatch | None, now_s: float, out: list[list[Frame]]) -> None:
         window = self._windows[waiting.stream]
         window.waiting -= 1
         if window.refused:
-            self._lose(window, "rejected", len(waiting.batch), waiting.batch.moved)
+            self._lose(window, "rejected", waiting.events, waiting.moved)
             self._remove_if_refused(window)
             return
+        if batch is None:
+            self._lose(window, "spool_damaged", waiting.events, waiting.moved)
+            batch = empty_batch()
         if not self._under_way:
             self._progress_s = now_s
         if not window.introduced:
             out.extend(window.hello(self.collector, now_s))
-        for sent in window.number(waiting.batch, waiting.definitions, waiting.size, now_s):
+        for sent in window.number(batch, waiting.definitions, waiting.size, now_s):
             self._under_way += 1
             self._under_way_bytes += sent.size
             self.counters["batches_sent"] += 1

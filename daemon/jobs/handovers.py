@@ -11,7 +11,7 @@ from ...events.losses import EVENTS
 
 LOST_WITH_COLLECTOR: Final = f"{EVENTS}lost_with_collector"
 _MOST: Final = 10_000
-_AFTER_TAKING: Final = ("shipper_full", "rejected", "malformed", "closed")
+_AFTER_TAKING: Final = ("shipper_full", "spool_damaged", "rejected", "malformed", "closed")
 """Losses that the collector has told of calls that it had taken."""
 
 

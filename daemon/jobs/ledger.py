@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ...events.losses import EVENTS
 
-AFTER_TAKING = ("shipper_full", "rejected")
+AFTER_TAKING = ("shipper_full", "spool_damaged", "rejected")
 """Reasons for which a collector dropped events that it had counted."""
 _MOST_CUT_OFF = 10_000
 _MOST_NAMED = 100

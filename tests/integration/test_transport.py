@@ -281,6 +281,21 @@ async def test_collector_without_an_aggregator_ends_in_time_and_stays_within_its
     assert dropped >= 48 * 20_000
 
 
+async def test_what_memory_has_no_room_for_waits_in_files_until_the_aggregator_is_there(tmp_path: Path) -> None:
+    source, sink = Counting(), RememberingSink()
+    endpoint = f"ipc://{tmp_path}/in"
+    settings = CollectorSettings(endpoint=endpoint, backlog_bytes=1 << 16, spool_bytes=1 << 30, spool_folder=tmp_path)
+    agent = Agent([source], settings)
+    for _ in range(50):
+        source.give(20_000)
+        agent.pump()
+    async with ingesting(endpoint, sink):
+        assert await agent.drain(DEADLINE_S)
+    assert sorted(*sink.starts.values()) == list(range(50 * 20_000))
+    assert not agent.counters()["events_dropped:shipper_full"]
+    agent.close()
+
+
 async def test_many_streams_at_once_all_arrive(tmp_path: Path) -> None:
     """More than a socket holds at a time: what it did not hold would be sent again, and here never is."""
     sources = [Counting(f"s{number}") for number in range(2500)]

@@ -1,0 +1,135 @@
+"""Batches in files without a name, which vanish with the collector: bounded in bytes, freed as they are read."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import struct
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...events import Definitions, EventBatch, ProtocolError
+from ...events.wire import Frame, decode, encode_batch
+
+_log = logging.getLogger(__name__)
+_FILE_BYTES: Final = 16 << 20
+"""From which on another file is begun."""
+_MOST_FRAMES: Final = 64
+
+
+@dataclass(slots=True)
+class _File:
+    descriptor: int
+    size: int = 0
+    held: int = 0
+    """Batches that have not left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a batch lies."""
+
+    file: _File
+    at: int
+    size: int
+
+
+class SpoolFiles:
+    """Takes batches, and returns them.
+
+    Args:
+        most_bytes: of all files.
+        folder: where they lie; by default the system's for temporary files.
+
+    Attributes:
+        bytes: of all files.
+        failures: how often a batch could not be written or read.
+    """
+
+    def __init__(self, most_bytes: int, folder: Path | None = None) -> None:
+        self.bytes = 0
+        self.failures = 0
+        self._most_bytes = most_bytes
+        self._folder = folder
+        self._last: _File | None = None
+        self._files: set[int] = set()
+
+    def put(self, batch: EventBatch) -> Place | None:
+        """Writes a batch behind the others; None where there is no room for it, or the disk takes none."""
+        frames = encode_batch("", 1, batch, Definitions())
+        lengths = [len(frame) for frame in frames]
+        head = struct.pack(f"<I{len(lengths)}I", len(lengths), *lengths)
+        size = len(head) + sum(lengths)
+        if self.bytes + size > self._most_bytes:
+            return None
+        try:
+            file = self._file_for_more()
+            _write(file.descriptor, [head, *frames], file.size)
+        except OSError as error:
+            if not self.failures:
+                _log.warning("what waits for the aggregator cannot be spooled: %s", error)
+            self.failures += 1
+            return None
+        place = Place(file, file.size, size)
+        file.size += size
+        file.held += 1
+        self.bytes += size
+        return place
+
+    def read(self, place: Place) -> EventBatch | None:
+        """Returns a batch; None where it cannot be read, or is not as it was written."""
+        with contextlib.suppress(OSError, ProtocolError, struct.error, ValueError):
+            data = os.pread(place.file.descriptor, place.size, place.at)
+            (count,) = struct.unpack_from("<I", data)
+            if len(data) == place.size and count <= _MOST_FRAMES:
+                frames: list[Frame] = []
+                at = 4 + 4 * count
+                for length in struct.unpack_from(f"<{count}I", data, 4):
+                    frames.append(data[at : at + length])
+                    at += length
+                return decode(frames)[1]
+        self.failures += 1
+        return None
+
+    def leave(self, place: Place) -> None:
+        """Takes in that a batch is not needed any more; a file without any goes."""
+        file = place.file
+        file.held -= 1
+        if file.held:
+            return
+        self.bytes -= file.size
+        file.size = 0
+        if file is self._last:
+            os.ftruncate(file.descriptor, 0)
+        else:
+            self._close(file.descriptor)
+
+    def close(self) -> None:
+        """Removes all files."""
+        for descriptor in list(self._files):
+            self._close(descriptor)
+        self._last = None
+
+    def _file_for_more(self) -> _File:
+        if self._last is None or self._last.size >= _FILE_BYTES:
+            descriptor, name = tempfile.mkstemp(prefix="iotide-spool-", dir=self._folder)
+            Path(name).unlink()
+            self._files.add(descriptor)
+            self._last = _File(descriptor)
+        return self._last
+
+    def _close(self, descriptor: int) -> None:
+        self._files.discard(descriptor)
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
+
+
+def _write(descriptor: int, pieces: list[Frame], at: int) -> None:
+    for piece in pieces:
+        rest = memoryview(piece).cast("B")
+        while rest:
+            written = os.pwrite(descriptor, rest, at)
+            rest, at = rest[written:], at + written

@@ -1,0 +1,91 @@
+"""Batches that wait: in memory and in files, in order, within their bounds."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.collectors.transport.backlog import Backlog
+from iotide.collectors.transport.spool_files import SpoolFiles
+from iotide.events import Definitions, EventBatch, make_batch
+
+
+def batch_of(first: int, count: int) -> EventBatch:
+    return make_batch(count, {"start": first + np.arange(count), "offset": first * np.arange(count), "call": 1})
+
+
+@settings(deadline=None)
+@given(
+    steps=st.lists(st.integers(-3, 400), max_size=60),
+    memory=st.integers(1000, 40_000),
+    disk=st.sampled_from([0, 5_000, 50_000, 1 << 30]),
+)
+def test_all_that_waits_comes_out_in_order_or_is_said_to_have_gone(steps: list[int], memory: int, disk: int) -> None:
+    spool = SpoolFiles(disk)
+    backlog = Backlog(memory, spool)
+    given_in: list[int] = []
+    seen: list[int] = []
+    number = waiting = 0
+    for step in steps:
+        if step > 0:
+            number += 1
+            given_in.append(number)
+            gone = backlog.push("s", batch_of(1000 * number, step), Definitions([(number, "")]), 0.0, 0)
+            seen += [each.definitions.strings[0][0] for each in gone]
+            waiting += step - sum(each.events for each in gone)
+        elif len(backlog):
+            oldest, batch = backlog.pop()
+            at = oldest.definitions.strings[0][0]
+            assert batch is not None
+            assert batch.start.tolist() == list(range(1000 * at, 1000 * at + oldest.events))
+            assert batch.offset.tolist() == [1000 * at * each for each in range(oldest.events)]
+            seen.append(at)
+            waiting -= oldest.events
+        assert backlog.events == waiting
+        assert spool.bytes <= disk
+    while len(backlog):
+        seen.append(backlog.pop()[0].definitions.strings[0][0])
+    assert seen == given_in
+    assert (backlog.events, backlog.bytes, spool.bytes, spool.failures) == (0, 0, 0, 0)
+    backlog.close()
+
+
+def test_memory_is_within_its_bound_while_files_take_the_rest() -> None:
+    backlog = Backlog(10_000, SpoolFiles(1 << 30))
+    for number in range(100):
+        assert not backlog.push("s", batch_of(1000 * number, 100), Definitions(), 0.0, 0)
+    assert backlog.bytes <= 10_000
+    assert backlog.events == 10_000
+    backlog.close()
+
+
+def test_damaged_file_costs_its_batches_alone() -> None:
+    spool = SpoolFiles(1 << 30)
+    places = [spool.put(batch_of(1000 * number, 50)) for number in range(3)]
+    assert all(places)
+    damaged = places[1]
+    assert damaged is not None
+    os.pwrite(damaged.file.descriptor, bytes(20), damaged.at)
+    found = [spool.read(place) for place in places if place is not None]
+    assert [batch is None for batch in found] == [False, True, False]
+    assert spool.failures == 1
+    spool.close()
+
+
+def test_disk_that_takes_nothing_costs_what_memory_has_no_room_for(tmp_path: Path) -> None:
+    backlog = Backlog(10_000, SpoolFiles(1 << 30, tmp_path / "missing"))
+    gone = [each for number in range(20) for each in backlog.push("s", batch_of(number, 100), Definitions(), 0.0, 0)]
+    assert gone
+    assert backlog.events == 100 * (20 - len(gone))
+
+
+@pytest.mark.parametrize("size", [1, 5000])
+def test_files_have_no_name(tmp_path: Path, size: int) -> None:
+    spool = SpoolFiles(1 << 30, tmp_path)
+    assert spool.put(batch_of(0, size)) is not None
+    assert not list(tmp_path.iterdir())
+    spool.close()
