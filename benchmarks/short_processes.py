@@ -10,6 +10,9 @@ shell that starts ``/bin/true`` 2,000 times (``shell``), and one with as many su
 Its files are small, and include headers of libc only: a compiler takes 0.04 s for each, where those of real projects
 take 0.1 s and more. Start, end and what each process costs weigh more here than there.
 
+``library`` has the program of ``forks`` with the tracer's library and a listener that takes its processes in and reads
+nothing of them: no collector can make it shorter.
+
 CPU time tells the program's own (``times`` of the shell around it) from iotide's, which is the rest.
 """
 
@@ -30,7 +33,7 @@ from pathlib import Path
 from typing import Final
 
 from _figures import Figure, report
-from _tracers import bare_environment
+from _tracers import bare_environment, ours
 
 PAIRS: Final = int(os.environ.get("IOTIDE_PAIRS", "5"))
 FILES: Final = 60
@@ -46,6 +49,18 @@ for number in range(int(sys.argv[1])):
             file.write("hello\\n")
         os._exit(0)
     os.waitpid(child, 0)
+"""
+_LISTENER: Final = """
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listener.bind(sys.argv[1])
+listener.listen(4096)
+print(flush=True)
+while True:
+    peer = listener.accept()[0]
+    for descriptor in socket.recv_fds(peer, 256, 1)[1]:
+        os.close(descriptor)
+    peer.close()
 """
 _TIMED: Final = 'began=$(date +%s.%N); "$@"; status=$?; { echo $began $(date +%s.%N); times; } >"$TIMES"; exit $status'
 """Of sh: runs its arguments, and says from when to when they ran, and what CPU time they took."""
@@ -190,9 +205,44 @@ def _of_true(folder: Path) -> list[Figure]:
     ]
 
 
+def _cpu_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
+    """Returns the CPU time of a program and its children, s."""
+    child = os.posix_spawn(command[0], command, environment)
+    _, status, used = os.wait4(child, 0)
+    if status:
+        raise RuntimeError(f"{command[0]} ended with {status}")
+    return used.ru_utime + used.ru_stime
+
+
+def _of_library(folder: Path) -> list[Figure]:
+    program, gate = folder / "short_processes", folder / "listener"
+    subprocess.run(["cc", "-O2", "-o", program, Path(__file__).with_name("_short_processes.c")], check=True)
+    command, bare = [str(program), "fork", str(FORKS)], bare_environment()
+    with subprocess.Popen([sys.executable, "-c", _LISTENER, str(gate)], stdout=subprocess.PIPE) as listener:
+        try:
+            if listener.stdout is None or not listener.stdout.readline():
+                raise RuntimeError("the listener does not listen")
+            traced = {**bare, **ours(gate).environment}
+            pairs = []
+            for number in range(PAIRS):
+                order = (bare, traced) if number % 2 else (traced, bare)
+                used = {environment is traced: _cpu_of(command, environment) for environment in order}
+                pairs.append((used[False], used[True]))
+        finally:
+            listener.kill()
+    name = f"{FORKS:,} forks, the library alone"
+    added = statistics.median([with_it - without for without, with_it in pairs])
+    return [
+        Figure(f"{name}: CPU time untraced", statistics.median([each for each, _ in pairs]), "s", better="lower"),
+        Figure(f"{name}: times untraced", statistics.median([b / a for a, b in pairs]), "x", better="lower"),
+        Figure(f"{name}: CPU time added to each process", added / FORKS * 1e6, "us", better="lower"),
+    ]
+
+
 PARTS: Final[Mapping[str, Callable[[Path], list[Figure]]]] = {
     "build": _of_build,
     "forks": lambda folder: _of_programs(folder, "fork", FORKS, "forks", "<= 2 x"),
+    "library": _of_library,
     "silent": lambda folder: _of_programs(folder, "none", FORKS, "forks that end at once", "<= 2 x"),
     "silent-shell": lambda folder: _of_shell(folder, "(:)", "subshells that end at once"),
     "programs": lambda folder: _of_programs(folder, "exec", PROGRAMS, "programs", "", "/bin/true"),

@@ -19,6 +19,7 @@ static const char *const layer_names[] = {"other", "posix", "stdio", "mpiio", "h
 static const char *const class_names[] = {"data", "handle", "seek", "sync", "meta", "char", "memory"};
 
 static struct prefixes only, skip;
+TOGETHER static bool has_prefixes; /* beside what each process reads: the tables are pages of their own */
 static uint32_t layers = ~0u;
 static uint32_t classes = ~(1u << CLASS_CHAR | 1u << CLASS_MEMORY);
 uint32_t iotide_sample = 1;
@@ -69,6 +70,7 @@ void iotide_read_switches(char **environment) {
     }
     split(&only, iotide_setting(environment, "IOTIDE_ONLY"));
     split(&skip, iotide_setting(environment, "IOTIDE_SKIP"));
+    has_prefixes = only.count || skip.count;
 }
 
 bool iotide_switch(struct iotide_site *site) {
@@ -122,7 +124,7 @@ static bool is_tidy(const char *path, size_t length) {
 }
 
 bool iotide_leaves_out(const char *path, size_t length) {
-    if (!only.count && !skip.count)
+    if (!has_prefixes)
         return false;
     char *scratch = length && *path == '/' && length < IOTIDE_SCRATCH && !is_tidy(path, length) ? iotide_borrow() : NULL;
     if (scratch) {
