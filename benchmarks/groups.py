@@ -3,8 +3,8 @@
 IOTIDE_JOBS of a kind (20), IOTIDE_SEED of the first. A period is told if it is within 5 % of the true one and of the
 right members (of ranks, to a tenth: more than 32 are told apart in ranges). Online a job is asked at twenty moments, of
 which those count when each of its rhythms has shown five phases and goes on. The last kinds must not be split.
-IOTIDE_VARIED=1 takes the kinds of ``_grouped_varied.py``, whose every constant is drawn anew, and tells what groups add
-to the CPU time of a prediction and of an event, in one process beside those of the job's own signal.
+IOTIDE_VARIED=1 takes the kinds of ``_grouped_varied.py``, whose every constant is drawn anew, and tells what groups add to
+the CPU time of a prediction and of an event, beside those of the job's own signal in the same run.
 """
 
 from __future__ import annotations
@@ -213,8 +213,10 @@ def cost(kind: str, jobs: list[Grouped]) -> list[Figure]:
     event, own_event, prediction_s, own = spent / np.array([events, events, asked, asked])
     peer = "the whole job's signal, in the same run"
     return [
-        Figure(f"{kind}: groups, a prediction", 1e3 * own, "ms", "", peer, 1e3 * prediction_s, better="lower"),
-        Figure(f"{kind}: groups, an event", 1e6 * own_event, "us", "", peer, 1e6 * event, better="lower"),
+        Figure(
+            f"{kind}: groups, a prediction", float(1e3 * own), "ms", "", peer, float(1e3 * prediction_s), better="lower"
+        ),
+        Figure(f"{kind}: groups, an event", float(1e6 * own_event), "us", "", peer, float(1e6 * event), better="lower"),
     ]
 
 
