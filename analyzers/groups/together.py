@@ -44,12 +44,45 @@ def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
     phased = phased_of(shapes)
     joined = [] if not phased.any() else _joined(np.flatnonzero(phased), alike)
     made = [sorted(member for unit in group for member in units[unit]) for group in joined]
+    made = _with_parts(volumes, made)
     rest = sorted(member for unit in np.flatnonzero(~phased).tolist() for member in units[unit])
     if rest and made and (like := _like(volumes, made, rest)) is not None:
         made[like] += rest
         rest = []
     total = volumes[0].sum(axis=1)
     return sorted([*made, rest] if rest else made, key=lambda group: -float(total[group].sum()))
+
+
+def _with_parts(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) -> list[list[int]]:
+    """Joins groups to those in whose phases they do I/O, but not in every one nor in each second, third ...
+
+    Ranks that now and then have nothing to write are no group of their own.
+    """
+    kept = sorted(groups, key=lambda group: -float(volumes[0][group].sum()))
+    for part in kept[::-1]:
+        whole = next((group for group in kept if group is not part and _is_part(volumes, part, group)), None)
+        if whole is not None:
+            kept.remove(part)
+            whole += part
+    return [sorted(group) for group in kept]
+
+
+def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[int]) -> bool:
+    """Tells whether a group skips phases of another at random, and does nothing between them."""
+    for volume in volumes:
+        signals = np.array([volume[group].sum(axis=0) for group in (whole, part)])
+        shape = shape_of(signals)
+        if not shape.clear[0]:
+            continue
+        within, own = shape.within
+        share = float(within.mean())
+        inside = float(signals[1][within].sum()) / max(float(signals[1].sum()), 1e-30)
+        if inside - share < _GROUPING.inside * (1 - share):
+            return False
+        number = np.cumsum(np.diff(within.astype(np.int8), prepend=0) > 0)
+        skipped = np.diff(np.unique(number[within & own]))
+        return bool(len(skipped) > 1 and np.bincount(skipped).max() < _GROUPING.regular * len(skipped))
+    return False
 
 
 def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: list[int]) -> int | None:

@@ -158,6 +158,18 @@ def test_ranks_that_write_in_turn_have_one_rhythm() -> None:
     assert all(other.relation != "beside" for other in told.others)
 
 
+@pytest.mark.parametrize("seed", [10, 21, 27, 78])
+def test_rank_that_skips_phases_at_random_is_no_group(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    every = phases(12.0, 36, [0, 1, 2], 1)
+    some = phases(12.0, 36, [3], 1)
+    taken = np.repeat(random.random(36) < 0.5, 4)
+    told = finished([(every, stream()), (some.select(np.flatnonzero(taken)), stream())])
+    assert (told.period_s.value if told.period_s else 0) == pytest.approx(12.0, rel=0.02)
+    assert told.who is None
+    assert all(other.relation != "beside" for other in told.others)
+
+
 def test_inside_of_one_phase_is_no_rhythm_of_a_group() -> None:
     slow = phases(60.0, 20, [0, 1], 1)
     start = np.rint((305.0 + 0.25 * np.arange(24)) * SECOND).astype(np.int64)
