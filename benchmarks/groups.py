@@ -3,8 +3,8 @@
 IOTIDE_JOBS of a kind (20), IOTIDE_SEED of the first. A period is told if it is within 5 % of the true one and of the
 right members (of ranks, to a tenth: more than 32 are told apart in ranges). Online a job is asked at twenty moments, of
 which those count when each of its rhythms has shown five phases and goes on. The last kinds must not be split.
-IOTIDE_VARIED=1 takes the kinds of ``_grouped_varied.py``, whose every constant is drawn anew, and tells what groups add to
-the CPU time of a prediction and of an event, beside those of the job's own signal in the same run.
+IOTIDE_VARIED=1 takes the kinds of ``_grouped_varied.py``, whose every constant is drawn anew, and tells what groups add
+to the CPU time of a prediction and of an event, beside those of the job's own signal in the same run.
 """
 
 from __future__ import annotations
