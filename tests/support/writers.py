@@ -39,15 +39,22 @@ class Writer(Talking):
         self.process.wait(DEADLINE_S)
 
 
+def _made_at(path: Path) -> int:
+    try:
+        return path.stat().st_ctime_ns
+    except FileNotFoundError:  # a collector that begins removes the socket of the one before
+        return 0
+
+
 @contextmanager
 def collecting(folder: Path, endpoint: str) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
     """Runs a collector of the job ``j``, and waits until it listens."""
     tracer = folder / "t"
     command = [*IOTIDE, "collect", "--socket", str(tracer), "--connect", endpoint, "--job", "j"]
-    before = tracer.stat().st_ctime_ns if tracer.exists() else 0
+    before = _made_at(tracer)
     with Program(command, env=plain_environment()) as collector:
         wait_for(
-            lambda: (tracer.exists() and tracer.stat().st_ctime_ns != before) or collector.poll() is not None,
+            lambda: _made_at(tracer) not in (0, before) or collector.poll() is not None,
             what="the tracer's socket",
         )
         yield tracer, collector
