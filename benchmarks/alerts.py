@@ -17,18 +17,16 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from _figures import Figure
+from _processes import answer, started, wait_for
 
 CAPACITY = 20_000_000
 HARMLESS_S = 330
 ALONE_S = 30
 STARTS = 3
-DEADLINE_S = 300
 GROUP = Path("/sys/fs/cgroup/blkio/iotide-alerts")
 PACED = """
 import mmap, os, sys, time
@@ -64,32 +62,6 @@ while True:
     time.sleep(6 - time.time() % 6)
 """
 IOTIDE = [sys.executable, "-m", "iotide"]
-
-
-def answer(url: str) -> Any:
-    with urllib.request.urlopen(url, timeout=10) as got:
-        return json.load(got)
-
-
-def wait_for(condition: Any, what: str) -> Any:
-    until = time.monotonic() + DEADLINE_S
-    while time.monotonic() < until:
-        with contextlib.suppress(OSError):
-            if found := condition():
-                return found
-        time.sleep(0.05)
-    raise RuntimeError(f"{what} did not come within {DEADLINE_S} s")
-
-
-@contextlib.contextmanager
-def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-    running = subprocess.Popen(words, start_new_session=True, **options)
-    try:
-        yield running
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(running.pid, 15)
-        running.wait()
 
 
 @contextlib.contextmanager
