@@ -295,9 +295,12 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
         _QUALITY.trials * chance_of(max(volumes.spread, _QUALITY.resolved) / (1 - _CUTTING.small), volumes.count)
     )
     found_by = 1 - (1 - regular) * (1 - alike)
-    # what is as even as no accident needs no quiet between: pauses shorter than a bin are never empty
-    evident = math.exp(-((measured.spread / TUNING.same.irregular) ** 2)) * certain(
-        chance_of(max(measured.spread, TUNING.same.even), len(measured.intervals))
+    # what is as even as no accident needs no quiet between: pauses shorter than a bin are never empty. But bins
+    # that have a request more or less by turns, as requests and bins have unlike lengths, are as even
+    evident = (
+        (contrast > _CUTTING.small)
+        * math.exp(-((measured.spread / TUNING.same.irregular) ** 2))
+        * certain(chance_of(max(measured.spread, TUNING.same.even), len(measured.intervals)))
     )
     contrast = 1 - (1 - contrast) * (1 - evident)
     stands_out = min(max((contrast - _QUALITY.blurred) / (_QUALITY.clear - _QUALITY.blurred), 0.0), 1.0)
