@@ -29,6 +29,8 @@ _UNIX: Final = "http+unix"
 LARGEST_ANSWER: Final = 1 << 28
 _TIMEOUT_S: Final = 30.0
 _EXPECTED: Final = "http://HOST:PORT/jobs/JOB of a running aggregator (iotide serve)"
+_REFUSED: Final = (401, 403)
+_TOKEN: Final = f"a token that may see it, in the file that {TOKEN_FILE} names"
 _JOBS: Final = "/jobs/"
 _M = TypeVar("_M", bound=Model)
 
@@ -59,8 +61,9 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
         return model.model_validate_json(_get(f"{base}/{job}/{result}"))
     except urllib.error.HTTPError as error:
         with error:
-            told = f"{_reason(error)}"
-        raise InputError(address, None, told, f"{_EXPECTED}; {_known(base)}") from None
+            told = _reason(error)
+        expected = _TOKEN if error.code in _REFUSED else f"{_EXPECTED}; {_known(base)}"
+        raise InputError(address, None, told, expected) from None
     except (OSError, ValueError) as error:
         what = model.__name__.lower()
         problem = f"the answer is no {what}" if isinstance(error, ValidationError) else f"no answer ({error})"
@@ -84,10 +87,12 @@ def fetch_of_all(address: str, result: str, model: type[_M], **query: str) -> _M
     try:
         return model.model_validate_json(_get(f"{parts.scheme}://{parts.netloc}/api/v1/{asked}"))
     except (OSError, ValueError) as error:
+        told, expected = f"no answer ({error})", "http://HOST:PORT of a running aggregator (iotide serve)"
         if isinstance(error, urllib.error.HTTPError):
-            error.close()
-        expected = "http://HOST:PORT of a running aggregator (iotide serve)"
-        raise InputError(address, None, f"no answer ({error})", expected) from None
+            with error:
+                if error.code in _REFUSED:
+                    told, expected = _reason(error), _TOKEN
+        raise InputError(address, None, told, expected) from None
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -82,10 +82,13 @@ class Ingest:
             self._socket.unbind(self._bound)
 
     def listen(self) -> None:
-        """Listens again where it did; raises an OSError (zmq.ZMQError) where that does not work yet."""
+        """Listens again where it did; raises an OSError where that does not work yet."""
         self._secure()
-        with private_files():
-            self._socket.bind(self._bound)
+        try:
+            with private_files():
+                self._socket.bind(self._bound)
+        except zmq.ZMQError as error:  # which is no OSError
+            raise OSError(error.errno, error.strerror) from None
 
     async def run(self) -> None:
         """Receives until cancelled."""

@@ -70,10 +70,13 @@ class Publisher:
             self._socket.unbind(self.endpoint)
 
     def listen(self) -> None:
-        """Listens again where it did; raises an OSError (zmq.ZMQError) where that does not work yet."""
+        """Listens again where it did; raises an OSError where that does not work yet."""
         self._secure()
-        with private_files():
-            self._socket.bind(self.endpoint)
+        try:
+            with private_files():
+                self._socket.bind(self.endpoint)
+        except zmq.ZMQError as error:  # which is no OSError
+            raise OSError(error.errno, error.strerror) from None
 
     def close(self) -> None:
         """Closes the socket."""

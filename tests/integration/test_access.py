@@ -16,18 +16,29 @@ import httpx
 import pytest
 import zmq
 import zmq.asyncio
+from iotide.cli.serving import taking_ftio
+from iotide.clients.job_fetch import TOKEN_FILE, fetch, fetch_of_all
 from iotide.clients.subscriber import AsyncJobSubscriber, AsyncSubscriber
 from iotide.daemon.access.access import REFUSED
+from iotide.daemon.ingest.ingest import Ingest
+from iotide.daemon.publish.pubsub import Publisher
 from iotide.daemon.server import Server
-from iotide.events import ConfigError, StreamInfo
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import ConfigError, InputError, StreamInfo
 from iotide.events.curve import make_keys
 from iotide.events.wire import Hello, encode
+from iotide.results.contention import Contention
+from iotide.results.layers import Layers
+from iotide.results.models import JobList, Model
+from msgspec import msgpack
 from support.principals import Listed, client_keys, collector_keys
 from support.programs import need
 from support.serving import Fed, feeding, serving
+from support.sinks import RememberingSink
 from support.waiting import DEADLINE_S
 
 JOB = "/api/v1/jobs/{job}"
+FTIO_MESSAGE = {"b": [100.0], "ts": [1.0], "te": [2.0]}
 
 
 async def until(condition: Callable[[], object], what: str = "the condition") -> None:
@@ -315,6 +326,123 @@ async def test_unix_socket_is_private_unless_users_see_their_own(tmp_path: Path,
         async with httpx.AsyncClient(transport=transport, base_url="http://iotide") as http:
             assert (await http.get("/metrics")).status_code == 200  # whose daemon it is operates it
     assert not path.exists()
+
+
+async def test_address_that_is_still_taken_is_told_as_what_the_guard_tries_again() -> None:
+    """ZeroMQ's own error is no OSError: it would end the task that looks, and after ten of them the daemon."""
+    context = zmq.asyncio.Context()
+    ingest = Ingest(context, "tcp://127.0.0.1:*", RememberingSink())
+    ingest.bind()
+    publisher = Publisher(zmq.Context(context), "tcp://127.0.0.1:*", allow_remote=False)
+    for listener in (ingest, publisher):
+        with pytest.raises(OSError, match="in use"):
+            listener.listen()  # it has not left its address
+        listener.close()
+    context.term()
+
+
+async def test_revoked_key_is_cut_off_over_ipc_too(listed: Listed, tmp_path: Path) -> None:
+    kept, gone = listed.key("kept", "collect"), listed.key("gone", "collect")
+    async with serving(ingest=f"ipc://{tmp_path}/in", access=listed.settings()) as server:
+        one, other = fed("a", "kept"), fed("b", "gone")
+        async with feeding(server, one, **collector_keys(kept)), feeding(server, other, **collector_keys(gone)):
+            await until(lambda: has_events(server, "kept") and has_events(server, "gone"))
+            before = server.aggregator.jobs["kept"].totals.events
+            listed.revoke("gone")
+            await until(lambda: server.aggregator.counters[f"{REFUSED}ingest"] > 0, "the revoked one is refused")
+            one.periodic("a")
+            await until(lambda: server.aggregator.jobs["kept"].totals.events > before)
+
+
+async def test_tracers_of_ftio_are_taken_where_collectors_need_keys(listed: Listed) -> None:
+    """The collector for them is in the aggregator's process, and no file names its key."""
+    listed.key("node", "collect")
+    options = {"access": listed.settings(), "ftio_listen": "tcp://127.0.0.1:*", "ftio_job": "traced"}
+    async with serving(**options) as server:
+        settings = AggregatorSettings.model_validate({"ftio_listen": "tcp://127.0.0.1:*", "ftio_job": "traced"})
+        async with taking_ftio(server, settings) as endpoint:
+            context = zmq.asyncio.Context()
+            tracer = context.socket(zmq.PUSH)
+            tracer.connect(endpoint)
+            await tracer.send(msgpack.encode(FTIO_MESSAGE))
+            await until(lambda: "traced" in server.aggregator.jobs, "the job of the tracer")
+            tracer.close(0)
+            context.term()
+
+
+async def told(
+    url: str, model: type[Model], result: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Model:
+    """Asks as the commands do."""
+    for name in (TOKEN_FILE, "SSL_CERT_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    if "/jobs/" in url:
+        return await asyncio.to_thread(fetch, url, result, model)
+    return await asyncio.to_thread(fetch_of_all, url, result, model)
+
+
+async def test_commands_say_their_token_and_whom_they_trust(
+    listed: Listed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain, key = certificate(tmp_path)
+    node, alice = listed.key("node", "collect"), tmp_path / "token"
+    alice.write_text(listed.token("alice", "read", user="alice")["authorization"].removeprefix("Bearer ") + "\n")
+    access = listed.settings(certificate=chain, certificate_key=key, visibility="own")
+    async with (
+        serving(access=access) as server,
+        feeding(server, fed("a", "hers", user="alice"), **collector_keys(node)),
+    ):
+        await until(lambda: has_events(server, "hers"))
+        url, trust = str(server.http_url), {"SSL_CERT_FILE": str(chain)}
+        both = trust | {TOKEN_FILE: str(alice)}
+        found = await told(f"{url}/jobs/hers", Layers, "layers", both, monkeypatch)
+        assert isinstance(found, Layers)
+        assert len((await told(url, JobList, "jobs", both, monkeypatch)).jobs) == 1  # type: ignore[attr-defined]
+        for asked, model, result in ((f"{url}/jobs/hers", Layers, "layers"), (url, JobList, "jobs")):
+            with pytest.raises(InputError, match=f"who asks is not known.*{TOKEN_FILE}"):
+                await told(asked, model, result, trust, monkeypatch)
+        with pytest.raises(InputError, match=f"jobs of all users.*{TOKEN_FILE}"):
+            await told(url, Contention, "contention", both, monkeypatch)
+        with pytest.raises(InputError, match="CERTIFICATE_VERIFY_FAILED"):
+            await told(url, JobList, "jobs", {TOKEN_FILE: str(alice)}, monkeypatch)
+        with pytest.raises(ConfigError, match="No such file"):
+            await told(url, JobList, "jobs", trust | {TOKEN_FILE: str(tmp_path / "none")}, monkeypatch)
+        with pytest.raises(ConfigError, match="plain text beyond loopback"):
+            await told("http://192.0.2.1:9788", JobList, "jobs", both, monkeypatch)
+
+
+async def test_commands_ask_over_a_unix_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving(http=f"unix:{tmp_path}/http.sock") as server, feeding(server, fed("a", "job")):
+        await until(lambda: has_events(server, "job"))
+        url = str(server.http_url)
+        assert isinstance(await told(f"{url}/jobs/job", Layers, "layers", {}, monkeypatch), Layers)
+        with pytest.raises(InputError, match=r"no job 'none'.*it has job"):
+            await told(f"{url}/jobs/none", Layers, "layers", {}, monkeypatch)
+    with pytest.raises(InputError, match="no answer"):
+        await told(url, JobList, "jobs", {}, monkeypatch)
+
+
+async def test_token_is_not_carried_to_where_an_answer_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        port = writer.get_extra_info("sockname")[1]
+        writer.write(
+            f"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:{port}/else\r\ncontent-length: 0\r\n\r\n".encode()
+        )
+        await writer.drain()
+        writer.close()
+
+    (tmp_path / "token").write_text("secret")
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with pytest.raises(InputError, match="302"):
+            await told(url, JobList, "jobs", {TOKEN_FILE: str(tmp_path / "token")}, monkeypatch)
+    assert len(heard) == 1
+    assert "Bearer secret" in heard[0]
 
 
 _ASK = """

@@ -53,6 +53,17 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("name", ["security.md", "reliability.md"])
+def test_tests_that_a_page_names_exist(name: str) -> None:
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    known = {path.name for path in files} | {
+        each for path in files for each in re.findall(r"^(?:async )?def (test_\w+)", path.read_text(), re.MULTILINE)
+    }
+    named = re.findall(r"`(?:[\w/]*/)?(test_\w+(?:\.py)?)`", (ROOT / "docs" / name).read_text())
+    assert len(named) > 5
+    assert set(named) <= known
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_in_examples_exist(page: Path) -> None:
     for block in re.findall(r"^```\w*\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
