@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..events.batch_job import BatchJob
 from ..events.endpoints import ConnectingEndpoint, ListeningEndpoint
 from ..events.wire import MAX_BATCH_EVENTS
 
@@ -20,7 +21,7 @@ MOST_RING_RECORDS: Final = 1 << 22
 class CollectorSettings(BaseModel):
     """How a collector polls its sources and ships what they give."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True)
 
     endpoint: ConnectingEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint of the aggregator.")
     key: Path | None = Field(None, description="Own secret key, for an aggregator that asks for one.")
@@ -31,6 +32,7 @@ class CollectorSettings(BaseModel):
     user: str = Field(default_factory=lambda: os.environ.get("USER", ""), description="User that streams belong to.")
     ends_at_s: float = Field(0.0, ge=0, description="When the job of its streams is killed, Unix time; 0: not known.")
     ends_job: str = Field("", description="Which job that is; by default each that it has streams of.")
+    batch: BatchJob | None = Field(None, description="What the batch system says of that job.")
     poll_interval_s: float = Field(0.01, gt=0, le=10, description="Seconds between polls while there is news.")
     idle_interval_s: float = Field(
         0.05,
@@ -68,7 +70,7 @@ class CollectorSettings(BaseModel):
 class SpoolSettings(BaseModel):
     """What may wait between the process that empties the rings of traced programs and the one that analyses them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     memory_bytes: int = Field(256 << 20, ge=8 << 20, description="Bytes of calls that wait in memory.")
     disk_bytes: int = Field(4 << 30, ge=0, description="Bytes of calls that wait in files, when memory is full.")

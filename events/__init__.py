@@ -1,6 +1,7 @@
 """The vocabulary that every part speaks: events, batches, definitions, the wire, and the public results."""
 
 from .batch import EventBatch, concatenate, empty_batch, is_constant, make_batch
+from .batch_job import BatchJob
 from .definitions import Definitions, DefinitionTable, FileInfo, HandleInfo, Interner
 from .errors import ConfigError, InputError, IotideError, ProtocolError, UnavailableError
 from .schema import COLUMNS, FileType, Flag, Kind, Layer, Mode, file_type_of
@@ -8,6 +9,7 @@ from .stream import StreamInfo
 
 __all__ = [
     "COLUMNS",
+    "BatchJob",
     "ConfigError",
     "DefinitionTable",
     "Definitions",

@@ -18,6 +18,7 @@ DETAILS: Final = "details_dropped:"
 LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
 LOST_IN_JOURNAL: Final = "streams_lost_in_journal"
+STATE_LOST: Final = "streams_lost_with_state"
 UNHEARD: Final = "processes_unheard"
 UNHEARD_RANKS: Final = "ranks_unheard"
 MOST_REASONS: Final = 64
@@ -47,7 +48,8 @@ class Reason(NamedTuple):
 REASONS: Final[dict[str, Reason]] = {
     "events_dropped:ring_full": Reason("calls dropped as a thread's ring was full", "raise --ring-records"),
     "events_dropped:spool_full": Reason(
-        "calls dropped as those before them filled memory and files", "raise --spool-disk or --spool-memory"
+        "calls dropped as those before them filled memory and files",
+        "raise --spool-disk or --spool-memory, or make room in $TMPDIR",
     ),
     "events_dropped:left_unread": Reason("calls left unread, by the user's wish", ""),
     "events_dropped:no_slot": Reason("calls dropped as their thread found no ring", ""),
@@ -62,6 +64,9 @@ REASONS: Final[dict[str, Reason]] = {
     "events_dropped:spool_damaged": Reason("calls that the collector's spool could not be read for", ""),
     LOST_IN_JOURNAL: Reason(
         "streams of which calls are lost, as the aggregator's journal was damaged or could not be written", ""
+    ),
+    STATE_LOST: Reason(
+        "times that what the aggregator knew of the job could not be read: what came before is missing", ""
     ),
     "events_dropped:rejected": Reason("calls that the aggregator refused", ""),
     "events_dropped:clock_skew": Reason(
@@ -108,7 +113,10 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     "processes_refused": Reason("processes refused by the collector", ""),
     "processes_failed": Reason("processes that the collector could not follow to their end", ""),
-    UNHEARD_RANKS: Reason("ranks never heard of: on nodes without a collector, or not traced", ""),
+    UNHEARD_RANKS: Reason(
+        "ranks never heard of: on nodes without a collector, or not traced",
+        "`iotide run` sees its own node alone; with Slurm `sbatch --comment=iotide` sees all",
+    ),
     UNHEARD: Reason("processes that could not reach the collector, and are not seen", ""),
 }
 """Every loss of ours; collectors of other versions may name further ones."""

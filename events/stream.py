@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from .batch_job import BatchJob
 from .schema import UNKNOWN_RANK
 
 
@@ -33,9 +34,17 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     events then start near 0)."""
     ends_at_s: float = 0.0
     """When the job is killed at the latest, Unix time; 0 where that is not known."""
+    batch: BatchJob | None = None
+    """What the batch system says of the job; None where it says nothing."""
 
     def ending_at(self, at_s: float, job: str = "") -> StreamInfo:
         """Returns the same with the end of its job, Unix time: if it is of that job; "" for any. 0 is no end."""
         if not at_s or self.ends_at_s or job not in ("", self.job):
             return self
         return msgspec.structs.replace(self, ends_at_s=at_s)
+
+    def of_batch(self, batch: BatchJob | None, job: str = "") -> StreamInfo:
+        """Returns the same with what the batch system says of a job: if it is of that job; "" for any."""
+        if batch is None or self.batch is not None or job not in ("", self.job):
+            return self
+        return msgspec.structs.replace(self, batch=batch)

@@ -15,6 +15,11 @@ static int64_t kernel_now(void) {
 #if IOTIDE_HAS_TICKS
 
 #define SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+#ifdef __x86_64__
+#define STEADY "tsc\n"
+#else
+#define STEADY "arch_sys_counter\n"
+#endif
 #define BASELINE_NS INT64_C(10000000)  /* between the two readings that tell how long a tick is */
 #define OLDEST_NS INT64_C(1000000000)  /* a tick's length from before that is forgotten: machines are moved */
 #define TRUSTED_NS INT64_C(100000)     /* so that a clock that is being slewed is followed */
@@ -24,11 +29,12 @@ static int64_t kernel_now(void) {
 static bool counts_ticks; /* the kernel does, too: so they are steady, and the same on all cores */
 
 void iotide_choose_clock(void) {
-    char name[8] = "";
+    char name[sizeof STEADY] = "";
     int fd = (int)iotide_syscall(SYS_openat, AT_FDCWD, SOURCE, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    counts_ticks = iotide_syscall(SYS_read, fd, name, sizeof name) == 4 && memcmp(name, "tsc\n", 4) == 0;
+    counts_ticks = iotide_syscall(SYS_read, fd, name, sizeof name) == sizeof STEADY - 1 &&
+                   memcmp(name, STEADY, sizeof STEADY - 1) == 0;
     iotide_syscall(SYS_close, fd);
 }
 

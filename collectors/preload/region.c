@@ -16,6 +16,7 @@
 #include <sys/un.h>
 
 #define DEFAULT_LINES (1u << 16)
+#define LENGTH_OF_NO_STEP 10 /* 4294967291 and the like */
 
 static struct sockaddr_un collector;
 uint32_t iotide_ring_lines = DEFAULT_LINES;
@@ -23,6 +24,7 @@ uint32_t iotide_ring_lines = DEFAULT_LINES;
 /* Of the program's start; what it does to its environment or its arguments later says nothing about the job. */
 static char job[IOTIDE_JOB_BYTES];
 static char command[IOTIDE_COMMAND_BYTES];
+static char step[IOTIDE_STEP_BYTES];
 static _Atomic int32_t rank = -1;
 static _Atomic int32_t ranks;
 
@@ -53,10 +55,10 @@ static void copy_command(int count, char **arguments) {
 
 bool iotide_read_environment(int count, char **arguments, char **environment) {
     static const char *const job_names[] = {"IOTIDE_JOB", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID", NULL};
-    static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
-                                             "SLURM_PROCID", NULL};
-    static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS",
-                                             NULL};
+    static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", NULL};
+    static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", NULL};
+    static const char *const task_names[] = {"SLURM_PROCID", NULL};
+    static const char *const tasks_names[] = {"SLURM_NTASKS", NULL};
     const char *path = iotide_setting(environment, "IOTIDE_SOCKET");
     if (getauxval(AT_SECURE) || !path || !*path || strlen(path) >= sizeof collector.sun_path)
         return false;
@@ -71,9 +73,15 @@ bool iotide_read_environment(int count, char **arguments, char **environment) {
     const char *name = first_of(environment, job_names);
     if (name)
         strncpy(job, name, sizeof job - 1);
+    static const char *const step_names[] = {"SLURM_STEP_ID", "SLURM_STEPID", NULL};
+    name = first_of(environment, step_names);
+    if (name)
+        strncpy(step, name, sizeof step - 1);
     copy_command(count, arguments);
-    atomic_store(&rank, number_of(environment, rank_names, -1));
-    atomic_store(&ranks, number_of(environment, size_names, 0));
+    /* A batch or interactive script has the variables of a task, too, and is none; its steps have these large numbers. */
+    bool is_task = *step && strlen(step) < LENGTH_OF_NO_STEP;
+    atomic_store(&rank, number_of(environment, rank_names, is_task ? number_of(environment, task_names, -1) : -1));
+    atomic_store(&ranks, number_of(environment, size_names, is_task ? number_of(environment, tasks_names, 0) : 0));
     return true;
 }
 
@@ -145,6 +153,7 @@ static void describe(struct iotide_header *region, uint32_t extent, uint64_t tok
     atomic_store(&region->wakes, COLLECTOR_AWAKE);
     memcpy(region->job, job, sizeof job);
     memcpy(region->command, command, sizeof command);
+    memcpy(region->step, step, sizeof step);
     region->magic = IOTIDE_MAGIC;
 }
 

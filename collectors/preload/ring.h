@@ -14,6 +14,7 @@
 #define IOTIDE_HEADER_BYTES 4096
 #define IOTIDE_JOB_BYTES 128
 #define IOTIDE_COMMAND_BYTES 512
+#define IOTIDE_STEP_BYTES 32
 
 enum iotide_layer { LAYER_OTHER, LAYER_POSIX, LAYER_STDIO, LAYER_MPIIO, LAYER_HDF5, LAYER_NETCDF, LAYER_PNETCDF };
 enum iotide_kind {
@@ -160,6 +161,7 @@ struct iotide_header {
     uint64_t taken_before; /* records that its collector had copied out */
     _Atomic uint64_t children_unheard; /* forked children that could not reach the collector */
     _Atomic uint64_t bounds_met[IOTIDE_BOUNDS]; /* by enum iotide_bound: how often there was no room */
+    char step[IOTIDE_STEP_BYTES];               /* of the job, as the batch system counts them; empty: not known */
 };
 _Static_assert(sizeof(struct iotide_header) <= IOTIDE_HEADER_BYTES, "the header has its page");
 

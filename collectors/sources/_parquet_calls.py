@@ -166,6 +166,8 @@ def _codes(column: Any) -> Codes:
     encoded = column if pa.types.is_dictionary(column.type) else column.cast(pa.string()).dictionary_encode()
     texts = ["" if text is None else str(text) for text in encoded.dictionary.to_pylist()]
     places = np.asarray(encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False), np.int64)
+    if len(places) and not 0 <= places.min() <= places.max() <= len(texts):  # the library does not look
+        raise ValueError("texts that are not in their table")
     return places, [*texts, ""]
 
 

@@ -45,6 +45,9 @@ class Agent:
         waits: sources are polled only while there is room for what they give, so that nothing of them is dropped.
         keys: of CURVE; by default those in the files that the settings name.
 
+    Attributes:
+        unread: sources that had not ended when draining had read for long enough.
+
     Raises:
         ConfigError: the keys cannot be read.
     """
@@ -59,6 +62,7 @@ class Agent:
         keys: ClientKeys | None = None,
     ) -> None:
         self.problems = Problems()
+        self.unread = 0
         self._waits = waits
         self._settings = settings
         self._own_context = context is None
@@ -150,10 +154,15 @@ class Agent:
         for source in self._sources:
             if isinstance(source, Patient):
                 source.hurry()
-        while time.monotonic() < start + _READ_FOR * deadline_s:
-            if not self.pump():
+        had_news = start
+        while (now := time.monotonic()) < start + _READ_FOR * deadline_s:
+            busy = self.pump()
+            had_news = now if busy else had_news
+            is_held_up = self._waits and not self._shipper.has_room
+            if not busy and (not is_held_up or now > had_news + deadline_s):
                 break
-            await asyncio.sleep(0)
+            await asyncio.sleep(0 if busy else 0.001)
+        self.unread = len(self._sources)
         for source in list(self._sources):
             self._retire(source)
         self._shipper.flush(time.monotonic())

@@ -86,14 +86,14 @@ class Shipper:
                 # Sources name streams as they like, twice too; the number keeps ids apart that the bound cuts.
                 wire_id = f"{self._prefix}.{self._opened}:{spelled(item.stream)}"[:MAX_STREAM_ID]
                 self._wire_id[item.stream] = wire_id
-                self._windows[wire_id] = SendWindow(wire_id, self._ending(item.info))
+                self._windows[wire_id] = SendWindow(wire_id, self._of_job(item.info))
             elif isinstance(item, Closed):
                 self._close(item.stream, now_s, item.losses)
             elif isinstance(item, Lost) and not item.stream:
                 self._lose_of_job(item.job, item.losses)
             elif (wire_id := self._wire_id.get(item.stream, "")) in self._windows:
                 if isinstance(item, Changed):
-                    self._change(wire_id, self._ending(item.info), now_s)
+                    self._change(wire_id, self._of_job(item.info), now_s)
                 elif isinstance(item, Lost):
                     self._windows[wire_id].lose(item.losses)
                 else:
@@ -101,8 +101,9 @@ class Shipper:
             elif isinstance(item, Chunk):
                 self.counters["events_dropped:no_stream"] += len(item.batch)
 
-    def _ending(self, info: StreamInfo) -> StreamInfo:
-        return info.ending_at(self._settings.ends_at_s, self._settings.ends_job)
+    def _of_job(self, info: StreamInfo) -> StreamInfo:
+        told = info.ending_at(self._settings.ends_at_s, self._settings.ends_job)
+        return told.of_batch(self._settings.batch, self._settings.ends_job)
 
     def tick(self, now_s: float) -> None:
         """Ends the merging of what has waited long enough; called also while nothing can be sent."""

@@ -213,3 +213,18 @@ def test_trace_that_node_writes(tmp_path: Path) -> None:
     assert [row["bytes"] for row in writes] == [4096] * 5
     assert {"open", "write", "fsync", "close"} <= {row["call"] for row in stream.rows()}
     assert stream.info.clock_offset_ns is None
+
+
+@pytest.mark.parametrize("said", [-1, 2**63 - 1])
+def test_bytes_that_no_call_can_move_cost_their_call_alone(said: int) -> None:
+    """Of our own export, too: the aggregator would refuse all that is sent with it."""
+    out = io.StringIO()
+    write_chrome(archived(1, calls=3), out)
+    document = json.loads(out.getvalue())
+    first = next(each for each in document["traceEvents"] if each["ph"] == "X")
+    first["args"]["bytes"] = said
+    streams, about = parse(ChromeParser, json.dumps(document).encode())
+    moved = [each for stream in streams.values() for each in stream.events.bytes.tolist()]
+    assert len(moved) == 5
+    assert 0 <= min(moved) <= max(moved) <= 2**62
+    assert about.problems.total == 1

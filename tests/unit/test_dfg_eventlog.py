@@ -222,6 +222,18 @@ def test_rows_of_cases_may_be_mixed_and_keep_their_order(tmp_path: Path) -> None
     assert [stream.events.start.tolist() for stream in streams.values()] == [case.start.tolist() for case in cases]
 
 
+def test_column_that_stands_twice_costs_lines_with_other_fields() -> None:
+    data = b"case:concept:name,call,start,dur,size,call\na,x,1,1,5,read\na,x,1,1,5\nb,x,1,1,5,read\n"
+    streams, about = parse(CsvParser, data, "a.csv")
+    assert [row["call"] for stream in streams.values() for row in stream.rows()] == ["read", "read"]
+    assert about.problems.total == 1
+
+
+def test_header_that_is_no_csv_is_a_malformed_line() -> None:
+    _, about = parse(CsvParser, b"case:concept:name,\rcall,start,dur\na,b,1,1\n", "a.csv")
+    assert about.problems.total == 2
+
+
 def test_csv_without_the_columns_that_count_is_refused_line_by_line() -> None:
     streams, about = parse(CsvParser, b"case:concept:name,concept:name\na,b\n", "a.csv")
     assert not streams

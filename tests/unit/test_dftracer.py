@@ -183,3 +183,9 @@ def test_format_is_told_from_chrome_traces() -> None:
     assert sniff(gzip.decompress((DATA / "dftracer-sums.pfw.gz").read_bytes())[:4000], "trace") == "dftracer"
     assert not is_dftracer(b'[{"name":"f","cat":"c","pid":1,"tid":1,"ts":1,"dur":1,"ph":"X"}]')
     assert not is_dftracer(b'[{"name":"f","ph":"X","ts":1,"dur":2,"pid":1,"tid":1}]')
+
+
+def test_fraction_of_a_stamp_costs_others_no_digit() -> None:
+    found = rows(line(ts=1_795_273_220_865_017), line(ts=1_795_273_220_865_018.5))
+    assert found[0]["start"] == 1_795_273_220_865_017_000
+    assert abs(found[1]["start"] - 1_795_273_220_865_018_500) < 1000

@@ -243,3 +243,11 @@ def test_every_line_is_an_event_or_a_problem_and_columns_are_in_bounds(
         for name in ("start", "duration", "bytes"):
             assert getattr(stream.events, name).min() >= 0
         assert stream.events.end.min() >= 0
+
+
+def test_an_object_over_several_lines_is_none_wherever_the_input_is_split() -> None:
+    data = GOOD + GOOD.replace(b',"', b',\n"', 1) + b"\n" + GOOD
+    for pieces in ([data], cut(data, range(len(data)))):
+        streams, about = parse(JsonLinesParser, pieces)
+        assert len(one(streams).rows()) == 2
+        assert about.counters["lines_malformed"] == about.problems.total == 2

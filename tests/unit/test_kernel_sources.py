@@ -392,3 +392,15 @@ def test_events_that_the_tracer_lost_are_told(parser: Any, line: str, lost: int)
     _, about = parse(parser, f"{line}\n".encode())
     assert about.omissions.counts["events that the tracer lost"] == lost
     assert about.counters["lines_ignored:heading"] == 1
+
+
+@pytest.mark.parametrize("stamp", ["5412670961.000000001", "2262-01-01 00:00:00.000000001", "9999-01-01 00:00:00.0"])
+def test_stamp_later_than_any_call_is_a_malformed_line_that_costs_itself(stamp: str) -> None:
+    lines = [lttng(at, 0, "sched_switch", switch("a", 1, 1, "b", 2)) for at in (1, 2, 3)]
+    lines[1] = lines[1].replace(lines[1][1 : lines[1].index("]")], stamp, 1)
+    if "-" in stamp:
+        lines = [line.replace("1412670961.", "2020-01-01 00:00:00.", 1) for line in lines]
+    streams, about = parse(LttngParser, "".join(lines).encode())
+    assert [row["call"] for row in one(streams).rows()].count("sched_switch") == 2
+    assert max(one(streams).events.start.tolist()) < 2**62
+    assert about.counters["lines_malformed"] == 1

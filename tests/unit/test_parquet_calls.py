@@ -121,3 +121,10 @@ def test_followed_table_is_read_when_it_has_ended(tmp_path: Path) -> None:
     path = table(tmp_path / "a", call=["read"], start=[BEGIN], duration=[1])
     stream = one(parse(parse_parquet, path.read_bytes())[0])
     assert np.array_equal(stream.events.start, [BEGIN])
+
+
+def test_texts_that_are_not_in_their_table_are_refused() -> None:
+    """Of a damaged file the library gives any number of a text."""
+    damaged = pa.DictionaryArray.from_arrays(pa.array([0, 7], pa.int32()), pa.array(["read"]), safe=False)
+    with pytest.raises(ValueError, match="not in their table"):
+        _parquet_calls._codes(damaged)

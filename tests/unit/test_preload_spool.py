@@ -25,6 +25,7 @@ from iotide.collectors.sources.preload.spool.spool import DONE, SpoolWriter
 from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
 from iotide.events.descriptors import raise_limit
 from support.regions import MadeRegion
+from support.rooms import small_room
 from support.waiting import wait_for
 
 MIB = 1 << 20
@@ -248,6 +249,21 @@ def test_file_system_without_room_is_left_alone_and_nothing_is_lost(tmp_path: Pa
         writer.exchange()
         reader.read(read, 64 * MIB)
         assert [tid for _, _, tid, _ in read.said] == list(range(20))
+
+
+def test_full_file_system_does_not_make_memory_grow_past_its_bound(tmp_path: Path) -> None:
+    with small_room(tmp_path / "small", 2 * MIB) as room:
+        bounds = SpoolSettings(memory_bytes=8 * MIB, disk_bytes=1024 * MIB, folder=room)
+        with spool(bounds) as (writer, reader):
+            some, written = lines(8192), 0
+            while writer.room >= len(some) and written < 64 * MIB:
+                writer.lines(1, 1, some)
+                written += some.nbytes
+            assert 4 * MIB < written <= 8 * MIB
+            writer.exchange()
+            while reader.read(Written(), 64 * MIB):
+                writer.exchange()
+            assert writer.room > len(some)
 
 
 def test_reader_of_a_writer_that_is_gone_gets_all_that_was_told_and_hears_of_it() -> None:

@@ -90,7 +90,8 @@ class Process:
             columns |= _moved(columns, kind)
         for name, column in columns.items():
             limits = np.iinfo(COLUMNS[name][0])
-            bad |= (column < limits.min) | (column > limits.max)
+            lowest, highest = (0, _LATEST_NS) if name == "bytes" else (limits.min, limits.max)
+            bad |= (column < lowest) | (column > highest)
         columns = {name: np.where(bad, 0, column) for name, column in columns.items()}
         columns["start"], columns["duration"] = np.where(bad, 0, start + zero_ns), np.where(bad, 0, duration)
         columns["call"], columns["layer"], columns["kind"] = call, layer, kind

@@ -55,7 +55,7 @@ def main() -> None:
         for part in _parts(library, log):
             try:
                 part(out)
-            except (ValueError, KeyError, TypeError, MemoryError, RuntimeError) as error:
+            except (ValueError, LookupError, TypeError, MemoryError, RuntimeError) as error:
                 problems.append(str(error) or type(error).__name__)
         out.flush()
     except BrokenPipeError:  # nobody wants the rest

@@ -156,7 +156,12 @@ def nanoseconds(values: list[int | float], unit_ns: int) -> npt.NDArray[np.int64
     highest = LATEST_NS // unit_ns
     good = (made >= 0) & (made <= highest)
     safe = np.where(good, made, 0)
-    exact = safe.astype(np.int64) * unit_ns if made.dtype.kind in "iu" else np.rint(safe * unit_ns).astype(np.int64)
+    if made.dtype.kind in "iu":
+        exact = safe.astype(np.int64) * unit_ns
+    else:  # a fraction among whole numbers does not cost these their last digits
+        exact = np.rint(safe * unit_ns).astype(np.int64)
+        whole = [at for at, value in enumerate(values) if type(value) is int and good[at]]
+        exact[whole] = [int(values[at]) * unit_ns for at in whole]
     return np.where(good, exact, -1)
 
 

@@ -34,6 +34,7 @@ class CsvParser:
         self._streams = CaseStreams(about, "csv")
         self._table = TableCases(self._streams)
         self._columns: dict[str, int] | None = None
+        self._width = 0
 
     def feed(self, data: bytes) -> list[SourceItem]:
         """Takes the next bytes, split anywhere, and returns the events whose lines are complete."""
@@ -60,21 +61,25 @@ class CsvParser:
     def _header(self, line: str, number: int) -> None:
         if not line.strip():
             return
-        names = next(csv.reader([line.strip("\r\ufeff ")]), [])
+        try:
+            names = next(csv.reader([line.strip("\r\ufeff ")]), [])
+        except csv.Error:
+            names = [line]
         if set(names) >= NEEDED:
             self._columns = {name: at for at, name in enumerate(names)}
+            self._width = len(names)  # a name may stand twice
         else:
             self._about.malformed(number, f"columns {', '.join(names)[:100]}", EXPECTED)
 
     def _events(self, lines: list[str], first: int, columns: dict[str, int]) -> list[SourceItem]:
-        made = _together(lines, columns)
+        made = _together(lines, columns, self._width)
         if made is not None:
             return self._table.take(made, first)
         items: list[SourceItem] = []
         good: list[str] = []
         begin = first
         for number, line in enumerate(lines, first):
-            if _together([line], columns) is not None:
+            if _together([line], columns, self._width) is not None:
                 good.append(line)
                 continue
             if line.strip():
@@ -84,18 +89,18 @@ class CsvParser:
         return items + self._take(good, begin, columns)
 
     def _take(self, lines: list[str], first: int, columns: dict[str, int]) -> list[SourceItem]:
-        made = _together(lines, columns) if lines else None
+        made = _together(lines, columns, self._width) if lines else None
         return [] if made is None else self._table.take(made, first)
 
 
-def _together(lines: list[str], columns: dict[str, int]) -> dict[str, Any] | None:
+def _together(lines: list[str], columns: dict[str, int], width: int) -> dict[str, Any] | None:
     """Returns the columns of some lines, None where one of these has other fields than it should."""
     try:
         rows = list(csv.reader(lines, strict=True))
         if len(rows) != len(lines):
             return None
         fields = list(zip(*rows, strict=True))
-        if len(fields) != len(columns):
+        if len(fields) != width:
             return None
         made: dict[str, Any] = {}
         for name in _NUMBERS:

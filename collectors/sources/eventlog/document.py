@@ -61,7 +61,7 @@ class DocumentParser:
             try:
                 for more in self._reader(document, self._about, self._streams):
                     items += more
-            except (OSError, ValueError, RuntimeError, KeyError, TypeError, MemoryError, OverflowError) as error:
+            except (OSError, ValueError, RuntimeError, LookupError, TypeError, MemoryError, OverflowError) as error:
                 text = " ".join(str(error).split())[:200]
                 self._about.malformed(None, f"the document cannot be read ({text})", self._expected)
         return items + self._streams.close()

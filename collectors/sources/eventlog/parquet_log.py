@@ -50,7 +50,7 @@ def _read_file(path: Path, about: Input) -> Iterator[list[SourceItem]]:
     try:
         with unpacked(path, about) as file:
             yield from _read(file, about, streams)
-    except (ValueError, RuntimeError, KeyError, TypeError, MemoryError, OverflowError, OSError) as error:
+    except (ValueError, RuntimeError, LookupError, TypeError, MemoryError, OverflowError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         text = " ".join(str(error).split())[:200]

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Final
 
 import msgspec
+import numpy as np
 
 LATEST_S: Final = 4_600_000_000
 LATEST_NS: Final = LATEST_S * 10**9  # start + duration then fits int64
@@ -54,6 +55,7 @@ FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
 
 MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _MAX_IGNORED = 32
+_NEWLINE: Final = ord("\n")
 
 # One comprehension a key, written out: the interpreter specialises each to its attribute.
 COLUMN_OF: Final[dict[str, Callable[[list[Any]], list[Any]]]] = {
@@ -104,10 +106,11 @@ class LineDecoder:
         """Unknown keys met so far; None once there were too many and unknown keys are let through."""
 
     def decode(self, text: bytes) -> list[Any] | None:
-        """Decodes whole lines, or returns None when one of them is malformed."""
+        """Decodes whole lines, or returns None when one of them is malformed, or is not one object."""
         while True:
             try:
-                return _decoder(self.keys, self._ignored).decode_lines(text)
+                found = _decoder(self.keys, self._ignored).decode_lines(text)
+                return found if _holds_a_line_each(text, len(found)) else None
             except MALFORMED:
                 if not self._learn(text):
                     return None
@@ -145,6 +148,12 @@ class LineDecoder:
         if len(self._ignored) > _MAX_IGNORED or not all(map(_may_be_renamed, self._ignored)):
             self._ignored = None
             self.keys = frozenset(FIELDS)  # a new key is no longer noticed
+
+
+def _holds_a_line_each(text: bytes, count: int) -> bool:
+    """Tells whether so many objects have a line each: the decoder also takes one over several lines."""
+    ends = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
+    return count == ends or count == sum(bool(line) and not line.isspace() for line in text.split(b"\n"))
 
 
 def _may_be_renamed(key: str) -> bool:

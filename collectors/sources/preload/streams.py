@@ -84,7 +84,7 @@ class Streams:
 
     def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Opens a stream."""
-        facts = np.frombuffer(header, HEADER, 1)[0]
+        facts = _facts_of(header)
         before = 0 if follows else int(facts["before_token"])  # else the collector is the same
         forgive = _GONE_BEFORE if follows else frozenset()
         end, follow = f"{token:016x}", f"{before:016x}" if before else ""
@@ -94,7 +94,7 @@ class Streams:
 
     def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
         """Opens a stream of what other collectors have not taken; it follows theirs."""
-        facts = np.frombuffer(header, HEADER, 1)[0]
+        facts = _facts_of(header)
         end = f"{token:016x}"
         before = f"{end}+{had - 1}" if had > 1 else end
         self._open(token, pid, facts, f"{end}+{had}", before, taken, frozenset(), None)
@@ -117,6 +117,7 @@ class Streams:
             host=self._origin.host,
             user=self._origin.user,
             command=_text(facts["command"]).strip(),
+            step=_text(facts["step"]),
             rank=max(int(facts["rank"]), -1),
             ranks=max(int(facts["ranks"]), 0),
             pid=pid,
@@ -278,6 +279,11 @@ class Streams:
         self._give_up(token)
         process.close()
         self._items.append(Closed(process.stream, +process.losses))
+
+
+def _facts_of(header: bytes) -> Any:
+    """Returns the fields; those that the header of an older iotide does not have are 0."""
+    return np.frombuffer(header.ljust(HEADER.itemsize, b"\0"), HEADER, 1)[0]
 
 
 def _text(field: bytes) -> str:

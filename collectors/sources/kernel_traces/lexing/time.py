@@ -13,6 +13,7 @@ from .numbers import Ints, Numbers
 _NS: Final = 10**9
 _DAY: Final = 86_400 * _NS
 _EARLIEST_EPOCH_NS: Final = 10**8 * _NS
+_LATEST_NS: Final = 4_600_000_000 * _NS
 _MOST_DATES: Final = 65_536
 
 
@@ -44,6 +45,10 @@ class Clock:
         """
         if not len(lines):
             return np.zeros(0, np.int64)
+        times = self._read(data, lines)
+        return np.where(times > _LATEST_NS, -1, times)
+
+    def _read(self, data: bytes, lines: Lines) -> Ints:
         times: Ints = lines["stamp"].astype(np.int64)
         if lines["date"].any():
             self.offset_ns = 0
@@ -73,7 +78,7 @@ class Clock:
             midnight = round(time.mktime(time.strptime(text.decode(), "%Y-%m-%d"))) * _NS
         except (ValueError, OverflowError):
             return 0
-        if len(self._midnights) > _MOST_DATES:
+        if len(self._midnights) > _MOST_DATES or midnight > _LATEST_NS:
             return 0
         self._midnights.append(midnight)
         return len(self._midnights) - 1

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy.typing as npt
 
 from .....events import ProtocolError
+from .fences import STRONG, fence
 from .ring_layout import ENTRY, ENTRY_PAD
 
 _BYTES_A_LOOK: Final = 4 << 20
@@ -78,8 +79,12 @@ class DefinitionLog:
         if end < 0:
             self._broken = True
             raise ProtocolError("a definition breaks the layout")
+        if end and not STRONG:  # what belongs to a size that was seen is read after it
+            fence()
+            taken = bytes(self._memory[begin : begin + end])
         note(taken[:end])
         self._memory[begin : begin + end] = bytes(end)
+        fence()  # the room is empty before it is given back
         self._tail += end
         self._shown_tail[0] = self._tail
         return taken[:end]

@@ -27,7 +27,7 @@ HEADER: Final = np.dtype(
         ("job", "S128"), ("command", "S512"),
         ("lost_before_bytes", "<u8"), ("dropped_no_slot_bytes", "<u8"), ("dropped_reentrant_bytes", "<u8"),
         ("before_token", "<u8"), ("taken_before", "<u8"), ("children_unheard", "<u8"),
-        ("bounds_met", "<u8", (16,)),
+        ("bounds_met", "<u8", (16,)), ("step", "S32"),
     ]
 )  # fmt: skip
 BOUNDS: Final = (

@@ -1,6 +1,6 @@
 """The collector's view of a traced process's shared memory.
 
-The producer publishes a ring's head with a release store after the lines, and we read heads before lines.
+The producer publishes a ring's head with a release store after the lines, and we read heads before lines, with a fence.
 Everything read from the region may have been written by a hostile process: each number is checked before use.
 """
 
@@ -19,6 +19,7 @@ import numpy as np
 from .....events import ProtocolError
 from .....events.losses import DETAILS
 from ..records.definition_log import DefinitionLog
+from ..records.fences import fence
 from ..records.lines import Lines, marks
 from ..records.ring_layout import (
     BOUNDS,
@@ -139,6 +140,7 @@ class Region:
         rings with news; begins after the ring that it came to last, so that none is starved.
         """
         heads = self._heads.copy()
+        fence()  # lines are read after the head that says that they are there
         news = (heads != self._tails).nonzero()[0].tolist()
         first = bisect_left(news, self._next)
         for slot in news[first:] + news[:first]:
@@ -156,6 +158,7 @@ class Region:
                 if len(taken):
                     yield tid, taken
                 most -= end - int(self._tails[slot])
+                fence()  # the copies of the lines are complete before their places are given back
                 self._taken[slot] = (int(self._taken[slot]) + records) & _WORD  # a producer may have written any number
                 self._tails[slot] = self._shown_tails[slot] = end
             if most <= 0:

@@ -83,9 +83,10 @@ class SpoolWriter:
     def room(self) -> int:
         """Lines that may be written now."""
         free = self._current.size - self._current.used if self._current is not None else 0
-        free += max(0, self._bounds.memory_bytes - self._memory_bytes)
-        if not self._disk_failed:
-            free += max(0, self._bounds.disk_bytes - self._disk_bytes) // _DISK_SEGMENT * _DISK_SEGMENT
+        memory = self._bounds.memory_bytes - self._memory_bytes
+        free += max(0, memory)
+        # The file system is only asked where files are next.
+        free += self._free_on_disk(ask=memory < _MEMORY_SEGMENT)
         return max(0, free // (LINE_BYTES + 1) - _RESERVED_LINES)
 
     # ---- what a drain hands on ----
@@ -214,22 +215,33 @@ class SpoolWriter:
 
     def _on_disk(self, size: int) -> _Segment | None:
         """Returns a file where there is no room in memory and there is in files."""
-        if self._memory_bytes + _MEMORY_SEGMENT <= self._bounds.memory_bytes or self._disk_failed:
-            return None
-        if self._disk_bytes + _DISK_SEGMENT > self._bounds.disk_bytes:
+        if self._memory_bytes + _MEMORY_SEGMENT <= self._bounds.memory_bytes or not self._free_on_disk(ask=True):
             return None
         try:
-            folder = self._bounds.folder or Path(tempfile.gettempdir())
-            status = os.statvfs(folder)
-            if status.f_bavail * status.f_frsize < _LEFT_FREE:
-                return None
-            descriptor, name = tempfile.mkstemp(prefix="iotide-", dir=folder)
+            descriptor, name = tempfile.mkstemp(prefix="iotide-", dir=self._folder())
             os.unlink(name)  # noqa: PTH108
         except OSError:
             self._disk_failed = True
             return None
         self._disk_bytes += _DISK_SEGMENT
         return _Segment(self._numbers, descriptor, max(size, _DISK_SEGMENT), on_disk=True)
+
+    def _free_on_disk(self, *, ask: bool) -> int:
+        """Returns bytes that further files may have: of the bound and, where ``ask``, of the file system but a rest."""
+        if self._disk_failed:
+            return 0
+        free = self._bounds.disk_bytes - self._disk_bytes
+        if ask:
+            try:
+                status = os.statvfs(self._folder())
+            except OSError:
+                self._disk_failed = True
+                return 0
+            free = min(free, status.f_bavail * status.f_frsize - _LEFT_FREE + _DISK_SEGMENT)
+        return max(0, free) // _DISK_SEGMENT * _DISK_SEGMENT
+
+    def _folder(self) -> Path:
+        return self._bounds.folder or Path(tempfile.gettempdir())
 
     def _in_memory(self, size: int) -> _Segment:
         """Returns memory, also past the bound: what is no line is little, and cannot wait in its ring."""

@@ -1,0 +1,28 @@
+"""What analyzers found in one job, for those who show it whole."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+from .advice import Advice
+from .dfg import Graph
+from .file_systems import JobFileSystems
+from .heat_map import HeatMap
+from .interaction import Ranking
+from .layers import Layers
+
+
+class Findings(Struct, frozen=True):
+    """Results of the analyzers of a job; None where there is none, or its analysis failed."""
+
+    layers: Layers | None = None
+    heat: HeatMap | None = None
+    graph: Graph | None = None
+    ranking: Ranking | None = None
+    advice: Advice | None = None
+    file_systems: JobFileSystems | None = None
+
+
+NO_FINDINGS: Final = Findings()
