@@ -90,6 +90,16 @@ def test_of_random_phases_none_is_an_extra_one(seed: int) -> None:
     assert rest_of(phases_of(start, 1.0)) is None
 
 
+def test_several_long_distances_among_uneven_ones_are_a_heavy_tail_and_no_pauses() -> None:
+    rng = np.random.default_rng(4)
+    intervals = 10 * np.maximum(rng.normal(1, 0.3, 46), 0.4)
+    intervals[[8, 20, 33]] = [60.0, 90.0, 120.0]
+    assert measured(intervals, 1.0).astray == 0
+    intervals = 10 * rng.normal(1, 0.03, 46)
+    intervals[[8, 20, 33]] = [60.0, 90.0, 120.0]
+    assert measured(intervals, 1.0).astray == 3
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_a_heavy_tail_of_distances_is_no_pauses_of_a_rhythm(seed: int) -> None:
     rng = np.random.default_rng(seed)

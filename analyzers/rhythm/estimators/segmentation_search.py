@@ -33,6 +33,7 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         regularity: of all these phases, those of the history included.
         quality: how sure it is that these are the phases, however irregular, in [0, 1].
         regular, alike: how sure it is for their intervals, and for their volumes.
+        proven: how sure it is that intervals keep a mean distance, however uneven.
         clear: whether the phases are both regular and alike, so that no other segmentation need be tried.
         weight: for the choice between segmentations: higher where intervals and volumes are more alike.
         by_pauses: whether pauses were sought, and not phases.
@@ -44,6 +45,7 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
     quality: float
     regular: float
     alike: float
+    proven: float
     clear: bool
     weight: float
     by_pauses: bool
@@ -66,8 +68,11 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         and then.
         """
         spread, count = self.regularity.spread, len(self.regularity.intervals)
-        steady = 1 - (1 - self.regular * chance_in_time(spread, count) ** 2) * (1 - self.alike)
-        rhythmic = certain(chance_of(spread, count)) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
+        foreseen = max(self.regular * chance_in_time(spread, count) ** 2, self.proven)
+        steady = 1 - (1 - foreseen) * (1 - self.alike)
+        # about a drift they are more regular than chance counts them
+        chance = chance_of(spread, count) if self.regularity.drift else self.regularity.chance
+        rhythmic = certain(chance) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
         if spread > _SAME.near:  # intervals that vary less come near the mean, however they follow one another
             rhythmic *= certain(_QUALITY.accident**2 / max(chance_to_wander(self.regularity.intervals), _NOTHING))
         return rhythmic
@@ -287,13 +292,15 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
     """
     measured = found.regularity
     contrast = _contrast(segmenter, found.phases)
-    regular = math.exp(-((measured.spread / _QUALITY.even) ** 2)) * certain(_QUALITY.trials * measured.chance)
+    proven = _stands_out(contrast) * _proven(measured)
+    even = math.exp(-((measured.spread / _QUALITY.even) ** 2)) * certain(_QUALITY.trials * measured.chance)
     volumes = likeness_of(segmenter, found.phases)
     likeness = math.exp(-((volumes.spread / _QUALITY.alike) ** 2))
     # each phase moves a fifth of the usual one at least, by the rule that finds them
     alike = likeness * certain(
         _QUALITY.trials * chance_of(max(volumes.spread, _QUALITY.resolved) / (1 - _CUTTING.small), volumes.count)
     )
+    regular = max(even, proven)
     found_by = 1 - (1 - regular) * (1 - alike)
     # what is as even as no accident needs no quiet between: pauses shorter than a bin are never empty. But bins
     # that have a request more or less by turns, as requests and bins have unlike lengths, are as even
@@ -303,7 +310,6 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
         * certain(chance_of(max(measured.spread, TUNING.same.even), len(measured.intervals)))
     )
     contrast = 1 - (1 - contrast) * (1 - evident)
-    stands_out = min(max((contrast - _QUALITY.blurred) / (_QUALITY.clear - _QUALITY.blurred), 0.0), 1.0)
     # merging k phases divides both spreads by the root of k, which must not count for it
     spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
     if measured.spread > 1:
@@ -313,14 +319,25 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
         phases=(with_stragglers(segmenter.origin, phases) if volumes.straggling else phases).shifted(begin),
         period=found.period,
         regularity=measured,
-        quality=contrast * max(found_by, _QUALITY.prior * likeness * stands_out),
+        quality=contrast * max(found_by, _QUALITY.prior * likeness * _stands_out(contrast)),
         regular=regular,
         alike=alike,
-        clear=contrast * min(regular, alike) > _SAME.sure,
+        proven=proven,
+        clear=contrast * min(even, alike) > _SAME.sure,
         weight=math.log(max(contrast, 1e-3) * len(found.phases) / spreads)
         - (_QUALITY.change_costs if measured.since else 0.0),
         by_pauses=found.by_pauses,
     )
+
+
+def _proven(measured: Regularity) -> float:
+    """Tells how sure it is that intervals keep a mean distance as they are too many for an accident, however uneven."""
+    accident = certain(_QUALITY.accident * measured.chance / _QUALITY.proven)
+    return accident * math.exp(-((measured.spread / _QUALITY.uneven) ** 8))
+
+
+def _stands_out(contrast: float) -> float:
+    return min(max((contrast - _QUALITY.blurred) / (_QUALITY.clear - _QUALITY.blurred), 0.0), 1.0)
 
 
 def _backing(candidate: PeriodCandidate, line: SpectralPeak | None) -> float:

@@ -14,6 +14,7 @@ from ..spectrum.spectral_peak import SpectralPeak, component, dominant_peak, ref
 from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
 from ..tuning import TUNING
 from ..upcoming.clock import Clock, clock_of
+from ..upcoming.following import Following, following_of
 from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import next_phase
 from ..upcoming.outlook import Outlook, outlook_of
@@ -63,7 +64,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
     foresight = min(calibrated(foresight), 1.0)
     if candidate is not None and by_phases and view.ended:
-        confidence = known ** (1 + min(_CHANCES.careful / len(candidate.regularity.intervals), 2))
+        confidence = known ** _care(candidate)
     else:
         confidence = min(max(known, calibrated(confidence)), 1.0)
     if not by_phases:
@@ -78,14 +79,20 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         dominant=_dominant(view, period, confidence, candidates.z, listed),
         harmonics_dropped=candidates.dropped,
         next_phase=None
-        if candidate is None or outlook is None
-        else next_phase(view, candidate.phases, period, outlook, foresight),
+        if candidate is None or clock is None or outlook is None
+        else next_phase(
+            view, candidate.phases, period, outlook, _following(candidate, clock, outlook, period), foresight
+        ),
         drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
     )
 
 
 def _outlook(view: View, candidate: PeriodCandidate, clock: Clock, period: float) -> Outlook:
     return outlook_of(candidate.phases, candidate.regularity, clock, period, (view.now_s - view.start_s) / view.bin_s)
+
+
+def _following(candidate: PeriodCandidate, clock: Clock, outlook: Outlook, period: float) -> list[Following]:
+    return following_of(outlook, clock, candidate.regularity.intervals, candidate.regularity.drift, period)
 
 
 def _drift(view: View, candidate: PeriodCandidate, clock: Clock) -> Drift | None:
@@ -136,6 +143,12 @@ def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidat
     if by_phases >= by_line:
         return candidate.period, by_phases - _LINES.contradicts * by_line, True
     return line.period, by_line - _LINES.contradicts * by_phases, False
+
+
+def _care(candidate: PeriodCandidate) -> float:
+    """Returns the power for what is known of a finished job: few intervals, and uneven ones, are alike at times."""
+    few = (_CHANCES.careful / len(candidate.regularity.intervals)) ** 3
+    return 1 + min(few, 2 + 3 * min(candidate.regularity.spread / _SAME.irregular, 1.0))
 
 
 def _patience(silence: float, period: float) -> float:

@@ -202,7 +202,9 @@ def _without_pauses(found: Regularity, shortest: float) -> Regularity:
     if paused > _REGULAR.paused * whole:
         return found
     rest = _measure(found.intervals[~pauses], shortest)
-    if rest.spread >= min(TUNING.same.far_less * found.spread, TUNING.quality.even):
+    # several long ones among uneven ones are a heavy tail
+    most = TUNING.quality.even if int(pauses.sum()) == 1 else TUNING.same.near
+    if rest.spread >= min(TUNING.same.far_less * found.spread, most):
         return found
     return replace(rest, since=found.since, astray=int(pauses.sum()))
 

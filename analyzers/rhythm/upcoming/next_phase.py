@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....results.models import Estimate, NextPhase
+from ....results.models import Estimate, FollowingPhase, NextPhase
 from ..phases.phases import Floats, Phases
 from ..tuning import TUNING
 from ..view import View
+from .following import Following
 from .intervals import interval_of
 from .outlook import Outlook
 
 _CHANCES: Final = TUNING.chances
 
 
-def next_phase(view: View, phases: Phases, period: float, outlook: Outlook, confidence: float) -> NextPhase:
+def next_phase(
+    view: View, phases: Phases, period: float, outlook: Outlook, following: list[Following], confidence: float
+) -> NextPhase:
     """Tells the next phase; length and volume are as those of the complete phases so far.
 
     The last phase is left out of these while it may run. Intervals come from the spread of past phases.
@@ -24,21 +27,28 @@ def next_phase(view: View, phases: Phases, period: float, outlook: Outlook, conf
         phases: at least two past phases.
         period: the period in bins.
         outlook: when it starts, in bins.
+        following: when those after it start, in bins.
         confidence: probability that it starts within a fifth of a period of when it is expected.
     """
     now = (view.now_s - view.start_s) / view.bin_s
     running = bool(now - phases.stop[-1] < TUNING.cutting.gap * period) and len(phases) > 1
     complete = phases.select(slice(None, -1)) if running else phases
-    # a start in the past is known not to have happened
-    value, low, high = (
-        max(view.start_s + at * view.bin_s, view.now_s) for at in (outlook.start, outlook.low, outlook.high)
-    )
     return NextPhase(
         confidence=confidence,
-        start_s=Estimate(value=value, low=min(low, value), high=max(high, value)),
+        start_s=_start_of(view, outlook),
         duration_s=_next_of((complete.end - complete.start)[-_CHANCES.recent :] * view.bin_s, view.bin_s / 2),
         volume_bytes=_next_of(complete.volume[-_CHANCES.recent :] * view.bin_s, 0.0),
+        following=[
+            FollowingPhase(confidence=min(each.in_time, confidence), start_s=_start_of(view, each))
+            for each in following
+        ],
     )
+
+
+def _start_of(view: View, at: Outlook | Following) -> Estimate:
+    """Returns a start in seconds; one in the past is known not to have happened."""
+    value, low, high = (max(view.start_s + bins * view.bin_s, view.now_s) for bins in (at.start, at.low, at.high))
+    return Estimate(value=value, low=min(low, value), high=max(high, value))
 
 
 def _next_of(values: Floats, least: float) -> Estimate:

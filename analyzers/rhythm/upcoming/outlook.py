@@ -35,12 +35,14 @@ class Outlook:
         start: when it is expected.
         low, high: its 90 % interval.
         in_time: probability that it comes within a fifth of a period of ``start``.
+        missed: share of the phases that are missed, or go astray.
     """
 
     start: float
     low: float
     high: float
     in_time: float
+    missed: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class _Odds:
     last: float
     period: float
     seen: float
+    on_time: float
 
     @property
     def whole(self) -> float:
@@ -174,6 +177,7 @@ def outlook_of(phases: Phases, regularity: Regularity, clock: Clock, period: flo
         low=odds.quantile((1 - _HOLDS) / 2),
         high=odds.quantile((1 + _HOLDS) / 2),
         in_time=min(_in_time(odds, start, spread, len(clock.intervals)), 1.0),
+        missed=1 - odds.on_time,
     )
 
 
@@ -189,7 +193,7 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
         for more in range(TUNING.regular.missed + 1):
             share = (1 - missed) * (1 - astray) * missed**more if more else 1 - missed - astray
             courses.append(_Course.of(time, share, usual, more * period, more, seen))
-    return _Odds(courses, astray, float(phases.start[-1]), period, seen)
+    return _Odds(courses, astray, float(phases.start[-1]), period, seen, 1 - missed - astray)
 
 
 def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[_Time]:
