@@ -163,7 +163,7 @@ class DetectionReport(Model):
     wall_clock: bool = True
     """False where the zero of the trace's clock is not known; times then count from it."""
     prediction: Prediction
-    analysis: Analysis = Analysis()
+    analysis: Analysis = Analysis.model_construct()
     problems: list[InputProblem]
     problems_total: int
     not_carried: list[NotCarried] = Field(default_factory=list)

@@ -78,6 +78,14 @@ class Scores(Model):
     """Burst width over the period."""
 
 
+class FollowingPhase(Model):
+    """A phase after the one that is expected next."""
+
+    confidence: float = Field(ge=0, le=1)
+    """Probability that it starts within a fifth of a period of ``start_s.value``."""
+    start_s: Estimate
+
+
 class NextPhase(Model):
     """The I/O phase that is expected next."""
 
@@ -86,6 +94,8 @@ class NextPhase(Model):
     start_s: Estimate
     duration_s: Estimate
     volume_bytes: Estimate
+    following: list[FollowingPhase] = []
+    """Those after it, in order of time: at most five, and no more than half as many as intervals were seen."""
 
 
 class Drift(Model):
@@ -221,6 +231,10 @@ class Prediction(Model):
     """Where the files lie that the signal has bytes of; at most sixteen."""
     time_limit: TimeLimit | None = None
     """Of a running job whose end is known."""
+    name: str = ""
+    """That its user gave the job, as the batch system says it."""
+    ranks_unseen: int = 0
+    """Ranks of the job that nothing was heard of: what they do is in no volume here, and in no phase."""
 
     def without_next(self) -> Prediction:
         """Returns the same without phases to come."""
@@ -279,6 +293,22 @@ class CallTotal(Model):
     seconds: float
 
 
+class BatchFacts(Model):
+    """A job as its batch system knows it; "", 0 and null where nobody has said so."""
+
+    name: str = ""
+    account: str = ""
+    partition: str = ""
+    """Or queue."""
+    cluster: str = ""
+    nodes: str = ""
+    """As the batch system writes them: ``node[1-4]``; ``JobSummary.hosts`` has those that I/O was seen on."""
+    node_count: int = 0
+    started_at_s: float | None = None
+    limit_s: float | None = None
+    """For how long it may run."""
+
+
 class JobSummary(Model):
     """A job as the aggregator sees it."""
 
@@ -289,6 +319,8 @@ class JobSummary(Model):
     command: str = ""
     ends_at_s: float | None = None
     """When it is killed at the latest, as far as that is known."""
+    batch: BatchFacts | None = None
+    """What the batch system says of it."""
     hosts: list[str]
     streams: int
     """Streams open now."""
@@ -343,6 +375,14 @@ class JobList(Model):
 
     version: int = MODELS_VERSION
     jobs: list[JobSummary]
+
+
+class PredictionList(Model):
+    """The latest predictions of a job that are kept, oldest first."""
+
+    version: int = MODELS_VERSION
+    job: str
+    predictions: list[Prediction]
 
 
 class SignalSeries(Model):

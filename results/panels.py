@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from .analysis import Validity, WaveletView
-from .models import OtherRhythm, Prediction
-from .replay import Replay
+if TYPE_CHECKING:  # none of these is needed to draw one signal, which each report does
+    from .analysis import Validity, WaveletView
+    from .models import OtherRhythm, Prediction
+    from .replay import Replay
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]

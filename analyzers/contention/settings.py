@@ -41,4 +41,6 @@ class ContentionSettings(BaseModel):
     )
     min_slowdown: float = Field(1.2, ge=1, description="Slowdown below which a job is not called slowed down.")
     min_probability: float = Field(0.1, ge=0, le=1, description="Probability from which on a collision is told.")
-    alerts: AlertSettings = Field(default_factory=AlertSettings, description="When alerts are raised and resolved.")
+    alerts: AlertSettings = Field(
+        default_factory=AlertSettings.model_construct, description="When alerts are raised and resolved."
+    )

@@ -118,7 +118,9 @@ class LayersSettings(BaseModel):
         le=2**20,
         description="Marks of the timeline, at least ten a handle; past it two stretches of time become one.",
     )
-    thresholds: Thresholds = Field(default_factory=Thresholds, description="From when on something is worth a finding.")
+    thresholds: Thresholds = Field(
+        default_factory=Thresholds.model_construct, description="From when on something is worth a finding."
+    )
 
     def with_paths(self, data_paths: tuple[str, ...], system_paths: tuple[str, ...]) -> Self:
         """Returns settings that know further beginnings of paths."""

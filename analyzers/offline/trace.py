@@ -150,7 +150,9 @@ def _best(finest: View, look: Callable[[View], tuple[View, Rhythm]]) -> tuple[Vi
         if best.period_s is None or finer or rhythm.foresight > best.foresight + TUNING.same.surer:
             best_view, best = view, rhythm
         fine = best.period_s is not None and best.period_s.value >= TUNING.following.bins * best_view.bin_s
-        if fine and best.confidence >= TUNING.same.trusted:
+        # what foresees nothing may be phases that only finer bins tell apart
+        sure = TUNING.same.trusted if best.foresight >= TUNING.same.trusted else TUNING.same.sure
+        if fine and best.confidence >= sure:
             break
     return best_view, best
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ...results.models import CallTotal, FileTotal, NotCounted
+from ..file_groups import CHANNEL, SYSTEM
 from ..totals import Totals
 from .analysis_queue import Taken
 from .contract import AnalyzerKind, JobContext
+from .numbering import JobNames
 
 
 class JobTotals:
@@ -34,3 +37,49 @@ class JobTotals:
 
 
 KIND = AnalyzerKind("totals", JobTotals)
+
+
+def not_counted(totals: Totals, names: JobNames) -> NotCounted:
+    """Returns what does not count of the bytes that the program itself moved."""
+    moved = totals.not_counted(names.left_out, names.groups)
+    (system_read, system_written), (channel_read, channel_written) = (
+        moved.get(SYSTEM, (0, 0)),
+        moved.get(CHANNEL, (0, 0)),
+    )
+    return NotCounted(
+        system_read=system_read,
+        system_written=system_written,
+        channel_read=channel_read,
+        channel_written=channel_written,
+        mapped_for_writing=totals.mapped,
+        flushed_at_most=totals.flushed,
+    )
+
+
+def file_totals(totals: Totals, names: JobNames, top: int) -> list[FileTotal]:
+    """Returns the ``top`` files with the most bytes."""
+    return [
+        FileTotal(
+            path=names.files[row.number].path or "(other)",
+            calls=row.calls,
+            bytes_read=row.bytes_read,
+            bytes_written=row.bytes_written,
+            seconds=row.seconds,
+        )
+        for row in totals.files(top, names.left_out)
+    ]
+
+
+def call_totals(totals: Totals, names: JobNames, top: int) -> list[CallTotal]:
+    """Returns the ``top`` calls with the most bytes."""
+    return [
+        CallTotal(
+            call=names.calls[row.number] or "(other)",
+            layer=row.layer.name,
+            calls=row.calls,
+            failed=row.failed,
+            bytes=row.bytes,
+            seconds=row.seconds,
+        )
+        for row in totals.calls(top)
+    ]

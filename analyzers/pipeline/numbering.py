@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...events import Definitions, DefinitionTable, EventBatch, FileInfo, Layer, is_constant
+from ...events import Definitions, DefinitionTable, EventBatch, FileInfo, is_constant
 from ...events.batch import IntArray
-from ...events.schema import UNKNOWN_ID, UNKNOWN_OFFSET
-from ...events.spread import spread
+from ...events.schema import UNKNOWN_ID
 from ..file_groups import CountRule
 
 
@@ -101,18 +100,12 @@ class StreamNames:
         self._files = _extended(self._files, files, self._table.file_count, self._file)
 
     def translate(self, batch: EventBatch) -> EventBatch:
-        """Returns the batch in the job's numbers, without signatures; with offsets those of the kernel and summaries.
-
-        No analyzer asks for these, and they are not kept for them.
-        """
-        columns: dict[str, npt.ArrayLike] = {
-            "call": self._known(self._calls, batch.call, self._table.string_count),
-            "file": self._known(self._files, batch.file, self._table.file_count),
-            "signature": UNKNOWN_ID,
-        }
-        if int(batch.layer.max(initial=0)) < Layer.KERNEL and spread(batch) is None:
-            columns["offset"] = UNKNOWN_OFFSET
-        return batch.replace(**columns)
+        """Returns the batch in the job's numbers, without signatures: no analyzer asks for these."""
+        return batch.replace(
+            call=self._known(self._calls, batch.call, self._table.string_count),
+            file=self._known(self._files, batch.file, self._table.file_count),
+            signature=UNKNOWN_ID,
+        )
 
     def _known(self, table: npt.NDArray[np.uint32], numbers: IntArray, count: int) -> npt.ArrayLike:
         """Returns the job's numbers of a stream's; those from ``count`` on count as unknown."""

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from ...events import ConfigError
+from ...results.advice import Advice
 from ...results.file_systems import JobFileSystems
+from ...results.heat_map import HeatMap
+from ..advice.settings import AdviceSettings
 from ..file_systems.settings import FileSystemsSettings
+from ..heat_map.settings import HeatMapSettings
 from . import job_totals
 from .contract import Analyzer, AnalyzerKind, JobContext, parsed_settings
 from .settings import AnalyzerSettings
@@ -43,6 +47,18 @@ def _file_systems(context: JobContext) -> Analyzer | None:
     return KIND.make(context)
 
 
+def _heat_map(context: JobContext) -> Analyzer | None:
+    from ..heat_map.update import KIND
+
+    return KIND.make(context)
+
+
+def _advice(context: JobContext) -> Analyzer | None:
+    from ..advice.update import make
+
+    return make(context)
+
+
 ANALYZERS: Final[dict[str, AnalyzerKind]] = {
     kind.name: kind
     for kind in (
@@ -52,6 +68,8 @@ ANALYZERS: Final[dict[str, AnalyzerKind]] = {
         AnalyzerKind("interactions", _interactions),
         AnalyzerKind("groups", _groups),
         AnalyzerKind("filesystems", _file_systems, settings=FileSystemsSettings, result=JobFileSystems),
+        AnalyzerKind("heatmap", _heat_map, settings=HeatMapSettings, result=HeatMap),
+        AnalyzerKind("advice", _advice, settings=AdviceSettings, result=Advice),
     )
 }
 """By name, in the order in which they take events in."""

@@ -12,6 +12,7 @@ import importlib
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import msgspec.msgpack
@@ -23,7 +24,7 @@ from ...events import IotideError
 
 FORMAT: Final = 1
 """Version of how values are written."""
-STATE_VERSION: Final = 3
+STATE_VERSION: Final = 5
 """Version of the attributes that the classes have and of what they mean: a state of another one is not restored."""
 _PACKAGE: Final = __name__.rsplit(".", 3)[0]
 _FOLDERS: Final = ("analyzers", "daemon", "events", "results")
@@ -203,7 +204,7 @@ class _Reader:
         elif kind == _OBJECT:
             made = self._object(number, self._classes[rest[0]], rest[1], self._all(rest[2]))
         elif kind == _MODEL:
-            made = self._class(rest[0]).model_validate_json(rest[1])
+            made = _model(self._class(rest[0]), rest[1])
         elif kind == _ENUM:
             made = self._class(rest[0])(rest[1])
         elif kind == _BYTES:
@@ -230,6 +231,16 @@ class _Reader:
         for name, each in zip(names, values, strict=True):
             object.__setattr__(made, name, self.value(each))
         return made
+
+
+def _model(cls: type[BaseModel], text: str) -> BaseModel:
+    return _settings(cls, text) if cls.__module__.endswith("settings") else cls.model_validate_json(text)
+
+
+@lru_cache(64)
+def _settings(cls: type[BaseModel], text: str) -> BaseModel:
+    """Returns settings, which are frozen; jobs have the same ones, and read one by one would have their own."""
+    return cls.model_validate_json(text)
 
 
 def _attributes(value: Any, where: str) -> tuple[tuple[str, ...], list[object]]:

@@ -14,12 +14,13 @@ from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestStats
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.publish.http.application import make_application
-from iotide.daemon.publish.metrics import AggregatorCollector, make_registry
+from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from iotide.results.dfg import Comparison, Graph
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
+from support.prometheus import registry_of
 
 NOW = 1_700_000_000.0
 STEP_NS = 1_000_000
@@ -60,7 +61,7 @@ def graph_of(aggregator: Aggregator, job: str = "job") -> Graph:
 
 
 def scraped(aggregator: Aggregator) -> dict[tuple[str, str, str], float]:
-    registry = make_registry(AggregatorCollector(aggregator, IngestStats, 100, lambda: NOW))
+    registry = registry_of(AggregatorCollector(aggregator, IngestStats, 100, lambda: NOW))
     return {
         (sample.name, sample.labels.get("activity", ""), sample.labels.get("reason", "")): sample.value
         for family in text_string_to_metric_families(generate_latest(registry).decode())
@@ -146,8 +147,8 @@ async def test_graph_is_served_with_all_that_it_says() -> None:
     Stream(aggregator, "s", job="a/b").calls(("open", "/p/q"), ("write", "/p/q"))
     Stream(aggregator, "o", job="other").calls(("read", "/p/q"))
     aggregator.opened("e", StreamInfo(job="empty", source="test"))
-    registry = make_registry(AggregatorCollector(aggregator, IngestStats, 100, lambda: NOW))
-    app = make_application(aggregator, registry, lambda: "", lambda: NOW)
+    metrics = AggregatorCollector(aggregator, IngestStats, 100, lambda: NOW)
+    app = make_application(aggregator, metrics, lambda: "", lambda: NOW)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://test") as client:
         answer = await client.get("/api/v1/jobs/a%2Fb/dfg")
         assert Graph.model_validate_json(answer.content) == graph_of(aggregator, "a/b")
@@ -172,8 +173,8 @@ async def test_page_of_a_growing_graph_keeps_its_nodes_where_they_are() -> None:
     aggregator = aggregator_of()
     stream = Stream(aggregator, "s", job="a/b")
     stream.calls(("open", "/p/q"), ("write", "/p/q"))
-    registry = make_registry(AggregatorCollector(aggregator, IngestStats, 100, lambda: NOW))
-    app = make_application(aggregator, registry, lambda: "", lambda: NOW, LivePages(refresh_s=0.0))
+    metrics = AggregatorCollector(aggregator, IngestStats, 100, lambda: NOW)
+    app = make_application(aggregator, metrics, lambda: "", lambda: NOW, LivePages(refresh_s=0.0))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://test") as client:
         first = await client.get("/jobs/a%2Fb/dfg")
         assert first.headers["content-type"].startswith("text/html")

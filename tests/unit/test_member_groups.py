@@ -130,6 +130,7 @@ def test_loops_that_make_a_process_a_phase_are_told_by_their_commands(count: int
     assert_both(told, "commands", [["dd of=ck.* bs=64k"], ["cp of=ck.* bs=64k"]], [2.0, 3.3])
 
 
+@pytest.mark.slow
 def test_running_loop_keeps_its_rhythm_while_processes_come() -> None:
     program = phases(3.3, 30, [-1], 3, first_s=1.3)
     batches = [*loop("dd", 2.0, 49, 1, 0.5, 100), (program, stream("python w.py", pid=7))]
@@ -170,6 +171,7 @@ def test_rank_that_skips_phases_at_random_is_no_group(seed: int) -> None:
     assert all(other.relation != "beside" for other in told.others)
 
 
+@pytest.mark.slow
 def test_inside_of_one_phase_is_no_rhythm_of_a_group() -> None:
     slow = phases(60.0, 20, [0, 1], 1)
     start = np.rint((305.0 + 0.25 * np.arange(24)) * SECOND).astype(np.int64)

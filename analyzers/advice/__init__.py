@@ -1,0 +1,1 @@
+"""What a job spends on I/O, why, and what to change first."""

@@ -1,0 +1,65 @@
+"""What calls are summed up by, as numbers: thread, file, layer, kind, group of files, and how they were made."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events.batch import IntArray
+from ..common.state import Ints
+
+DEEP: Final = 1
+"""Bit of calls that another traced call made."""
+TOGETHER: Final = 2
+"""Bit of collective calls."""
+_FILE_BITS: Final = 24
+_TAIL_BITS: Final = 3 + 4 + 2 + 2
+
+
+class Keys(NamedTuple):
+    """Keys taken apart; each column has shape (n,)."""
+
+    thread: Ints
+    file: Ints
+    layer: Ints
+    kind: Ints
+    group: Ints
+    deep: npt.NDArray[np.bool_]
+    together: npt.NDArray[np.bool_]
+
+
+def cell_key(
+    thread: Ints,
+    file: Ints,
+    layer: IntArray,
+    kind: IntArray,
+    group: Ints,
+    bits: Ints,
+) -> Ints:
+    """Returns a number for each of some calls."""
+    tail = ((layer.astype(np.int64) << 4 | kind) << 2 | group) << 2 | bits
+    key: Ints = (thread << _FILE_BITS | file) << _TAIL_BITS | tail
+    return key
+
+
+def place_key(thread: Ints, file: Ints, kind: IntArray, layer: IntArray) -> Ints:
+    """Returns a number for each of some reads and writes."""
+    zero = np.zeros_like(thread)
+    return cell_key(thread, file, layer, kind, zero, zero)
+
+
+def split(key: Ints) -> Keys:
+    """Takes numbers apart."""
+    bits, group, kind = key & 3, key >> 2 & 3, key >> 4 & 15
+    head = key >> _TAIL_BITS
+    return Keys(
+        thread=head >> _FILE_BITS,
+        file=head & ((1 << _FILE_BITS) - 1),
+        layer=key >> 8 & 7,
+        kind=kind,
+        group=group,
+        deep=(bits & DEEP) > 0,
+        together=(bits & TOGETHER) > 0,
+    )

@@ -1,0 +1,152 @@
+"""Makes the advice of a picture."""
+
+from __future__ import annotations
+
+from posixpath import dirname
+from typing import Final
+
+import numpy as np
+
+from ...events import Kind
+from ...results.advice import Advice, AdviceFinding, Destination, Spent
+from ...results.models import Prediction
+from ..file_groups import CHANNEL, SYSTEM
+from .claims import findings_of
+from .picture import Calls, Flags, Picture
+from .rules_metadata import fsync, of_files
+from .rules_order import Places, again, misaligned, random, read_back
+from .rules_processes import checkpoints, imbalance, mounts
+from .rules_requests import chunks, small
+
+_MOST_DESTINATIONS: Final = 8
+_MOST_FINDINGS: Final = 32
+_BUSY: Final = 0.01
+
+
+def advice_of(picture: Picture, rhythm: Prediction | None = None, run_s: float | None = None) -> Advice:
+    """Makes advice.
+
+    Args:
+        picture: what was seen.
+        rhythm: of the job, where it is known.
+        run_s: how long the run took, where that is known better than from its calls.
+    """
+    seen_s = max(picture.last_ns - picture.first_ns, 0) / 1e9
+    run = max(run_s or 0.0, seen_s)
+    floor_s = max(picture.settings.floor_s, picture.settings.floor_share * run)
+    calls = Calls(picture)
+    lane, _ = picture.lanes
+    spent = _spent(calls)
+    busiest = picture.busiest
+
+    def others(group: int) -> float:
+        rows = np.flatnonzero(picture.top(group))
+        mine = rows[lane[picture.keys.thread[rows]] == lane[busiest]]
+        return float(picture.cells.sums[mine, 1].sum()) / 1e9
+
+    return Advice(
+        job=picture.job,
+        events=picture.events,
+        first_s=picture.first_ns / 1e9,
+        last_s=picture.last_ns / 1e9,
+        run_s=run,
+        lanes=_busy_lanes(calls),
+        slowest=picture.label(busiest),
+        spent=spent,
+        io_s=spent.io_s,
+        io_share=min(spent.io_s / run, 1.0) if run else 0.0,
+        system_s=others(SYSTEM),
+        waiting_s=others(CHANNEL),
+        bytes_read=int(calls.bytes[calls.reads].sum()),
+        bytes_written=int(calls.bytes[calls.writes].sum()),
+        destinations=_destinations(calls),
+        findings=_findings(calls, rhythm, run, floor_s) if run else [],
+        floor_share=picture.settings.floor_share,
+        losses=picture.losses,
+    )
+
+
+def _findings(calls: Calls, rhythm: Prediction | None, run_s: float, floor_s: float) -> list[AdviceFinding]:
+    if not len(calls.rows):
+        return []
+    places = Places(calls)
+    by_chunks, chunked = chunks(calls)
+    claims = [
+        *by_chunks,
+        *random(calls, places),
+        *again(calls, places),
+        *read_back(calls, chunked),
+        *fsync(calls),
+        *of_files(calls),
+        *misaligned(calls, places),
+        *small(calls, chunked),
+    ]
+    found = [
+        *findings_of(calls, claims, run_s, floor_s),
+        *imbalance(calls, run_s, floor_s),
+        *mounts(calls, run_s, floor_s),
+        *checkpoints(calls, rhythm, run_s, floor_s),
+    ]
+    return sorted(found, key=lambda finding: -finding.gain_s)[:_MOST_FINDINGS]
+
+
+def _busy_lanes(calls: Calls) -> int:
+    """Returns how many lanes spend time on data."""
+    picture = calls.picture
+    of_lanes = picture.of_lanes(calls.ns.astype(np.float64), calls.thread)
+    return int(np.count_nonzero(of_lanes >= max(_BUSY * of_lanes.max(initial=0.0), 1.0)))
+
+
+def _spent(calls: Calls) -> Spent:
+    """Returns where the time of the lane with the most of it goes."""
+    picture = calls.picture
+    if not len(calls.rows):
+        return Spent()
+    lane = picture.lanes[0][calls.thread]
+    mine = lane == int(np.argmax(np.bincount(lane, calls.ns)))
+    synced = calls.kind == int(Kind.SYNC)
+
+    def seconds(wanted: Flags) -> float:
+        return float(calls.ns[mine & wanted].sum()) / 1e9
+
+    return Spent(
+        read_s=seconds(calls.reads),
+        write_s=seconds(calls.writes),
+        sync_s=seconds(synced),
+        metadata_s=seconds(~(calls.reads | calls.writes | synced)),
+    )
+
+
+def _destinations(calls: Calls) -> list[Destination]:
+    picture = calls.picture
+    moves = np.flatnonzero(calls.reads | calls.writes)
+    places: dict[tuple[str, str], int] = {}
+    of_file = np.array(
+        [
+            places.setdefault((info.mount_point or dirname(info.path), info.filesystem), len(places))
+            for info in picture.files
+        ],
+        np.int64,
+    )
+    at = of_file[calls.file[moves]]
+    read = np.bincount(at, np.where(calls.reads[moves], calls.bytes[moves], 0), minlength=len(places))
+    written = np.bincount(at, np.where(calls.writes[moves], calls.bytes[moves], 0), minlength=len(places))
+    made = []
+    for number, (place, kind) in enumerate(places):
+        total = float(read[number] + written[number])
+        if not total:
+            continue
+        rows = moves[at == number]
+        seconds = picture.slowest(calls.ns[rows].astype(np.float64), calls.thread[rows])
+        made.append(
+            Destination(
+                place=place,
+                type=kind,
+                bytes_read=int(read[number]),
+                bytes_written=int(written[number]),
+                seconds=seconds,
+                rate=total / seconds if seconds > 0 else None,
+            )
+        )
+    made.sort(key=lambda each: -each.bytes_read - each.bytes_written)
+    return made[:_MOST_DESTINATIONS]

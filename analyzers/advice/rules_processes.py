@@ -1,0 +1,104 @@
+"""Rules about who does the work, where, and how often: imbalance, mounts, intervals of checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ...events import Kind
+from ...results.advice import AdviceFinding
+from ...results.models import PERIODIC_FROM, Prediction
+from .claims import Words, group_of, made
+from .picture import Calls
+from .words import size_text, time_text
+
+_UNEVEN: Final = 1.5
+_NETWORK: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"})
+_PARALLEL: Final = frozenset({"lustre", "gpfs", "beegfs", "ceph", "pvfs2", "orangefs", "wekafs", "daos"})
+_FASTER: Final = 2.0
+_OFTEN: Final = 2.0
+
+
+def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
+    """One rank spends much more time in I/O than the others, which wait for it."""
+    picture = calls.picture
+    ranked = np.flatnonzero([thread.rank >= 0 for thread in picture.threads])
+    if not len(ranked):
+        return
+    ranks = np.array([thread.rank for thread in picture.threads])
+    rows = np.flatnonzero(np.isin(calls.thread, ranked))
+    numbers = np.unique(ranks[ranked])
+    if len(numbers) < 2 or not len(rows):
+        return
+    ns = np.bincount(np.searchsorted(numbers, ranks[calls.thread[rows]]), calls.ns[rows], minlength=len(numbers))
+    most, mean = float(ns.max()) / 1e9, float(ns.mean()) / 1e9
+    if most < _UNEVEN * mean or most - mean < floor_s:
+        return
+    rank = int(numbers[int(np.argmax(ns))])
+    chosen = rows[ranks[calls.thread[rows]] == rank]
+    size = np.bincount(np.searchsorted(numbers, ranks[calls.thread[rows]]), calls.bytes[rows], minlength=len(numbers))
+    part = float(size[int(np.argmax(ns))]) / max(float(size.sum()), 1.0)
+    words = Words(
+        title=f"rank {rank} spends {time_text(most)} in I/O, the {len(numbers):,} ranks {time_text(mean)} on average; "
+        f"it moves {part:.0%} of the bytes",
+        why="The others wait for the slowest rank at the next point where all meet.",
+        change="Let all ranks write their part: collective calls, or a file a rank; or more aggregators (cb_nodes).",
+    )
+    yield made(group_of(calls, chosen), "imbalance", words, most - mean, run_s, {"ranks": float(len(numbers))})
+
+
+def mounts(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
+    """Data goes to a file system for homes while a faster one is in use."""
+    picture = calls.picture
+    kinds = np.array([info.filesystem for info in picture.files])
+    moves = calls.reads | calls.writes
+    fast = moves & np.isin(kinds[calls.file], list(_PARALLEL))
+    slow = np.flatnonzero(moves & np.isin(kinds[calls.file], list(_NETWORK)))
+    if not fast.any() or not len(slow):
+        return
+    reached = float(calls.bytes[fast].sum()) / max(float(calls.ns[fast].sum()), 1.0)
+    got = float(calls.bytes[slow].sum()) / max(float(calls.ns[slow].sum()), 1.0)
+    if reached < _FASTER * got:
+        return
+    gain = picture.slowest(calls.ns[slow] * (1.0 - got / reached), calls.thread[slow])
+    if gain < floor_s:
+        return
+    group = group_of(calls, slow)
+    here, there = (picture.files[int(calls.file[at])] for at in (slow[0], np.flatnonzero(fast)[0]))
+    words = Words(
+        title=f"{size_text(group.size)} go through {here.mount_point} ({here.filesystem}) at {size_text(got * 1e9)}/s, "
+        f"{there.mount_point} ({there.filesystem}) does {size_text(reached * 1e9)}/s in the same job",
+        why="A file system for homes has one server; a parallel one has many.",
+        change=f"Put these files below {there.mount_point}, and copy what is to stay when the job is over.",
+    )
+    yield made(group, "mount", words, gain, run_s)
+
+
+def checkpoints(calls: Calls, rhythm: Prediction | None, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
+    """Checkpoints come more often than failures of nodes make worth their cost (Young, Daly)."""
+    if rhythm is None or rhythm.period_s is None or rhythm.confidence < PERIODIC_FROM or rhythm.scores is None:
+        return
+    period, cost = float(rhythm.period_s.value), float(rhythm.scores.burst_width_s)
+    writes = calls.writes | (calls.kind == int(Kind.SYNC))
+    rows = np.flatnonzero(writes)
+    if not len(rows) or period <= 0 or cost <= 0 or cost >= period:
+        return
+    phases = max(run_s / period, 1.0)
+    cost = min(cost, calls.picture.slowest(calls.ns[rows].astype(np.float64), calls.thread[rows]) / phases)
+    mtbf = calls.picture.settings.mtbf_s
+    best = float(np.sqrt(2.0 * cost * mtbf))
+    if best < _OFTEN * period or phases < 3:
+        return
+    gain = phases * cost - run_s / best * cost
+    if gain < floor_s:
+        return
+    words = Words(
+        title=f"a phase of writes of {time_text(cost)} every {time_text(period)}",
+        why=f"With a failure every {time_text(mtbf)} on average, a checkpoint that costs {time_text(cost)} pays off "
+        f"every {time_text(best)} (Young and Daly: the root of twice the cost times the time between failures).",
+        change=f"If these are checkpoints, write one every {time_text(best)}; mtbf_s is a setting (--mtbf).",
+    )
+    numbers = {"period_s": period, "cost_s": cost, "best_s": best, "mtbf_s": mtbf}
+    yield made(group_of(calls, rows), "checkpoints", words, gain, run_s, numbers)

@@ -1,0 +1,153 @@
+"""Rules about requests: small ones, also on shared files, and chunks that do not fit the access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ...events import Kind, Layer
+from ..common.state import Ints
+from .claims import Claim, Group, Words
+from .picture import LIBRARIES, Calls, Flags
+from .words import count_text, size_text, time_text
+
+_FEWEST: Final = 100
+_LIBRARY_CALL_NS: Final = 20_000.0
+"""What a read or write of a format library takes besides its bytes."""
+_BUFFERED_NS: Final = 250.0
+"""A call of the C library that takes less only copied to its buffer."""
+_MORE_CALLS: Final = 4
+_MORE_BYTES: Final = 1.5
+
+
+def small(calls: Calls, chunked: Flags) -> Iterator[Claim]:
+    """Requests are small: those to files alike are taken together, those to files with few requests by folder."""
+    picture = calls.picture
+    moves = (calls.reads | calls.writes) & (calls.calls > 0) & ~chunked[calls.file]
+    moves &= (calls.layer != int(Layer.STDIO)) | (calls.ns >= _BUFFERED_NS * calls.calls)
+    rows = np.flatnonzero(moves)
+    if not len(rows):
+        return
+    place = _place(calls, rows)
+    _, group = np.unique(place, return_inverse=True)
+    count = np.bincount(group, calls.calls[rows])
+    size = np.bincount(group, calls.bytes[rows])
+    found = (count >= _FEWEST) & (size < picture.settings.small_bytes * count)
+    rows, place = rows[found[group]], place[found[group]]
+    library = np.isin(calls.layer[rows], LIBRARIES)
+    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0)
+    ranked = np.array([thread.rank >= 0 for thread in picture.threads])[calls.thread[rows]]
+    shared = ranked & (calls.users[calls.file[rows]] >= 2) & ~calls.together[rows]
+    for together, cause in ((True, "small_shared"), (False, "small_requests")):
+        for of_library in (True, False):
+            mine = (shared == together) & (library == of_library)
+            if mine.any():
+                words = _shared_words if together else (_library_words if of_library else _words)
+                yield Claim(cause, rows[mine], gain[mine], place[mine], words)  # type: ignore[arg-type]
+
+
+def _place(calls: Calls, rows: Ints) -> Ints:
+    """Numbers what requests are taken together by: class of file, or folder where its files have few; and the way."""
+    picture = calls.picture
+    classes, folders = picture.class_of[calls.file[rows]], picture.folder_of[calls.file[rows]]
+    count = np.bincount(classes, calls.calls[rows], minlength=len(picture.class_names))
+    place = np.where(count[classes] < _FEWEST, len(picture.class_names) + folders, classes)
+    return place * 2 + calls.writes[rows]
+
+
+def _asked(group: Group) -> str:
+    way = "write" if group.calls.writes[group.rows].any() else "read"
+    each = size_text(group.size / max(group.calls_made, 1))
+    return (
+        f"{count_text(group.calls_made, way)} of {each} on average {'to' if way == 'write' else 'from'} {group.where}"
+    )
+
+
+def _words(group: Group) -> Words:
+    ns = int(group.calls.ns[group.rows].sum()) / max(group.calls_made, 1)
+    if group.calls.writes[group.rows].any():
+        change = (
+            "Buffer the output and write 1 MiB or more at once: setvbuf() in C, open(..., buffering=1<<20) in Python, "
+            "or collect records in an array."
+        )
+    else:
+        change = (
+            "Read 1 MiB or more at once and take records out of memory: setvbuf() or one large read() in C, "
+            "open(..., buffering=1<<20) or numpy.fromfile in Python."
+        )
+    return Words(
+        title=_asked(group),
+        why=f"Each request takes {time_text(ns / 1e9)}, whatever it moves; the system call costs more than the bytes.",
+        change=change,
+    )
+
+
+def _library_words(group: Group) -> Words:
+    ns = int(group.calls.ns[group.rows].sum()) / max(group.calls_made, 1)
+    return Words(
+        title=_asked(group),
+        why=f"Each call of the library takes {time_text(ns / 1e9)} for selections and types, whatever it moves.",
+        change="Read or write whole blocks with one call: many rows of a dataset at once, from an array in memory.",
+    )
+
+
+def _shared_words(group: Group) -> Words:
+    threads = len(np.unique(group.calls.thread[group.rows]))
+    return Words(
+        title=f"{_asked(group)}, by {threads:,} ranks, none of them collective",
+        why="Small requests of many ranks to one file make its servers lock and seek for each of them.",
+        change="Use collective calls (MPI_File_write_at_all, H5FD_MPIO_COLLECTIVE), so that a few ranks move large "
+        "blocks; or write from one rank a node, or one file a rank.",
+    )
+
+
+def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
+    """A format library makes many small requests, or many more bytes, of what it is asked for.
+
+    Returns:
+        The claims, and which files they are about, bool[files].
+    """
+    picture = calls.picture
+    size = len(picture.files)
+    chunked = np.zeros(size, np.bool_)
+    library = np.isin(calls.layer, LIBRARIES)
+    moves = library & (calls.reads | calls.writes)
+    if not moves.any():
+        return [], chunked
+    keys, sums = picture.keys, picture.cells.sums
+    below = keys.deep & ((keys.kind == int(Kind.READ)) | (keys.kind == int(Kind.WRITE)))
+    below &= (keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL))
+    count = np.bincount(keys.file[below], sums[below, 0], minlength=size)
+    moved = np.bincount(keys.file[below], sums[below, 2], minlength=size)
+    asked = calls.by_file(calls.bytes, moves)
+    times = calls.by_file(calls.calls, moves)
+    many = (count >= _FEWEST) & (count >= _MORE_CALLS * times) & (moved < picture.settings.small_bytes * count)
+    more = (moved >= _MORE_BYTES * asked) & (moved > 2**20) & (asked > 0)
+    chunked = many | more
+    chunked[0] = False
+    ends = library & ((calls.kind == int(Kind.DESTROY)) | (calls.kind == int(Kind.SYNC)))
+    rows = np.flatnonzero((moves | ends) & chunked[calls.file])
+    if not len(rows):
+        return [], chunked
+    file = calls.file[rows]
+    rest = calls.ideal_ns[rows] + np.minimum(calls.calls[rows] * _LIBRARY_CALL_NS, 0.5 * calls.ns[rows])
+    of_calls = np.maximum(calls.ns[rows] - rest, 0.0)
+    of_bytes = calls.ns[rows] * np.clip(1.0 - asked[file] / np.maximum(moved[file], 1.0), 0.0, 1.0)
+    gain = np.where(many[file], np.maximum(of_calls, np.where(more[file], of_bytes, 0.0)), of_bytes)
+
+    def words(group: Group) -> Words:
+        files = np.unique(group.calls.file[group.rows])
+        each = moved[files].sum() / max(count[files].sum(), 1)
+        return Words(
+            title=f"{int(times[files].sum()):,} reads and writes "
+            f"of {size_text(asked[files].sum())} in {group.where} become {int(count[files].sum()):,} requests of "
+            f"{size_text(each)} and {size_text(moved[files].sum())} below",
+            why="Chunks do not have the shape of the access: each call touches many small chunks, or reads whole "
+            "chunks for a part of them.",
+            change="Make chunks of the shape that is read and written at once, 1 MiB or so each (chunks=... in h5py, "
+            "H5Pset_chunk), or give the cache room for all that a call touches (rdcc_nbytes, H5Pset_chunk_cache).",
+        )
+
+    return [Claim("chunks", rows, gain, picture.class_of[file], words)], chunked

@@ -1,0 +1,118 @@
+"""Who calls: threads, numbered, and the lanes that they make up."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...events import StreamInfo
+from ...events.batch import IntArray
+from ..common.grouping import Grouping
+from ..common.state import Ints
+
+
+class Thread(NamedTuple):
+    """What is known of one; rank -1 and pid 0 where they are not."""
+
+    rank: int
+    pid: int
+    host: str
+    command: str
+
+
+class Threads:
+    """Numbers the threads of a job's streams from 1; 0 is those beyond the bound."""
+
+    def __init__(self, bound: int) -> None:
+        self.known: list[Thread] = [Thread(-1, 0, "", "")]
+        self.beyond = 0
+        self._bound = bound
+        self._streams: dict[str, int] = {}
+        self._infos: dict[int, StreamInfo] = {}
+        self._next = 1
+        self._numbers: dict[int, dict[int, int]] = {}
+
+    def stream(self, name: str, info: StreamInfo) -> int:
+        """Returns the number of a stream."""
+        number = self._streams.get(name)
+        if number is None:
+            number = self._streams[name] = self._next
+            self._next += 1
+        self._infos[number] = info
+        return number
+
+    def close(self, name: str) -> None:
+        """Takes in that a stream has ended: what comes under its name later is of other threads."""
+        number = self._streams.pop(name, None)
+        if number is not None:
+            self._infos.pop(number, None)
+            self._numbers.pop(number, None)
+
+    def of(self, stream: Ints, tid: IntArray, pid: IntArray, rank: IntArray) -> Ints:
+        """Returns the number of the thread of each of some events, int64[n], n >= 1."""
+        alike = Grouping([stream, tid])
+        some = alike.first
+        made = [
+            self._of(*each)
+            for each in zip(*(column[some].tolist() for column in (stream, tid, pid, rank)), strict=True)
+        ]
+        return np.array(made, np.int64).take(alike.number)
+
+    def _of(self, stream: int, tid: int, pid: int, rank: int) -> int:
+        numbers = self._numbers.setdefault(stream, {})
+        found = numbers.get(tid)
+        if found is None:
+            found = numbers[tid] = self._number(self._infos[stream], pid, rank)
+        elif found and rank >= 0 > self.known[found].rank:
+            self.known[found] = self.known[found]._replace(rank=rank)
+        return found
+
+    def _number(self, info: StreamInfo, pid: int, rank: int) -> int:
+        if len(self.known) > self._bound:
+            self.beyond += 1
+            return 0
+        self.known.append(Thread(info.rank if rank < 0 else rank, pid or info.pid, info.host, info.command[:200]))
+        return len(self.known) - 1
+
+
+def lanes_of(first: Ints, last: Ints) -> tuple[Ints, int]:
+    """Puts threads into lanes: one that begins when another has ended takes over its lane.
+
+    Args:
+        first: when each began, ns.
+        last: when each ended.
+
+    Returns:
+        The lane of each, and how many lanes there are.
+    """
+    lane = np.zeros(len(first), np.int64)
+    free: list[tuple[int, int]] = []  # when it became free, lane
+    for at in np.argsort(first, kind="stable").tolist():
+        if free and free[0][0] <= int(first[at]):
+            _, number = heapq.heappop(free)
+        else:
+            number = len(free)
+        lane[at] = number
+        heapq.heappush(free, (int(last[at]), number))
+    return lane, len(free)
+
+
+def label_of(thread: Thread) -> str:
+    """Returns what a person calls a thread's process."""
+    if thread.rank >= 0:
+        return f"rank {thread.rank}"
+    command = _short(thread.command)
+    if not thread.pid:
+        return command
+    return f"{command} (pid {thread.pid})" if command else f"pid {thread.pid}"
+
+
+def _short(command: str) -> str:
+    words: Sequence[str] = command.split()
+    if not words:
+        return ""
+    name = words[0].rpartition("/")[2]
+    return f"{name} {words[1].rpartition('/')[2]}" if len(words) > 1 and not words[1].startswith("-") else name

@@ -1,0 +1,183 @@
+"""What advice is made of, kept up to date from columns of events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...events import EventBatch, Flag, Kind
+from ...events.batch import occurring
+from ...events.spread import busy_ns, calls_in, spread
+from ..common.grouping import Grouping
+from ..common.state import Ints, Rows
+from ..file_groups import DATA
+from ..pipeline.analysis_queue import Taken
+from ..pipeline.contract import JobContext
+from .cells import Table
+from .keys import DEEP, TOGETHER, cell_key, place_key
+from .positions import Positions, jumps_of
+from .settings import AdviceSettings
+
+if TYPE_CHECKING:
+    from ...results.advice import Advice
+    from ...results.models import Prediction
+
+from .threads import Threads
+
+CELL: Final = ("calls", "ns", "bytes")
+PLACE: Final = ("calls", "ns", "bytes", "jumps", "backwards", "jump_ns", "unaligned")
+_MOST_NS: Final = 2**46
+"""Longest call that is believed; 19 hours."""
+_ORDERED: Final = np.zeros(256, np.bool_)
+_ORDERED[[Kind.CREATE, Kind.SEEK, Kind.READ, Kind.WRITE]] = True
+
+
+class AdviceAnalyzer:
+    """Sums up calls by thread, file and kind, and looks at the order of a job's first calls.
+
+    Only calls that no other traced call encloses cost the program time; those below are kept apart, as they tell what
+    a library makes of them.
+    """
+
+    def __init__(self, context: JobContext, settings: AdviceSettings) -> None:
+        self._job = context.job
+        self._names = context.names
+        self._settings = settings
+        self._threads = Threads(settings.max_threads)
+        self._cells = Table(settings.max_rows, len(CELL))
+        self._places = Table(settings.max_rows, len(PLACE))
+        self._positions = Positions(settings.max_handles)
+        self._events = 0
+        self._ordered = 0
+
+    def update(self, taken: Taken) -> None:
+        """Takes in events."""
+        batch = taken.batch
+        if not len(batch):
+            return
+        self._events += len(batch)
+        stream = self._streams(taken)
+        groups = self._names.groups
+        data = groups.take(occurring(batch.file), mode="clip") == DATA
+        self._sum_up(batch, stream)
+        if self._ordered < self._settings.max_ordered_calls and spread(batch) is None:
+            self._put_in_order(batch, stream, np.broadcast_to(data, (len(batch),)))
+
+    def close_stream(self, stream: str) -> None:
+        """Takes in that a stream has ended."""
+        self._threads.close(stream)
+
+    def settle(self) -> None:
+        """Changes nothing."""
+
+    def losses(self) -> dict[str, int]:
+        """Returns what the advice lacks, by reason: calls, threads or handles."""
+        told = {
+            "calls": self._cells.dropped,
+            "ordered_calls": self._places.dropped,
+            "threads": self._threads.beyond,
+            "handles": self._positions.forgotten,
+        }
+        return {reason: count for reason, count in told.items() if count}
+
+    def frozen(self) -> Callable[..., Advice]:
+        """Copies the state and returns what makes the advice, in another thread and as late as one likes.
+
+        What is returned takes what the rhythm of the job is, a ``Prediction``, and how long the run took, s, where
+        they are known.
+        """
+        from .picture import Picture
+
+        picture = Picture(
+            job=self._job,
+            events=self._events,
+            settings=self._settings,
+            threads=list(self._threads.known),
+            files=list(self._names.files),
+            cells=self._cells.rows(),
+            places=self._places.rows(),
+            losses=self.losses(),
+        )
+
+        def result(rhythm: Prediction | None = None, run_s: float | None = None) -> Advice:
+            from .report import advice_of
+
+            return advice_of(picture, rhythm, run_s)
+
+        return result
+
+    def _streams(self, taken: Taken) -> Ints:
+        numbers = [self._threads.stream(run.stream, run.info) for run in taken.runs]
+        if len(numbers) == 1:
+            return np.broadcast_to(np.int64(numbers[0]), (len(taken.batch),))
+        return np.repeat(np.array(numbers, np.int64), taken.lengths)
+
+    def _sum_up(self, batch: EventBatch, stream: Ints) -> None:
+        alike = Grouping([stream, batch.tid, batch.file, batch.layer, batch.kind, batch.depth, batch.flags])
+        first = alike.first
+        if spread(batch) is None:
+            counts, sums = alike.counts(), alike.sums([batch.duration, batch.bytes])
+            columns = [counts, np.maximum(sums[:, 0], 0), np.maximum(sums[:, 1], 0)]
+        else:
+            every = alike.sums([calls_in(batch), np.clip(busy_ns(batch), 0, _MOST_NS), batch.bytes])
+            columns = [every[:, 0], every[:, 1], np.clip(every[:, 2], 0, None)]
+        thread = self._threads.of(stream[first], batch.tid[first], batch.pid[first], batch.rank[first])
+        file = batch.file[first].astype(np.int64)
+        file = np.where(file < len(self._names.groups), file, 0)
+        group = self._names.groups.take(file).astype(np.int64)
+        bits = np.where(batch.depth[first] > 0, DEEP, 0)
+        bits |= np.where(batch.flags[first] & int(Flag.COLLECTIVE), TOGETHER, 0)
+        kept = np.where(group == DATA, file, 0)
+        tail = (batch.layer[first], batch.kind[first], group, bits)
+        self._cells.add(
+            cell_key(thread, kept, *tail),
+            columns,
+            batch.start[first].astype(np.int64),  # events come in the order of their ends
+            batch.start[alike.last] + batch.duration[alike.last],
+            cell_key(np.zeros_like(thread), np.zeros_like(file), *tail),
+        )
+
+    def _put_in_order(self, batch: EventBatch, stream: Ints, data: npt.NDArray[np.bool_]) -> None:
+        """Finds the places of calls in their files."""
+        wanted = _ORDERED.take(batch.kind) & data & (batch.depth == 0) & (batch.file != 0)
+        wanted &= (batch.flags & int(Flag.FAILED)) == 0
+        rows: Rows = np.flatnonzero(wanted)[: self._settings.max_ordered_calls - self._ordered]
+        if not len(rows):
+            return
+        self._ordered += len(rows)
+        placed = self._positions.place(batch, rows, stream[rows])
+        at = placed.row
+        if not len(at):
+            return
+        jump, backwards = jumps_of(placed)
+        size = batch.bytes[at].astype(np.int64)
+        ns = np.clip(batch.duration[at], 0, _MOST_NS)
+        alike = Grouping([stream[at], batch.tid[at], batch.file[at], batch.kind[at], batch.layer[at]])
+        first = at[alike.first]
+        stripe = self._stripes(batch.file[first].astype(np.int64))[alike.number]
+        astray = (stripe > 0) & (size > 0) & (placed.offset % np.maximum(stripe, 1) != 0)
+        flags = [each.astype(np.int64) for each in (jump, backwards)]
+        sums = alike.sums([ns, size, *flags, np.where(jump, ns, 0), astray.astype(np.int64)])
+        thread = self._threads.of(stream[first], batch.tid[first], batch.pid[first], batch.rank[first])
+        file, kind, layer = batch.file[first].astype(np.int64), batch.kind[first], batch.layer[first]
+        self._places.add(
+            place_key(thread, file, kind, layer),
+            [alike.counts(), *sums.T],
+            alike.least(placed.offset),
+            alike.most(placed.offset + size),
+            place_key(np.zeros_like(thread), np.zeros_like(file), kind, layer),
+        )
+
+    def _stripes(self, file: Ints) -> Ints:
+        files = self._names.files
+        stripes = [files[each].stripe_bytes if files[each].stripes > 1 else 0 for each in file.tolist()]
+        return np.array(stripes, np.int64)
+
+
+def make(context: JobContext) -> AdviceAnalyzer | None:
+    """Makes one for a job; None where it is switched off."""
+    settings = context.settings_of("advice", AdviceSettings)
+    return AdviceAnalyzer(context, settings) if settings.enabled else None

@@ -1,0 +1,37 @@
+"""Numbers in the sentences of advice."""
+
+from __future__ import annotations
+
+
+def count_text(number: int, what: str) -> str:
+    """Writes how many of something there are.
+
+    >>> count_text(1, "file"), count_text(4096, "read")
+    ('1 file', '4,096 reads')
+    """
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def size_text(size: float) -> str:
+    """Writes bytes with a binary unit, as requests are sized.
+
+    >>> size_text(12), size_text(4096), size_text(1_572_864)
+    ('12 B', '4 KiB', '1.5 MiB')
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1023.5 or unit == "GiB":
+            break
+        size /= 1024
+    digits = f"{size:.1f}".removesuffix(".0") if size < 99.95 and unit != "B" else f"{size:.0f}"
+    return f"{digits} {unit}"
+
+
+def time_text(seconds: float) -> str:
+    """Writes a duration with three digits.
+
+    >>> time_text(0.00123), time_text(2.5)
+    ('1.23 ms', '2.5 s')
+    """
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.3g} us"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

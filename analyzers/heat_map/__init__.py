@@ -1,0 +1,1 @@
+"""Who of a job does I/O when."""

@@ -1,0 +1,1 @@
+"""iotide advise."""

@@ -1,0 +1,38 @@
+"""Makes the advice of finished traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ...analyzers.advice.settings import AdviceSettings
+from ...analyzers.advice.update import AdviceAnalyzer
+from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
+from ...analyzers.offline.analyses import Wanted, analyse
+from ...analyzers.pipeline.settings import AnalyzerSettings
+from ...analyzers.settings import DetectSettings
+from ...events import EventBatch, concatenate
+from ...results.advice import Advice
+from ..traces.analysing import context_of, take_in
+from ..traces.trace_reading import Trace
+
+_MOST_ROWS = 2**20
+
+
+def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -> Advice:
+    """Judges a trace: the analyzer of running jobs, and the rhythm of the whole.
+
+    Args:
+        trace: what was read.
+        job: what it is called.
+        floor_share: part of the run that a change must save to be told.
+        mtbf_s: mean time between failures, s.
+    """
+    settings = AdviceSettings(floor_share=floor_share, mtbf_s=mtbf_s, max_rows=_MOST_ROWS)
+    context = context_of(job, AnalyzerSettings())
+    analyzer = AdviceAnalyzer(context, settings)
+    in_order: Callable[[Iterable[EventBatch]], Iterator[EventBatch]] | None = None
+    if lacks_depth(chunk for _, chunk in trace.chunks):
+        in_order = lambda batches: iter([nested_by_time(concatenate(list(batches)))])  # noqa: E731
+    take_in(analyzer, trace, context.names, in_order=in_order, what="judging")
+    rhythm = analyse(trace.batches(), DetectSettings(), job, Wanted(), trace.apart).prediction
+    return analyzer.frozen()(rhythm)
