@@ -6,21 +6,23 @@ import contextlib
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from functools import partial
+from typing import Any, Final
 
 from ..events import Definitions, EventBatch, StreamInfo
-from ..events.losses import checked
+from ..events.losses import STATE_LOST, checked
 from ..results.models import JobSummary, Prediction
 from .bounds import Reached
 from .ingest.collector_counts import CollectorCounts
 from .ingest.sink import StreamForgottenError
-from .jobs.dropped import Dropped
+from .jobs.dropped import SKEWED, Dropped, HeldSums
 from .jobs.failures import AnalysisFailedError, Failures
 from .jobs.job_ages import due, next_age
 from .jobs.job_ids import clean_job
 from .jobs.job_schedule import JobSchedule
 from .jobs.job_state import JobEvent, State, after
 from .jobs.job_summary import news_of
+from .jobs.job_table import JobTable
 from .jobs.prediction_schedule import PredictionSchedule
 from .jobs.session import JobSession
 from .jobs.unheld import REFUSED, Unheld
@@ -33,13 +35,10 @@ _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
 
-_KEPT: Final = ("jobs", "unheld", "_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
-"""Attributes that are the aggregator's state; the others are of the daemon that runs."""
+_KEPT: Final = ("unheld", "_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
+"""Attributes that are the aggregator's state beside its jobs; the others are of the daemon that runs."""
 _KEPT_PLANS: Final = ("due", "predicted_at")
 """Likewise of when jobs are predicted."""
-
-PredictionListener: TypeAlias = Callable[[Prediction], None]
-JobListener: TypeAlias = Callable[[JobSummary], None]
 
 
 class Aggregator:
@@ -68,7 +67,7 @@ class Aggregator:
         steady: Callable[[], float] | None = None,
         effort: Callable[[], float] = time.thread_time,
     ) -> None:
-        self.jobs: dict[str, JobSession] = {}
+        self.jobs = JobTable()
         self.counters: Counter[str] = Counter()
         self.settings = self._settings = settings
         self.clock = clock
@@ -85,6 +84,7 @@ class Aggregator:
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
         self._dropped = Dropped()
+        self._held = HeldSums()
         self._collectors = CollectorCounts()
         self.unheld = Unheld()
         self.reached = Reached(settings)
@@ -96,7 +96,7 @@ class Aggregator:
     # ---- the state, for another daemon ----
 
     def state(self) -> dict[str, Any]:
-        """Returns what is known of all jobs; to be written at once, as it changes with what comes in."""
+        """Returns what is known beside the jobs; to be written with them at once, as it changes with what comes in."""
         kept = {name: getattr(self, name) for name in _KEPT}
         kept |= {f"_{name}": getattr(self._planned, name) for name in _KEPT_PLANS}
         return kept | {"counters": dict(self.counters), "at_s": self._steady()}
@@ -113,16 +113,32 @@ class Aggregator:
         for name in _KEPT_PLANS:
             setattr(self._planned, name, state[f"_{name}"])
         self.counters.update(state["counters"])
-        for session in self.jobs.values():
+        for job, session in state.get("jobs", {}).items():  # of versions that wrote them with the rest
+            self.jobs[job] = session
+        for session in self.jobs.awake:
             self._tell_job(session)
+        for job, card in self.jobs.asleep.items():
+            self.on_jobs.tell(job, partial(JobSummary.model_validate_json, card.summary))
+
+    def lose_job(self, job: str) -> None:
+        """Takes in that what was known of a job cannot be read: it begins anew, and says so."""
+        self.jobs.asleep.pop(job, None)
+        for stream in [stream for stream, of in self._job_of.items() if of == job]:
+            del self._job_of[stream]
+            self._forgotten.add(stream)
+        self._ended.pop(job, None)
+        self._planned.forget(job)
+        self._ages.drop(job)
+        self.unheld.lossy("", job, {STATE_LOST: 1})
+        self.counters["job_states_lost"] += 1
 
     # ---- listeners ----
 
-    def on_prediction(self, listener: PredictionListener, name: str = "listener") -> None:
+    def on_prediction(self, listener: Callable[[Prediction], None], name: str = "listener") -> None:
         """Has a function called with each prediction; the name is told should it raise."""
         self.on_predictions.add(name, listener)
 
-    def on_job(self, listener: JobListener, name: str = "listener") -> None:
+    def on_job(self, listener: Callable[[JobSummary], None], name: str = "listener") -> None:
         """Has a function called whenever a job appears or changes its state, likewise."""
         self.on_jobs.add(name, listener)
 
@@ -165,7 +181,8 @@ class Aggregator:
         if job is None:
             self._miss(stream, batch)
             return
-        session = self.jobs[job]
+        if (session := self.jobs.get(job)) is None:
+            raise StreamForgottenError("what was known of its job cannot be read; say HELLO again")
         now = self._steady()
         session.update(stream, batch, definitions, self.clock(), now)
         session.ledger.received(stream, len(batch), journalled=self.journals)
@@ -173,13 +190,11 @@ class Aggregator:
             self._move(session, JobEvent.EVENT)
             self._planned.plan(session, now)
 
-    def _has_room(self) -> bool:
-        return len(self.jobs) < self._settings.max_jobs or bool(self._ended)
-
     def _miss(self, stream: str, batch: EventBatch) -> None:
         """Drops events of a stream that was refused, and has it introduced again once there is room for its job."""
         job = self.unheld.job_of(stream)
-        if job is not None and (job in self.jobs or self._has_room()):
+        has_room = len(self.jobs) < self._settings.max_jobs or bool(self._ended)
+        if job is not None and (job in self.jobs or has_room):
             raise StreamForgottenError("there is room for its job now; say HELLO again")
         self.counters["events_dropped:no_job"] += len(batch)
         if job is not None and len(batch):
@@ -258,15 +273,19 @@ class Aggregator:
 
     def signal_bytes_dropped(self) -> dict[str, float]:
         """Returns the bytes that no job's signal has, by reason; those of jobs that are gone included."""
-        return self._dropped.signal_bytes(self.jobs.values())
+        return self._dropped.signal_bytes(self._held.of(self.jobs))
 
     def names_beyond(self) -> Counter[str]:
         """Returns how many uses of calls and files were beyond the bounds of their jobs, likewise."""
-        return self._dropped.names_beyond(self.jobs.values())
+        return self._dropped.names_beyond(self._held.of(self.jobs))
 
     def dropped(self, analyzer: str) -> Counter[str]:
         """Returns what an analyzer of all jobs lacks, by reason, likewise."""
-        return self._dropped.by(analyzer, self.jobs.values())
+        return self._dropped.by(analyzer, self._held.of(self.jobs))
+
+    def held_sums(self) -> Mapping[str, float]:
+        """Returns sums over the jobs that are held."""
+        return self._held.of(self.jobs)
 
     # ---- time ----
 
@@ -399,7 +418,7 @@ class Aggregator:
             self._job_of.pop(stream, None)
             self._forgotten.add(stream)
         self.counters["jobs_removed"] += 1
-        self.counters["events_dropped:clock_skew"] += session.losses.total["events_dropped:clock_skew"]
+        self.counters[SKEWED] += session.losses.total[SKEWED]
 
     def _tell_job(self, session: JobSession) -> None:
         self.on_jobs.tell(session.job, lambda: news_of(session, self.clock()))

@@ -73,16 +73,48 @@ class ContentionWatch:
         self._ranking: Ranking | None = None
         self._rank_at_s = 0.0
         self._to_write = asyncio.Event()
+        self._renotified = asyncio.Event()
+        self._sends = False
 
     def notify(self, settings: NotifySettings, origin: Callable[[], str]) -> None:
-        """Has alerts sent over HTTP while ``notifier`` runs; ``origin`` returns the address of the aggregator."""
+        """Has alerts sent over HTTP while ``send`` runs, from now on to these receivers alone.
+
+        Args:
+            settings: who they are; what waits for one that stays goes on waiting, a new one is told what is raised.
+            origin: returns the address of the aggregator.
+        """
         from .publish.notify.notifier import Notifier
 
+        before = self.notifier
         self.notifier = Notifier(
             settings, lambda: self.raised, self._aggregator.clock, origin, self._aggregator.counters
         )
         self.notifier.on_taken = self._to_write.set
-        self.on_alerts.add("notify", self.notifier.alert)
+        if before is None:
+            self.on_alerts.add("notify", self.notifier.alert)
+        else:
+            self.on_alerts.replace("notify", self.notifier.alert)
+            self.notifier.resume(before.waiting())
+        if self._sends:
+            self.notifier.introduce(set() if before is None else {each.digest for each in before.receivers})
+        self._renotified.set()
+
+    async def send(self) -> None:
+        """Tells receivers over HTTP until cancelled, those of now."""
+        self._sends = True
+        while True:
+            self._renotified.clear()
+            tasks = [asyncio.create_task(self._renotified.wait())]
+            if self.notifier is not None and self.notifier.receivers:
+                tasks.append(asyncio.create_task(self.notifier.run()))  # type: ignore[arg-type]
+            try:
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks)
 
     def keep(self, folder: Path) -> None:
         """Goes on with the alerts that are kept in a folder, and keeps them there while ``write`` runs.
@@ -196,12 +228,12 @@ class ContentionWatch:
         return AlertList(raised=self.raised, resolved=list(self._resolved))
 
     def _worth_a_look(self) -> bool:
-        return self.latest is not None or bool(self.raised) or any(map(_has_phases, self._aggregator.jobs.values()))
+        return self.latest is not None or bool(self.raised) or any(map(_has_phases, self._aggregator.jobs.awake))
 
     async def _shared(self) -> list[Shared]:
         from .jobs.culprits import shared_by
 
-        latest = sorted(filter(_has_phases, self._aggregator.jobs.values()), key=lambda session: -session.heard_at_s)
+        latest = sorted(filter(_has_phases, self._aggregator.jobs.awake), key=lambda session: -session.heard_at_s)
         shared: list[Shared] = []
         for session in latest[:_MOST_RANKED]:
             shared += shared_by([session])
@@ -209,7 +241,7 @@ class ContentionWatch:
         return shared
 
     async def _copied(self, now_s: float) -> list[Copied]:
-        sessions = sorted(self._aggregator.jobs.values(), key=lambda session: -session.heard_at_s)
+        sessions = sorted(self._aggregator.jobs.awake, key=lambda session: -session.heard_at_s)
         copied: list[Copied] = []
         paused_s = time.monotonic()
         for session in sessions:

@@ -116,20 +116,21 @@ class Keeping:
             self._clocks,
             core,
             self._settings,
-            lambda at: self._saved.write(aggregator, core, self._archives, at),
+            lambda at, changed: self._saved.write(aggregator, core, self._archives, at, changed),
             self._saved.commit,
             wake,
             now.now_s,
+            lambda: self._saved.descriptors,
         )
         if self._archives is not None:
             self._archives.mark = self.durability.mark
 
-    def finish(self) -> None:
-        """Writes down what is known, for the next aggregator."""
+    def finish(self, within_s: float) -> None:
+        """Writes down what is known, for the next aggregator; not where that takes longer and a journal has it."""
         if self.durability is None:
             self._saved.save(self._aggregator, self._core, self._archives)
         else:
-            self.durability.finish()
+            self.durability.finish(within_s)
 
     def close(self) -> None:
         """Lets another aggregator use the folder."""
@@ -147,6 +148,7 @@ class Keeping:
         if state is not None:
             self._clocks.go_on_from(state["aggregator"]["at_s"])
             self._aggregator.resume(state["aggregator"])
+            self._saved.lose_damaged(self._aggregator)
             if "at" in state:
                 at = Position(*state["at"])
                 core.take_up(state["core"])

@@ -24,7 +24,9 @@ from .ingest.sink import Sink
 from .jobs.job_ids import clean_job
 from .lasting import lasting
 from .pressure import Pressure
+from .reloading import Reload, compare, taken_over
 from .settings import AggregatorSettings
+from .stages import LoopWatch, Stages
 
 if TYPE_CHECKING:
     import zmq.asyncio
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 _LATE_TICKS: Final = 10
 _KEYS_S: Final = 1.0
 """Between two looks at files of keys."""
+_LAST_S: Final = 1.0
+"""For which messages are taken in at the end: collectors that go on have no end."""
 _log = logging.getLogger(__name__)
 
 
@@ -52,6 +56,8 @@ class Server:
 
     Attributes:
         aggregator: the jobs.
+        stages: what the work takes.
+        loop_watch: for how long the loop was held.
         archives: the calls of the jobs in files; None where that is switched off.
         sink: takes streams in.
         access: who may connect.
@@ -63,6 +69,8 @@ class Server:
     def __init__(self, settings: AggregatorSettings, pages: Pages | None = None, *, embedded: bool = False) -> None:
         self._clocks = Clocks()
         self.aggregator = Aggregator(settings, self._clocks.clock, self._clocks.steady)
+        self.stages = Stages(self.aggregator.counters)
+        self.loop_watch = LoopWatch()
         if embedded:  # no collector is held back, so nobody is to be told
             self.aggregator.pressure = Pressure(logs=False)
             self.aggregator.reached = Reached(settings, logs=False)
@@ -129,8 +137,7 @@ class Server:
             work["http"] = self.http.run
         if self._contention is not None:
             work["contention"] = self._contention.run
-            if self._contention.notifier is not None:
-                work["notify"] = self._contention.notifier.run
+            work["notify"] = self._contention.send
             if self._settings.state is not None:
                 work["alerts"] = self._contention.write
         if self.access.is_encrypted:
@@ -147,12 +154,34 @@ class Server:
                 task.cancel()
             await asyncio.wait(tasks)
 
+    async def drain(self) -> None:
+        """Takes in what waits, and answers it once it is on disk, for a bounded time; after ``run``."""
+        if self._ingest is not None:
+            within_s = self._settings.stop_within_s / 4
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    await self._ingest.drain(min(_LAST_S, within_s))
+
+    def reload(self, settings: AggregatorSettings) -> Reload:
+        """Takes over what a running aggregator can take over of settings, and reads keys and lists again.
+
+        Raises:
+            ConfigError: of what is taken over something cannot be used; nothing was taken over.
+        """
+        found = compare(self._settings, settings)
+        if self._contention is not None and any(name.startswith("notify.") for name in found.taken):
+            self._contention.notify(settings.notify, lambda: self.http_url or "")
+        self._settings = taken_over(self._settings, settings)
+        self.access.settings = self._settings.access
+        self._renew_keys()
+        return found
+
     async def stop(self) -> None:
         """Writes what is known of the jobs, if there is a place for it, and closes everything."""
         if self._keeping is not None:
             if self._contention is not None:
                 self._contention.finish()
-            self._keeping.finish()
+            self._keeping.finish(self._settings.stop_within_s / 2)
         await self._stack.aclose()
 
     def not_ready(self) -> str:
@@ -183,26 +212,34 @@ class Server:
         while True:
             if self._ingest is not None:
                 self.aggregator.pressure.crowded = self._ingest.crowded
-            waiting = self.aggregator.tick()
+            with self.stages.of("jobs"):
+                waiting = self.aggregator.tick()
             if self._ingest is not None:
                 self._ingest.hold_back(self.aggregator.pressure.share)
                 if self._ingest.durability is not None:
-                    self._ingest.durability.look_after(time.monotonic())
+                    with self.stages.of("journal"):
+                        self._ingest.durability.look_after(time.monotonic())
             if self.archives is not None:
-                waiting = self.archives.tick() or waiting
+                with self.stages.of("archives"):
+                    waiting = self.archives.tick() or waiting
             self._ticked_at = time.monotonic()
             for guard in self._guards:
                 guard.check(self._ticked_at)
-            await asyncio.sleep(0 if waiting else self._tick_s)  # in between, what has come in is taken in
+            pause_s = 0.0 if waiting else self._tick_s
+            await asyncio.sleep(pause_s)  # in between, what has come in is taken in
+            self.loop_watch.note(time.monotonic() - self._ticked_at - pause_s)
 
     async def _look_after_keys(self) -> None:
         while True:
             await asyncio.sleep(_KEYS_S)
-            if self.access.renew():
-                for guard in self._guards:
-                    guard.renew()
-            if self.http is not None:
-                self.http.renew()
+            self._renew_keys()
+
+    def _renew_keys(self) -> None:
+        if self.access.renew():
+            for guard in self._guards:
+                guard.renew()
+        if self.http is not None:
+            self.http.renew()
 
     def _user_of(self, job: str) -> str | None:
         session = self.aggregator.jobs.get(job)
@@ -249,7 +286,7 @@ class Server:
     def _make_ingest(self, settings: AggregatorSettings) -> Ingest:
         from .ingest.ingest import Ingest
 
-        ingest = Ingest(self._context, settings.ingest, self.sink, settings.bounds, self.access)
+        ingest = Ingest(self._context, settings.ingest, self.sink, settings.bounds, self.access, self.stages)
         self._stack.callback(ingest.close)
         return ingest
 
@@ -278,15 +315,14 @@ class Server:
         # Imported when wanted: an embedded aggregator without HTTP starts half a second earlier.
         from .publish.http.application import make_application
         from .publish.http.http_server import HttpServer
-        from .publish.metrics import AggregatorCollector, make_registry
+        from .publish.metrics import AggregatorCollector
 
         stats = self.stats
         collector = AggregatorCollector(
-            self.aggregator, lambda: stats, self._settings.max_job_series, time.time, self._contention
+            self.aggregator, lambda: stats, self._settings.max_job_series, time.time, self._contention, self.loop_watch
         )
-        registry = make_registry(collector)
         app = make_application(
-            self.aggregator, registry, self.not_ready, time.time, self._pages, contention=self._contention
+            self.aggregator, collector, self.not_ready, time.time, self._pages, contention=self._contention
         )
         server = HttpServer(
             self._guarded(app),

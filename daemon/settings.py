@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
@@ -51,6 +51,19 @@ class AggregatorSettings(AnalyzerSettings):
     state: Path | None = Field(
         None,
         description="Folder for what is known of the jobs while no aggregator runs; the next one goes on from there.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "warning", description="Least level of what stands in the log; info says when jobs begin and end."
+    )
+    log_format: Literal["text", "json"] = Field(
+        "text", description="Lines of the log as text, or as one JSON object each."
+    )
+    stop_within_s: float = Field(
+        60.0,
+        gt=0,
+        description="Seconds in which the aggregator ends on SIGTERM: what waits is taken in, for a second at most, "
+        "and acknowledged; jobs are written down if half of the time is expected to do, else the next one has the "
+        "journal.",
     )
     prediction_interval_s: float = Field(1.0, ge=0.01, le=3600, description="Seconds between predictions of a job.")
     prediction_share: float = Field(
@@ -100,19 +113,28 @@ class AggregatorSettings(AnalyzerSettings):
         gt=0,
         description="How far an event's stamp may be ahead of the aggregator's clock before it is dropped.",
     )
-    bounds: IngestSettings = Field(default_factory=IngestSettings, description="Bounds of what collectors may send.")
-    http_limits: HttpSettings = Field(default_factory=HttpSettings, description="Bounds of HTTP's connections.")
+    bounds: IngestSettings = Field(
+        default_factory=IngestSettings.model_construct, description="Bounds of what collectors may send."
+    )
+    http_limits: HttpSettings = Field(
+        default_factory=HttpSettings.model_construct, description="Bounds of HTTP's connections."
+    )
     journal: JournalSettings = Field(
-        default_factory=JournalSettings, description="What a daemon that is killed leaves to the next one."
+        default_factory=JournalSettings.model_construct,
+        description="What a daemon that is killed leaves to the next one.",
     )
     contention: ContentionSettings = Field(
-        default_factory=ContentionSettings, description="How contention between jobs is looked for."
+        default_factory=ContentionSettings.model_construct, description="How contention between jobs is looked for."
     )
-    notify: NotifySettings = Field(default_factory=NotifySettings, description="Who is told of alerts over HTTP.")
+    notify: NotifySettings = Field(
+        default_factory=NotifySettings.model_construct, description="Who is told of alerts over HTTP."
+    )
     access: AccessSettings = Field(
-        default_factory=AccessSettings, description="Who may connect, and whose jobs they see."
+        default_factory=AccessSettings.model_construct, description="Who may connect, and whose jobs they see."
     )
-    archive: ArchiveSettings = Field(default_factory=ArchiveSettings, description="Where each job's calls are kept.")
+    archive: ArchiveSettings = Field(
+        default_factory=ArchiveSettings.model_construct, description="Where each job's calls are kept."
+    )
 
     @model_validator(mode="after")
     def _samples_as_a_running_job_can_be(self) -> Self:

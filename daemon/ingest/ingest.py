@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,7 @@ from ...events import ConfigError
 from ...events.descriptors import backlog
 from ...events.endpoints import check_private, is_ipv6, private_files
 from ...events.wire import Frame
+from ..stages import Stages
 from .ingest_core import IngestCore, IngestSettings, Reply
 from .sink import Sink
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _MOST_LOGGED: Final = 20
 _MESSAGES_A_TURN: Final = 64
+_TURN_S: Final = 0.02
+"""After which others have a turn, however few messages that were: some take a tenth of a second."""
 _CROWDED_TURNS: Final = 64  # of that many messages each
 _TICK_S: Final = 0.5
 
@@ -43,7 +47,9 @@ class Ingest:
         sink: Sink,
         settings: IngestSettings | None = None,
         access: Access | None = None,
+        stages: Stages | None = None,
     ) -> None:
+        self._stages = stages or Stages(Counter())
         self._access = access
         self._settings = settings or IngestSettings()
         self.core = IngestCore(sink, self._settings)
@@ -106,6 +112,18 @@ class Ingest:
                 (self.durability or self.core).tick(now)
                 next_tick = now + _TICK_S
 
+    async def drain(self, limit_s: float) -> None:
+        """Takes in what waits, for some time, and answers all that was taken in."""
+        until_s = time.monotonic() + limit_s
+        while not await self._receive_some() and time.monotonic() < until_s:
+            pass
+        while self.durability is not None and self.durability.holds_answers:
+            self.durability.sync()
+            self._may_answer.clear()
+            await self._send(self.durability.released())
+            if self.durability.holds_answers:
+                await self._may_answer.wait()
+
     def wake(self) -> None:
         """Takes in that more is on disk."""
         self._may_answer.set()
@@ -134,6 +152,7 @@ class Ingest:
 
     async def _receive_some(self) -> bool:
         """Takes in a few messages; tells whether these were all."""
+        until_s = time.monotonic() + _TURN_S
         for _ in range(max(1, round(_MESSAGES_A_TURN * self.core.share))):
             try:
                 parts: Sequence[zmq.Frame] = await self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
@@ -147,6 +166,8 @@ class Ingest:
                     await self._send([(identity, refusal)])
                     continue
             await self._send(self._answers(identity, frames))
+            if time.monotonic() > until_s:
+                break
         await asyncio.sleep(0)
         return False
 
@@ -161,7 +182,8 @@ class Ingest:
 
     def _answers(self, identity: bytes, frames: Sequence[Frame]) -> list[Reply]:
         try:
-            return (self.durability or self.core).receive(identity, frames, time.monotonic())
+            with self._stages.of("ingest"):
+                return (self.durability or self.core).receive(identity, frames, time.monotonic())
         except Exception:  # one message that breaks something costs itself
             self.core.stats.failed += 1
             if self.core.stats.failed <= _MOST_LOGGED:

@@ -42,6 +42,7 @@ Reply = tuple[bytes, list[Frame]]
 _P = ParamSpec("_P")
 _WHOLE: Final = (
     *("_streams", "_owners", "_ended", "_cut_off", "_owner_of", "_heard", "_awaited", "_awaited_until_s", "_may_skip"),
+    "_has_gap",
 )
 """Attributes that decide what becomes of a message."""
 
@@ -111,13 +112,15 @@ class IngestCore:
         self._awaited: dict[str, dict[str, int]] = {}  # losses of streams that another daemon had open
         self._awaited_until_s = math.inf
         self._may_skip: set[str] = set()
+        self._has_gap = False  # streams may be unknown here that were known before
 
     def state(self) -> dict[str, Any]:
         """Returns what another core needs so that each batch is taken in once."""
         taken = {name: max(stream.expected, stream.taken_before) for name, stream in self._streams.items()}
         losses = self._awaited | {name: stream.losses for name, stream in self._streams.items()}
         owners = self._owner_of | {name: stream.owner.name for name, stream in self._streams.items()}
-        return {"expected": {**self._cut_off, **taken}, "open": losses, "ended": self._ended, "owners": owners}
+        expected = {**self._cut_off, **taken}
+        return {"expected": expected, "open": losses, "ended": self._ended, "owners": owners, "gap": self._has_gap}
 
     def whole_state(self) -> dict[str, Any]:
         """Returns all that decides what becomes of the messages that follow."""
@@ -131,12 +134,14 @@ class IngestCore:
     def pass_gap(self) -> None:
         """Takes in that messages are missing here that were acknowledged: each open stream goes on with what comes."""
         self._may_skip = set(self._streams)
+        self._has_gap = True
 
     def resume(self, state: Mapping[str, Any], now_s: float) -> None:
         """Goes on where another core was; collectors that do not come back are given up after ``forget_after_s``."""
         self._cut_off.update(state["expected"])
         self._owner_of.update(state.get("owners", {}))
         self._ended.update(state["ended"])
+        self._has_gap = state.get("gap", False)
         self._awaited, self._awaited_until_s = dict(state["open"]), now_s + self._settings.forget_after_s
 
     def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
@@ -215,7 +220,8 @@ class IngestCore:
             self._lose(name, stream, hello.losses)
             if hello.info.follows:
                 self._end_earlier(hello)
-            if taken_before is not None and hello.next_seq > taken_before:  # what was between was acknowledged
+            # what was between was acknowledged, as was all before where its first HELLO cannot be read any more
+            if hello.next_seq > (taken_before or (1 if self._has_gap else hello.next_seq)):
                 self._lose(name, stream, {LOST_IN_JOURNAL: 1})
         elif hello.next_seq <= stream.expected:
             self._lose(name, stream, hello.losses)

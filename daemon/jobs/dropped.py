@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Final
 
 from ...analyzers.pipeline.registry import ANALYZERS
+from .job_table import JobTable
 from .session import JobSession
+
+SKEWED: Final = "events_dropped:clock_skew"
 
 
 class Dropped:
@@ -24,23 +28,62 @@ class Dropped:
         for name in ANALYZERS:
             self._of.setdefault(name, Counter()).update(session.analyzers.losses(name))
 
-    def signal_bytes(self, held: Iterable[JobSession]) -> dict[str, float]:
-        """Returns the bytes that no job's signal has, by reason."""
-        total = dict(self._signal)
-        for session in held:
-            _add(total, session)
-        return total
+    def signal_bytes(self, held: Mapping[str, float]) -> dict[str, float]:
+        """Returns the bytes that no job's signal has, by reason; ``held``: ``held_sums`` of the jobs that are held."""
+        return {reason: volume + held.get(f"signal:{reason}", 0.0) for reason, volume in self._signal.items()}
 
-    def names_beyond(self, held: Iterable[JobSession]) -> Counter[str]:
+    def names_beyond(self, held: Mapping[str, float]) -> Counter[str]:
         """Returns how many uses of calls and files were beyond the bounds of their jobs."""
-        return sum((session.names.beyond for session in held), Counter(self._names))
+        return Counter(self._names) + _part(held, "names")
 
-    def by(self, analyzer: str, held: Iterable[JobSession]) -> Counter[str]:
+    def by(self, analyzer: str, held: Mapping[str, float]) -> Counter[str]:
         """Returns what an analyzer of all jobs lacks, by reason."""
         total = Counter(self._of.get(analyzer, {}))
-        for session in held:
-            total.update(session.analyzers.losses(analyzer))
+        total.update(_part(held, analyzer))
         return total
+
+
+class HeldSums:
+    """Sums over the jobs that are held; only jobs that were touched since are looked at again."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, dict[str, float]] = {}
+        self._total: Counter[str] = Counter()
+
+    def of(self, jobs: JobTable) -> Mapping[str, float]:
+        """Returns the sums of now."""
+        for job in jobs.untold:
+            jobs.told.discard(job)
+            for name, count in self._of.pop(job, {}).items():
+                self._total[name] -= count  # type: ignore[assignment]
+            if job in jobs:
+                card = jobs.asleep.get(job)
+                sums = card.sums if card is not None else held_sums(jobs.peek(job))
+                if sums:
+                    self._of[job] = sums
+                    jobs.told.add(job)
+                    for name, count in sums.items():
+                        self._total[name] += count  # type: ignore[assignment]
+        jobs.untold.clear()
+        return self._total
+
+
+def held_sums(session: JobSession) -> dict[str, float]:
+    """Returns what a job adds to the sums over all jobs; also what is 0, which is a series nonetheless."""
+    sums: dict[str, float] = {}
+    for signal in (session.predictor.reads, session.predictor.writes):
+        for reason, volume in (("late", signal.late_bytes), ("ahead", signal.ahead_bytes)):
+            sums[f"signal:{reason}"] = sums.get(f"signal:{reason}", 0.0) + volume
+    sums |= {f"names:{kind}": count for kind, count in session.names.beyond.items()}
+    for analyzer in ANALYZERS:
+        sums |= {f"{analyzer}:{reason}": count for reason, count in session.analyzers.losses(analyzer).items()}
+    sums["unaccounted"] = session.ledger.unaccounted
+    sums[SKEWED] = session.losses.total[SKEWED]
+    return {name: float(count) for name, count in sums.items()}
+
+
+def _part(held: Mapping[str, float], of: str) -> Counter[str]:
+    return Counter({name.partition(":")[2]: int(count) for name, count in held.items() if name.startswith(f"{of}:")})
 
 
 def _add(total: dict[str, float], session: JobSession) -> None:

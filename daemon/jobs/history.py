@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -36,6 +37,10 @@ class History:
 
     def __iter__(self) -> Iterator[Prediction]:
         return map(self._decode, tuple(self._encoded))
+
+    def latest(self, most: int) -> Iterator[Prediction]:
+        """Returns the newest ``most`` predictions, oldest first; they are decoded as they are asked for."""
+        return map(self._decode, tuple(islice(reversed(self._encoded), most))[::-1])
 
     def append(self, prediction: Prediction) -> None:
         """Adds a prediction; past the bound the oldest goes."""

@@ -54,11 +54,6 @@ def ledger_of(session: JobSession, *, archives: bool) -> JobLedger:
     )
 
 
-def unaccounted_in(session: JobSession) -> int:
-    """Returns how many events of the streams of a job that have ended are neither there nor told as lost."""
-    return session.ledger.unaccounted
-
-
 def _told(account: Account, streams: int = 1) -> StreamAccount:
     return StreamAccount(
         streams=streams,

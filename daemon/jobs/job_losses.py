@@ -10,7 +10,6 @@ from ...events.losses import CUT_OFF, UNHEARD_RANKS
 
 SILENT: Final = "streams_silent"
 _MOST_SIZES: Final = 16
-_FEWEST_RANKS: Final = 2  # of one communicator, before others count as missing: one may be a batch script
 _REMEMBERED: Final = 10_000
 
 
@@ -48,6 +47,11 @@ class JobLosses:
         if ranks in self._ranks or len(self._ranks) < _MOST_SIZES:
             self._ranks.setdefault(ranks, set()).add(rank)
 
+    @property
+    def unheard_ranks(self) -> int:
+        """How many ranks have not been heard of, of communicators of which others have; they may be to come."""
+        return sum(max(size - len(ranks), 0) for size, ranks in self._ranks.items())
+
     def known(self, *, ended: bool) -> dict[str, int]:
         """Returns all losses by the counter's name, in order of names, with the streams that are silent now.
 
@@ -57,8 +61,7 @@ class JobLosses:
         now = Counter(self.total)
         now[SILENT] = len(self._silent)
         if ended:
-            heard = [(size, len(ranks)) for size, ranks in self._ranks.items()]
-            now[UNHEARD_RANKS] = sum(size - count for size, count in heard if _FEWEST_RANKS <= count < size)
+            now[UNHEARD_RANKS] = self.unheard_ranks
         return {name: now[name] for name in sorted(now) if now[name]}
 
     def silent(self, stream: str, is_silent: bool) -> None:

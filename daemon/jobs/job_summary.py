@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ...analyzers.file_groups import CHANNEL, SYSTEM
-from ...analyzers.pipeline.numbering import JobNames
-from ...analyzers.totals import Totals
+from ...analyzers.pipeline.job_totals import call_totals, file_totals, not_counted
 from ...events.losses import bytes_of, events_of
-from ...results.models import CallTotal, FileTotal, JobDetail, JobSummary, NotCounted, Prediction
+from ...results.models import BatchFacts, JobDetail, JobSummary, NotCounted, Prediction
 from .failures import AnalysisFailedError
 from .job_state import State
 from .session import JobSession
@@ -27,7 +25,7 @@ def detail_of(session: JobSession, now_s: float, top: int = 20) -> JobDetail:
     try:
         totals, left_out = session.totals, not_counted_of(session)
         with session.failures.asking("totals"):
-            files, calls = _files(totals, session.names, top), _calls(totals, session.names, top)
+            files, calls = file_totals(totals, session.names, top), call_totals(totals, session.names, top)
     except AnalysisFailedError:
         files, calls, left_out = [], [], NotCounted()
     return JobDetail(
@@ -43,19 +41,7 @@ def not_counted_of(session: JobSession) -> NotCounted:
     """
     totals, names = session.totals, session.names
     with session.failures.asking("totals"):
-        moved = totals.not_counted(names.left_out, names.groups)
-    (system_read, system_written), (channel_read, channel_written) = (
-        moved.get(SYSTEM, (0, 0)),
-        moved.get(CHANNEL, (0, 0)),
-    )
-    return NotCounted(
-        system_read=system_read,
-        system_written=system_written,
-        channel_read=channel_read,
-        channel_written=channel_written,
-        mapped_for_writing=totals.mapped,
-        flushed_at_most=totals.flushed,
-    )
+        return not_counted(totals, names)
 
 
 def _facts(session: JobSession, now_s: float) -> dict[str, object]:
@@ -66,6 +52,7 @@ def _facts(session: JobSession, now_s: float) -> dict[str, object]:
         "user": session.user,
         "command": session.command,
         "ends_at_s": session.ends_at_s or None,
+        "batch": _batch(session),
         "hosts": sorted(session.hosts),
         "streams": len(session.streams),
         "ranks": max(session.communicator, len(session.ranks)),
@@ -84,33 +71,21 @@ def _facts(session: JobSession, now_s: float) -> dict[str, object]:
     }
 
 
+def _batch(session: JobSession) -> BatchFacts | None:
+    if (batch := session.batch) is None:
+        return None
+    return BatchFacts(
+        name=batch.name,
+        account=batch.account,
+        partition=batch.partition,
+        cluster=batch.cluster,
+        nodes=batch.nodes,
+        node_count=batch.node_count,
+        started_at_s=batch.started_at_s or None,
+        limit_s=batch.limit_s or None,
+    )
+
+
 def last_word_of(session: JobSession) -> Prediction | None:
     """Returns the prediction from the whole run of a job that has ended; None before, and where there is none."""
     return session.prediction if session.state in (State.ENDED, State.REMOVED) else None
-
-
-def _files(totals: Totals, names: JobNames, top: int) -> list[FileTotal]:
-    return [
-        FileTotal(
-            path=names.files[row.number].path or "(other)",
-            calls=row.calls,
-            bytes_read=row.bytes_read,
-            bytes_written=row.bytes_written,
-            seconds=row.seconds,
-        )
-        for row in totals.files(top, names.left_out)
-    ]
-
-
-def _calls(totals: Totals, names: JobNames, top: int) -> list[CallTotal]:
-    return [
-        CallTotal(
-            call=names.calls[row.number] or "(other)",
-            layer=row.layer.name,
-            calls=row.calls,
-            failed=row.failed,
-            bytes=row.bytes,
-            seconds=row.seconds,
-        )
-        for row in totals.calls(top)
-    ]

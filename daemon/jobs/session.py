@@ -14,7 +14,7 @@ from ...analyzers.online.predictor import Predictor
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.time_limit import time_limit_of, written_of
 from ...analyzers.totals import Totals
-from ...events import Definitions, EventBatch, Flag, StreamInfo
+from ...events import BatchJob, Definitions, EventBatch, Flag, StreamInfo
 from ...events.batch import occurring
 from ...events.losses import BYTES, EVENTS, bytes_of, events_of
 from ...results.models import Prediction, SignalSeries, TimeLimit
@@ -27,6 +27,7 @@ from .job_analyzers import JobAnalyzers
 from .job_losses import JobLosses
 from .job_state import State
 from .ledger import Ledger
+from .staleness import stale_at
 
 if TYPE_CHECKING:
     from ...analyzers.pipeline.job_graph import JobGraph
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
 
 _BANDWIDTH_S: Final = 10
 _SKEWED: Final = "clock_skew"
-_PASSED: Final = 0.51  # of a period after its told start a phase was skipped
+_BATCH_SCRIPTS: Final = ("/slurm_script", "/task-prolog.sh")  # the first is a copy in the spool of Slurm
+_AGENTS: Final = ("orted", "prted", "hydra_pmi_proxy")  # of mpirun on other nodes
 _MOST_HOSTS: Final = 64  # told with a prediction
 SIGNAL: Final = "signal"
 PREDICTION: Final = "prediction"
-_LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed
 
 
 @dataclass(slots=True)
@@ -63,11 +64,15 @@ class JobSession:
     no_stream_since_s: float | None = None
     user: str = ""
     command: str = ""
+    command_weight: int = 0
+    """How much it says of the job; the first one that says more than those before it stays."""
     hosts: set[str] = field(default_factory=set)
     ranks: set[int] = field(default_factory=set)
     communicator: int = 0
     ends_at_s: float = 0.0
     """When it is killed at the latest, by the time of day; 0 where nobody has said so."""
+    batch: BatchJob | None = None
+    """What the batch system says of it."""
     losses: JobLosses = field(default_factory=JobLosses)
     first_ns: int | None = None
     last_ns: int | None = None
@@ -123,7 +128,10 @@ class JobSession:
             info = replace(info, user=known.user)
         self.infos[stream] = info
         self.user = self.user or info.user
-        self.command = self.command or info.command
+        if info.command and (weight := _weight(info)) > self.command_weight:
+            self.command, self.command_weight = info.command, weight
+        if info.batch is not None and info.batch is not self.batch:
+            self.batch = info.batch.completed(None) if self.batch is None else self.batch.completed(info.batch)
         self.communicator = max(self.communicator, info.ranks)
         self.ends_at_s = max(self.ends_at_s, info.ends_at_s)
         self.own_clock = self.own_clock or info.clock_offset_ns is None
@@ -244,6 +252,8 @@ class JobSession:
             where: dict[str, object] = {
                 "made_at_s": now_ns / 1e9,
                 "nodes": len(self.hosts),
+                "ranks_unseen": self.losses.unheard_ranks,
+                "name": "" if self.batch is None else self.batch.name,
                 "hosts": sorted(self.hosts)[:_MOST_HOSTS],
                 "file_systems": self.file_systems.used[:],
             }
@@ -251,7 +261,7 @@ class JobSession:
             if self.ends_at_s and looks and not whole:
                 prediction = prediction.model_copy(update={"time_limit": self.time_limit(prediction, self.ends_at_s)})
             never = self.own_clock or whole
-            self.stale_at_s = None if never else _stale_at(prediction, self.predictor.last_ns / 1e9)
+            self.stale_at_s = None if never else stale_at(prediction, self.predictor.last_ns / 1e9)
             self.history.append(prediction)
         self.predictions += 1
         return prediction
@@ -384,18 +394,9 @@ class JobSession:
             self.ranks.update(rank for rank in set(ranks.tolist()) if rank >= 0)
 
 
-def _stale_at(prediction: Prediction, last_s: float) -> float | None:
-    """Returns when the told start of the next phase has passed by more than half a period, so that it is another one.
-
-    Without a start, 1, 2, 4, ... periods after the last data. None past the longest silence.
-    """
-    if prediction.period_s is None or prediction.period_s.value <= 0:
-        return None
-    period_s = prediction.period_s.value
-    if prediction.next_phase is not None:
-        stale_s = prediction.next_phase.start_s.value + _PASSED * period_s
-        return stale_s if stale_s - last_s <= _LONGEST_SILENCE * period_s else None
-    silence_s = period_s
-    while last_s + silence_s <= prediction.made_at_s:
-        silence_s *= 2
-    return last_s + silence_s if silence_s <= _LONGEST_SILENCE * period_s else None
+def _weight(info: StreamInfo) -> int:
+    """Returns how much a stream's command says of its job: 1 batch scripts, 2 what they ran, 3 steps of the job."""
+    if any(script in info.command for script in _BATCH_SCRIPTS):
+        return 1
+    program = info.command.split(" ", 1)[0].rpartition("/")[2]
+    return 3 if info.step.isdecimal() and program not in _AGENTS else 2

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from ...events.wire import Frame, Heartbeat, decode_header, encode
@@ -25,8 +26,11 @@ _MOST_PENDING: Final = 1 << 27
 """Bytes that may wait for the disk."""
 _FULL_SEGMENTS: Final = 4
 _LEAST_REST: Final = 20
-"""Times that a snapshot took, between two of them."""
+"""Times that a snapshot is expected to take, between two of them."""
+_SHORT_REST: Final = 4
+"""Likewise, where the next daemon would have much to do again."""
 _RETRY_S: Final = 10.0
+_FEW: Final = 16  # jobs, whose part of a snapshot cannot be told from the rest
 _FLUSH_S: Final = 1.0
 """What nobody waits for, such as predictions, is written so often."""
 
@@ -40,10 +44,12 @@ class Durability:
     Args:
         journal: has begun an epoch.
         aggregator, clocks, core: what is journalled.
-        write: writes all down with a position, for a copy of the process; tells whether that succeeded.
+        write: writes all down with a position, for a copy of the process; is told which jobs have changed since what
+            was committed last, None for all; tells whether that succeeded.
         commit: makes what was written the last word; raises OSError where that fails.
         wake: called from another thread when there may be answers to send.
         now_s: the clock that is passed in.
+        keep: returns the descriptors that ``write`` needs.
 
     Attributes:
         counters: ``journal_records``, ``journal_unwritten:REASON`` (messages that were acknowledged and
@@ -58,10 +64,11 @@ class Durability:
         clocks: Clocks,
         core: IngestCore,
         settings: JournalSettings,
-        write: Callable[[Position], bool],
+        write: Callable[[Position, Collection[str] | None], bool],
         commit: Callable[[], None],
         wake: Callable[[], None],
         now_s: float,
+        keep: Callable[[], Collection[int]] = tuple,
     ) -> None:
         self.counters: Counter[str] = aggregator.counters
         self.journal = journal
@@ -73,9 +80,14 @@ class Durability:
         self._written_at = journal.last
         self._now_s = now_s
         self._next_s = now_s if aggregator.jobs else now_s + settings.snapshot_s
-        self._rest_until_s = self._flushed_s = now_s
+        self._flushed_s = self._ended_s = now_s
+        self._retry_at_s = now_s
+        self._fixed_s = self._each_s = 0.0  # what a snapshot takes by itself, and for each job that has changed
         self._has_news = bool(aggregator.jobs)  # which are written down at once, with what was journalled of them
         self._is_suspended = False
+        self._keep = keep
+        self._unwritten: set[str] = set()
+        self._worked_from_s = time.thread_time()
         aggregator.around = self._around
 
     # ---- what comes ----
@@ -132,8 +144,25 @@ class Durability:
         return is_on_disk
 
     @property
+    def _has_much_to_do_again(self) -> bool:
+        """Whether a daemon that is started now would take long for what this one did since the last snapshot."""
+        return time.thread_time() - self._worked_from_s > self._settings.recovery_s
+
+    @property
+    def _rests_until_s(self) -> float:
+        """Until when no snapshot is made, so that they take a small share of a core."""
+        changed = len(self._unwritten | self._aggregator.jobs.touched)
+        rest = _SHORT_REST if self._has_much_to_do_again else _LEAST_REST
+        return max(self._retry_at_s, self._ended_s + rest * (self._fixed_s + self._each_s * changed))
+
+    @property
     def _reason(self) -> str:
         return "quota" if self.journal.problem.startswith("journal.quota_bytes") else "disk"
+
+    @property
+    def holds_answers(self) -> bool:
+        """Whether messages that were taken in wait for the disk."""
+        return bool(self._held)
 
     @property
     def is_full(self) -> bool:
@@ -150,6 +179,8 @@ class Durability:
             self.journal.flush()
             self.counters["journal_bytes"] = self.journal.total_bytes
             self.counters["journal_syncs"] = self.journal.syncs
+            self.counters["journal_sync_us"] = round(1e6 * self.journal.sync_s)
+            self.counters["journal_waiting_bytes"] = self.journal.pending_bytes
         if (done := self.child.poll()) is not None:
             self._end(done, now_s)
         if self.journal.problem and not self._is_suspended:
@@ -167,18 +198,30 @@ class Durability:
         if (
             self.child.is_busy
             or not self._has_news
-            or (now_s < self._next_s and not full)
-            or now_s < self._rest_until_s
+            or (now_s < self._next_s and not full and not self._has_much_to_do_again)
+            or now_s < self._rests_until_s
         ):
             return
         self._begin(now_s)
 
-    def finish(self) -> bool:
-        """Writes all down for the next daemon, after the last message; tells whether that succeeded."""
+    def finish(self, within_s: float) -> bool:
+        """Writes all down for the next daemon, after the last message; tells whether that succeeded.
+
+        What is expected to take longer than ``within_s`` is left to the next daemon, which has the journal.
+        """
         self.child.close()
         self.journal.close()
+        changed = self._unwritten | self._aggregator.jobs.touched
+        expected_s = self._fixed_s + self._each_s * len(changed)
+        if expected_s > within_s and not self.journal.problem:
+            _log.warning(
+                "writing %d jobs down would take %.0f s, longer than stop_within_s allows: the next aggregator goes on "
+                "from the journal, if it is of this version",
+                len(changed), expected_s,
+            )  # fmt: skip
+            return False
         with contextlib.suppress(OSError):
-            if self._write(self.journal.last):
+            if self._write(self.journal.last, changed):
                 self._commit()
                 self.journal.remove()
                 return True
@@ -199,10 +242,14 @@ class Durability:
                 return
         at = self.journal.last
         self._has_news = False
-        if not self.child.begin(lambda: self._write(at)):
+        jobs = self._aggregator.jobs
+        self._unwritten |= jobs.touched
+        jobs.touched.clear()
+        if not self.child.begin(lambda: self._write(at, self._unwritten), self._keep()):
             self._failed("the process cannot be copied", now_s)
             return
         self._written_at = at
+        self._worked_from_s = time.thread_time()
 
     def _end(self, done: bool, now_s: float) -> None:
         try:
@@ -214,12 +261,17 @@ class Durability:
         if not done:
             self._failed("see above", now_s)
             return
+        if len(self._unwritten) > _FEW:
+            self._each_s = self.child.cpu_s / len(self._unwritten)
+        else:
+            self._fixed_s = self.child.cpu_s
+        self._unwritten.clear()
+        self._ended_s = now_s
         self.counters["snapshots"] += 1
         self.counters["snapshot_ms"] = round(1000 * self.child.took_s)
         self.counters["snapshot_pause_us"] = round(1e6 * self.child.paused_s)
         self.journal.trim(self._written_at)
         self._next_s = now_s if self.journal.problem else now_s + self._settings.snapshot_s
-        self._rest_until_s = now_s + _LEAST_REST * self.child.took_s
         if self._is_suspended and not self.journal.problem:
             self._is_suspended = False
             _log.warning("the journal goes on")
@@ -227,7 +279,7 @@ class Durability:
     def _failed(self, why: str, now_s: float) -> None:
         self.counters["snapshots_failed"] += 1
         self._has_news = True
-        self._next_s = self._rest_until_s = now_s + _RETRY_S
+        self._next_s = self._retry_at_s = now_s + _RETRY_S
         _log.error("the jobs could not be written down: %s; it is tried again", why)
 
     # ---- inside ----

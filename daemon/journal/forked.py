@@ -9,7 +9,7 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,7 @@ _libc: Final = ctypes.CDLL(None, use_errno=True)
 _DIE_WITH_PARENT: Final = 1
 _NICE: Final = 5
 _STANDARD_ERROR: Final = 2
-_SLOWEST_S: Final = 600.0
+_SLOWEST_S: Final = 3600.0
 
 
 class Forked:
@@ -25,12 +25,13 @@ class Forked:
 
     Attributes:
         took_s: wall time of the last one that ended.
+        cpu_s: CPU time of the last one that ended.
         paused_s: for how long the last one held the process up.
     """
 
     def __init__(self) -> None:
         self.took_s = 0.0
-        self.paused_s = 0.0
+        self.paused_s = self.cpu_s = 0.0
         self._pid = 0
         self._begun_s = 0.0
 
@@ -39,8 +40,8 @@ class Forked:
         """Whether there is a child."""
         return self._pid != 0
 
-    def begin(self, work: Callable[[], bool]) -> bool:
-        """Has a copy of the process do some work; False where there can be no copy."""
+    def begin(self, work: Callable[[], bool], keep: Collection[int] = ()) -> bool:
+        """Has a copy of the process do some work, with these descriptors open; False where there can be no copy."""
         parent = os.getpid()
         self._begun_s = time.monotonic()
         try:
@@ -50,7 +51,7 @@ class Forked:
         except OSError:
             return False
         if self._pid == 0:
-            _do(work, parent)
+            _do(work, parent, keep)
         self.paused_s = time.monotonic() - self._begun_s
         return True
 
@@ -61,12 +62,14 @@ class Forked:
         if time.monotonic() - self._begun_s > _SLOWEST_S:
             self._kill()
         try:
-            pid, status = os.waitpid(self._pid, 0 if wait else os.WNOHANG)
+            pid, status, used = os.wait4(self._pid, 0 if wait else os.WNOHANG)
+            cpu_s = used.ru_utime + used.ru_stime
         except ChildProcessError:
-            pid, status = self._pid, 1
+            pid, status, cpu_s = self._pid, 1, 0.0
         if not pid:
             return None
         self._pid = 0
+        self.cpu_s = cpu_s
         self.took_s = time.monotonic() - self._begun_s
         return status == 0
 
@@ -81,13 +84,13 @@ class Forked:
             os.kill(self._pid, signal.SIGKILL)
 
 
-def _do(work: Callable[[], bool], parent: int) -> None:
+def _do(work: Callable[[], bool], parent: int, keep: Collection[int]) -> None:
     """Works in the child, which ends here: nothing of what the process would do at its end is done."""
     status = 1
     try:
         gc.disable()
         signal.set_wakeup_fd(-1)
-        _close_all()  # sockets and locks: another daemon may take them over
+        _close_all(keep)  # sockets and locks: another daemon may take them over
         _libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
         if os.getppid() == parent:
             with contextlib.suppress(OSError):  # a sandbox may forbid it
@@ -99,8 +102,8 @@ def _do(work: Callable[[], bool], parent: int) -> None:
         os._exit(status)
 
 
-def _close_all() -> None:
+def _close_all(keep: Collection[int]) -> None:
     for path in list(Path("/proc/self/fd").iterdir()):
-        if int(path.name) > _STANDARD_ERROR:
+        if int(path.name) > _STANDARD_ERROR and int(path.name) not in keep:
             with contextlib.suppress(OSError):  # the one that the folder was read with
                 os.close(int(path.name))

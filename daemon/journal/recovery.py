@@ -74,7 +74,7 @@ def _do(record: Record, aggregator: Aggregator, core: IngestCore) -> None:
             core.stats.failed += 1
     elif record.kind is Kind.TICK:
         core.tick(record.moment.now_s)
-    elif (session := aggregator.jobs.get(record.frames[0].decode())) is not None:
+    elif (session := aggregator.jobs.get(b"".join(record.frames).decode(errors="replace"))) is not None:
         looks = record.sender == LOOKED
         if record.kind is Kind.AGE:
             aggregator.age(session, looks)

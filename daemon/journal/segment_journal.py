@@ -132,6 +132,11 @@ class SegmentJournal:
         """How often the disk was made to take what came."""
         return self._writing.syncs
 
+    @property
+    def sync_s(self) -> float:
+        """How long that took."""
+        return self._writing.sync_s
+
     def flush(self) -> None:
         """Has all that was appended written, though not put on disk."""
         self._writing.flush()

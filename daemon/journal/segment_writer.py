@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -46,6 +47,7 @@ class SegmentWriter:
     Attributes:
         synced: number of the last record that is on disk.
         syncs: how often the disk was made to take what came.
+        sync_s: how long that took.
         problem: why no more is written; "" while all is well.
     """
 
@@ -61,6 +63,7 @@ class SegmentWriter:
     ) -> None:
         self.synced = first - 1
         self.syncs = 0
+        self.sync_s = 0.0
         self.problem = ""
         self._folder, self._epoch = folder, epoch
         self._segment_bytes, self._quota_bytes = segment_bytes, quota_bytes
@@ -145,7 +148,9 @@ class SegmentWriter:
                 if not self.problem:
                     self._write(records)
                     if self._written > synced and (self._is_closing or wanted > synced):
+                        begun_s = time.monotonic()
                         os.fdatasync(self._descriptor)
+                        self.sync_s += time.monotonic() - begun_s
                         self.syncs += 1
                         synced = self._written
             except Exception as error:  # nobody may wait for a thread that is gone

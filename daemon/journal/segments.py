@@ -28,6 +28,7 @@ _START: Final = struct.Struct("<4sI")
 """Mark and check sum of all that follows."""
 _BODY: Final = struct.Struct("<IQBdddHH")
 """Bytes after it, number, kind, three clocks, bytes of the sender, frames; then their lengths, sender and frames."""
+_KINDS: Final = frozenset(Kind)
 _LEAST: Final = _START.size + _BODY.size
 
 
@@ -142,7 +143,11 @@ def _record_at(content: bytes, at: int, epoch: int) -> tuple[Record, int] | None
     end = data + size
     if end > len(content) or zlib.crc32(memoryview(content)[body:end]) != check:
         return None
+    if kind not in _KINDS or 4 * count + sender_bytes > size:
+        return None
     lengths = struct.unpack_from(f"<{count}I", content, data)
+    if 4 * count + sender_bytes + sum(lengths) != size:
+        return None
     data += 4 * count
     sender = content[data : data + sender_bytes]
     data += sender_bytes

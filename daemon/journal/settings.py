@@ -17,6 +17,12 @@ class JournalSettings(BaseModel):
         description="Seconds between snapshots of all jobs, after which what was journalled before them is removed; "
         "longer where they take more than a twentieth of it.",
     )
+    recovery_s: float = Field(
+        2.0,
+        gt=0,
+        description="CPU time of work, s, after which a snapshot is made sooner: about as long does the next daemon "
+        "take for what is journalled behind it.",
+    )
     segment_bytes: int = Field(
         2**26, ge=2**16, description="Bytes of one file; a snapshot is also made once four files are full."
     )

@@ -40,6 +40,11 @@ JOB_FAMILIES: Final[dict[str, Family]] = {
         GaugeMetricFamily, "How long the next I/O phase is expected to last.", _JOB
     ),
     "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
+    "iotide_job_info": Family(
+        GaugeMetricFamily,
+        "What the batch system says of the job, in labels; always 1. Absent where it says nothing.",
+        (*_JOB, "name", "user", "account", "partition", "nodes"),
+    ),
     "iotide_job_end_timestamp_seconds": Family(
         GaugeMetricFamily, "When the job is killed at the latest, Unix time; absent where nobody has said so.", _JOB
     ),
@@ -100,6 +105,9 @@ def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     _add_job_losses(session, add)
     with contextlib.suppress(AnalysisFailedError):
         _add_activities(session, add)
+    if (batch := session.batch) is not None:
+        said = (batch.name, session.user, batch.account, batch.partition, batch.nodes)
+        add("iotide_job_info", 1, job, *(text[:_LONGEST_ACTIVITY] for text in said))
     if session.ends_at_s:
         add("iotide_job_end_timestamp_seconds", session.ends_at_s, job)
     prediction = session.prediction

@@ -17,6 +17,8 @@ JOURNAL_FAMILIES: Final[dict[str, Family]] = {
     "iotide_journal_syncs_total": Family(
         CounterMetricFamily, "Times that the disk was made to take what was journalled, since it was last begun."
     ),
+    "iotide_journal_sync_seconds_total": Family(CounterMetricFamily, "Time that the disk took for that, likewise."),
+    "iotide_journal_waiting_bytes": Family(GaugeMetricFamily, "Bytes that wait to be written to the journal."),
     "iotide_journal_unwritten_total": Family(
         CounterMetricFamily,
         "Messages that were acknowledged and not journalled, as journal.quota_bytes was reached (quota) or the disk "
@@ -29,6 +31,9 @@ JOURNAL_FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_journal_damaged_records_total": Family(
         CounterMetricFamily, "Records of the journal that could not be read again."
+    ),
+    "iotide_job_states_lost_total": Family(
+        CounterMetricFamily, "Jobs that began anew, as what was written down of them could not be read."
     ),
     "iotide_snapshots_total": Family(CounterMetricFamily, "Snapshots of all jobs, after which the journal is shorter."),
     "iotide_snapshot_failures_total": Family(CounterMetricFamily, "Snapshots that could not be made or written."),
@@ -46,9 +51,12 @@ def add_journal(counters: Mapping[str, int], add: Callable[..., None]) -> None:
     add("iotide_journal_damaged_records_total", counters["journal_damaged"])
     add("iotide_journal_records_total", counters["journal_records"])
     add("iotide_journal_syncs_total", counters["journal_syncs"])
+    add("iotide_journal_sync_seconds_total", counters["journal_sync_us"] / 1e6)
+    add("iotide_journal_waiting_bytes", counters["journal_waiting_bytes"])
     add("iotide_journal_failures_total", counters["journal_failures"])
     for reason in ("disk", "quota"):
         add("iotide_journal_unwritten_total", counters[f"journal_unwritten:{reason}"], reason)
+    add("iotide_job_states_lost_total", counters["job_states_lost"])
     add("iotide_snapshots_total", counters["snapshots"])
     add("iotide_snapshot_failures_total", counters["snapshots_failed"])
     add("iotide_snapshot_seconds", counters["snapshot_ms"] / 1e3)

@@ -5,26 +5,28 @@ Names and meanings stand in ``FAMILIES`` alone; ``docs/metrics.md`` is held to i
 
 from __future__ import annotations
 
+import asyncio
 import heapq
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
 
-from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from ... import __version__
 from ...analyzers.pipeline.registry import ANALYZERS
-from .. import lasting, listeners
+from .. import lasting, listeners, stages
 from ..access import access
 from ..aggregator import Aggregator
 from ..contention import ContentionWatch
 from ..ingest.ingest_core import IngestStats
 from ..jobs import failures
-from ..jobs.job_ledger import unaccounted_in
+from ..jobs.dropped import SKEWED
 from ..jobs.job_state import State
+from ..stages import LoopWatch, cpu_s, memory_bytes
 from .contention_metrics import CONTENTION_FAMILIES, add_contention
 from .families import Family
 from .group_metrics import GROUP_FAMILIES
@@ -166,6 +168,17 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_task_failures_total": Family(
         CounterMetricFamily, "Times that a task of the aggregator failed and was started again, by task.", ("task",)
     ),
+    "iotide_cpu_seconds_total": Family(CounterMetricFamily, "CPU time of the aggregator, all threads."),
+    "iotide_memory_bytes": Family(GaugeMetricFamily, "Memory that the aggregator has."),
+    "iotide_loop_held_seconds": Family(
+        GaugeMetricFamily, "Longest time of the last minute or two for which something held the aggregator's loop."
+    ),
+    "iotide_stage_seconds_total": Family(
+        CounterMetricFamily,
+        "CPU time of the loop's thread, by stage: ingest (messages taken in), jobs (lives and predictions), journal "
+        "(snapshots begun and ended) and archives.",
+        ("stage",),
+    ),
     "iotide_ftio_replies_total": Family(
         CounterMetricFamily, "Replies to users of FTIO, by outcome: sent, or dropped as nobody took them.", ("outcome",)
     ),
@@ -178,6 +191,8 @@ _BY_NAME: Final = {
 }
 _DROPPED: Final = "events_dropped:"
 _MOST_REASONS: Final = 50
+_SLICE_S: Final = 0.005
+_Family: TypeAlias = GaugeMetricFamily | CounterMetricFamily
 _MALFORMED: Final = (
     "lines_malformed",
     "intervals_malformed",
@@ -201,40 +216,72 @@ class AggregatorCollector(Collector):
         max_job_series: int,
         clock: Callable[[], float],
         contention: ContentionWatch | None = None,
+        loop_watch: LoopWatch | None = None,
     ) -> None:
         self._aggregator = aggregator
         self._stats = stats
         self._max_job_series = max_job_series
         self._clock = clock
         self._contention = contention
+        self._loop_watch = loop_watch
 
     def collect(self) -> Iterator[Metric]:
         """Yields every family that has a sample."""
-        made: dict[str, GaugeMetricFamily | CounterMetricFamily] = {}
-
-        def add(name: str, value: float, *labels: str) -> None:
-            family = FAMILIES[name]
-            if name not in made:
-                made[name] = family.kind(name, family.help, labels=family.labels)
-            made[name].add_metric(list(labels), value)
-
-        add("iotide_build_info", 1, __version__)
-        self._add_jobs(add)
-        self._add_ingest(add)
-        self._add_losses(add)
-        add_contention(self._contention, self._aggregator.counters, add)
+        made: dict[str, _Family] = {}
+        for _ in self._steps(made, self._max_job_series):
+            pass
         yield from made.values()
 
-    def _add_jobs(self, add: Callable[..., None]) -> None:
-        sessions = list(self._aggregator.jobs.values())
-        states = Counter(session.state for session in sessions)
+    async def gathered(self, jobs: int | None = None) -> Gathered:
+        """Returns these families, made in slices between which others have a turn.
+
+        Args:
+            jobs: how many jobs have series of their own, where that is less than ``max_job_series``.
+        """
+        most = self._max_job_series if jobs is None else min(jobs, self._max_job_series)
+        made: dict[str, _Family] = {}
+        paused_s = time.monotonic()
+        for _ in self._steps(made, most):
+            if time.monotonic() - paused_s > _SLICE_S:
+                await asyncio.sleep(0)
+                paused_s = time.monotonic()
+        return Gathered(list(made.values()))
+
+    def _steps(self, made: dict[str, _Family], max_job_series: int) -> Iterator[None]:
+        """Makes all families; yields where others may have a turn."""
+
+        def add(name: str, value: float, *labels: str) -> None:
+            if (known := made.get(name)) is None:
+                family = FAMILIES[name]
+                known = made[name] = family.kind(name, family.help, labels=family.labels)
+            known.add_metric(labels, value)
+
+        add("iotide_build_info", 1, __version__)
+        yield from self._add_jobs(add, max_job_series)
+        self._add_ingest(add)
+        yield
+        self._add_losses(add)
+        add("iotide_cpu_seconds_total", cpu_s())
+        add("iotide_memory_bytes", memory_bytes())
+        if self._loop_watch is not None:
+            add("iotide_loop_held_seconds", self._loop_watch.longest_s)
+        for stage in ("ingest", "jobs", "journal", "archives"):
+            add("iotide_stage_seconds_total", self._aggregator.counters[stages.COUNTED + stage] / 1e6, stage)
+        add_contention(self._contention, self._aggregator.counters, add)
+
+    def _add_jobs(self, add: Callable[..., None], max_job_series: int) -> Iterator[None]:
+        jobs = self._aggregator.jobs
+        states = Counter(session.state.value for session in jobs.awake)
+        states.update(card.state for card in jobs.asleep.values())
         for state in (State.RUNNING, State.IDLE, State.ENDED):
-            add("iotide_jobs", states[state], state.value)
-        shown = heapq.nlargest(self._max_job_series, sessions, key=lambda session: session.heard_at_s)
-        add("iotide_jobs_without_series", len(sessions) - len(shown))
+            add("iotide_jobs", states[state.value], state.value)
+        shown = heapq.nlargest(max_job_series, jobs.awake, key=lambda session: session.heard_at_s)
+        add("iotide_jobs_without_series", len(jobs) - len(shown))
         now = self._clock()
+        yield
         for session in shown:
             add_job(session, now, add)
+            yield
 
     def _add_ingest(self, add: Callable[..., None]) -> None:
         stats = self._stats()
@@ -283,7 +330,7 @@ class AggregatorCollector(Collector):
 
     def _add_archives(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.counters
-        add("iotide_events_unaccounted", sum(unaccounted_in(each) for each in self._aggregator.jobs.values()))
+        add("iotide_events_unaccounted", self._aggregator.held_sums().get("unaccounted", 0))
         add("iotide_archives_total", counters["archives"])
         add("iotide_archive_bytes_total", counters["archive_bytes"])
         add("iotide_archives_failed_total", counters["archives_failed"])
@@ -297,8 +344,7 @@ class AggregatorCollector(Collector):
 
     def _add_losses(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.collector_counters() + self._aggregator.counters
-        skewed = sum(session.losses.total[f"{_DROPPED}clock_skew"] for session in self._aggregator.jobs.values())
-        counters[f"{_DROPPED}clock_skew"] += skewed
+        counters[SKEWED] += int(self._aggregator.held_sums().get(SKEWED, 0))
         dropped = {name.removeprefix(_DROPPED): n for name, n in counters.items() if name.startswith(_DROPPED)}
         # Collectors name the reasons; a broken one must not make series without bound.
         shown = sorted(dropped, key=lambda reason: (-dropped[reason], reason))[:_MOST_REASONS]
@@ -313,8 +359,12 @@ class AggregatorCollector(Collector):
             add("iotide_input_malformed_total", counters[name], name)
 
 
-def make_registry(collector: AggregatorCollector) -> CollectorRegistry:
-    """Returns a registry with nothing but ours in it."""
-    registry = CollectorRegistry()
-    registry.register(collector)
-    return registry
+class Gathered(Collector):
+    """Families that have been made, as what encodes them takes them."""
+
+    def __init__(self, made: Sequence[Metric]) -> None:
+        self._made = made
+
+    def collect(self) -> Iterator[Metric]:
+        """Yields them."""
+        yield from self._made

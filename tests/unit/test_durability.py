@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import signal
 import time
@@ -129,7 +130,7 @@ def test_journal_is_shortened_before_its_quota_is_reached(tmp_path: Path) -> Non
         daemon.durability.look_after(time.monotonic())
         if daemon.durability.child.is_busy:  # it may take its time: here it is waited for
             daemon.durability._end(bool(daemon.durability.child.poll(wait=True)), 0.0)
-            daemon.durability._rest_until_s = 0.0
+            daemon.durability._ended_s = -math.inf
     assert daemon.aggregator.counters["snapshots"] > 1
     assert not daemon.aggregator.counters["journal_failures"]
     daemon.keeping.close()
@@ -208,7 +209,7 @@ def settle(daemon: Daemon) -> None:
     """Looks after the journal until it goes on."""
 
     def goes_on() -> bool:
-        daemon.durability._rest_until_s = 0.0
+        daemon.durability._ended_s = -math.inf
         daemon.durability.look_after(time.monotonic())
         return not daemon.durability._is_suspended
 

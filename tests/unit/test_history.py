@@ -28,6 +28,7 @@ def test_the_newest_come_back_as_they_were(made: list[Prediction], most: int) ->
         kept = made[max(number - most, 0) : number]
         assert list(history) == kept
         assert len(history) == len(kept)
+        assert list(history.latest(2)) == kept[-2:]
         assert history.last is prediction
     again = pickle.loads(pickle.dumps(history))
     assert list(again) == list(history)

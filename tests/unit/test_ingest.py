@@ -12,6 +12,7 @@ import zmq.asyncio
 from iotide.daemon.ingest.ingest import Ingest
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import ConfigError, Definitions, StreamInfo
+from iotide.events.losses import LOST_IN_JOURNAL
 from iotide.events.wire import Ack, Bye, Frame, Heartbeat, Hello, Reject, decode, encode, encode_batch
 from support.link import INFO, numbered
 from support.sinks import RememberingSink
@@ -332,3 +333,16 @@ def test_streams_that_no_collector_goes_on_with_are_closed_as_cut_off() -> None:
     second.core.tick(111.0)
     assert second.sink.closed_streams == ["s"]
     assert second.sink.losses["s"] == {"streams_cut_off": 1}
+
+
+def test_stream_whose_beginning_is_in_a_gap_says_so_when_it_is_introduced_again() -> None:
+    """Its HELLO could not be read any more, and what was acknowledged after it belongs to no stream."""
+    known, damaged, later = Peer(), Peer(), Peer()
+    damaged.core.pass_gap()
+    later.core.resume(damaged.core.state(), 0.0)
+    for peer in (known, damaged, later):
+        peer.say(hello(next_seq=4), batch(4))
+    assert "s" not in known.sink.told_losses
+    assert damaged.sink.told_losses["s"] == later.sink.told_losses["s"] == [{LOST_IN_JOURNAL: 1}]
+    damaged.say(hello("new"), batch(1, "new"))
+    assert "new" not in damaged.sink.told_losses

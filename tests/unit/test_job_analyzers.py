@@ -92,7 +92,9 @@ def rounded(value: object) -> object:
 @settings(deadline=None, max_examples=6)
 @given(
     cuts=st.lists(st.integers(1, EVENTS - 1), max_size=40, unique=True),
-    asked=st.sets(st.sampled_from(("totals", "graph", "layers", "interactions", "groups", "filesystems"))),
+    asked=st.sets(
+        st.sampled_from(("totals", "graph", "layers", "interactions", "groups", "filesystems", "heatmap", "advice"))
+    ),
 )
 def test_what_is_told_does_not_depend_on_how_events_came_or_on_who_asked_meanwhile(
     cuts: list[int], asked: set[str]

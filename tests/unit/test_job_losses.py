@@ -251,8 +251,8 @@ def test_losses_told_before_any_stream_of_the_job_come_with_its_first() -> None:
     [
         ([(0, 4), (1, 4)], 2),
         ([(0, 4), (1, 4), (2, 4), (3, 4)], 0),
-        ([(0, 8), (0, 2), (1, 2)], 0),  # a batch script of eight tasks, and a step of two
-        ([(0, 8)], 0),
+        ([(0, 8), (0, 2), (1, 2)], 7),
+        ([(0, 8)], 7),  # `iotide run -- srun -N8`, which sees its own node
         ([(-1, 0), (0, 0), (1, 0)], 0),
     ],
 )

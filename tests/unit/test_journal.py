@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import struct
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from support.waiting import wait_for
 
 NEVER = Position(0, 0)
 MOMENT = Moment(1.5, 2.5, 3.5)
+MARK = b"\xf1\x9eJr"
 
 
 def opened(folder: Path, *, segment_bytes: int = 1 << 20, quota_bytes: int = 1 << 30) -> SegmentJournal:
@@ -194,6 +197,21 @@ def test_disk_that_takes_nothing_ends_the_journal_with_its_reason(tmp_path: Path
     assert journal.problem == "File too large"
     journal.close()
     assert numbers(replayed(tmp_path))[:2] == [1, 2]
+
+
+@pytest.mark.parametrize("field", ["kind", "bytes of the sender", "frames", "length of a frame"])
+def test_record_that_says_what_none_does_is_damaged_though_its_check_sum_is_right(tmp_path: Path, field: str) -> None:
+    (file,) = filled(tmp_path)
+    content = bytearray(file.read_bytes())
+    second = content.index(MARK, content.index(MARK) + 1)
+    third = content.index(MARK, second + 1)
+    at = {"kind": 20, "bytes of the sender": 45, "frames": 47, "length of a frame": 49}[field]
+    content[second + at] ^= 0x7F
+    struct.pack_into("<I", content, second + 4, zlib.crc32(content[second + 8 : third]))
+    file.write_bytes(content)
+    found = replayed(tmp_path)
+    assert numbers(found) == [1, 3, 4, 5]
+    assert [each.missing for each in found if isinstance(each, Gap)] == [1]
 
 
 @contextlib.contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import re
 
 import pytest
 from hypothesis import example, given, settings
@@ -10,12 +12,14 @@ from hypothesis import strategies as st
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestStats
 from iotide.daemon.jobs.job_ids import clean_job
-from iotide.daemon.publish.metrics import FAMILIES, AggregatorCollector, make_registry
+from iotide.daemon.publish import metrics
+from iotide.daemon.publish.metrics import FAMILIES, AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
 from iotide.results.models import Estimate, Prediction, Window
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
+from support.prometheus import registry_of
 from support.serving import periodic_batch
 
 NOW = 1_700_000_000.0
@@ -33,7 +37,7 @@ def aggregator_with(*jobs: str, max_jobs: int = 100) -> Aggregator:
 
 def scrape(aggregator: Aggregator, max_job_series: int = 100, stats: IngestStats | None = None) -> Samples:
     taken = stats or IngestStats()
-    registry = make_registry(AggregatorCollector(aggregator, lambda: taken, max_job_series, lambda: NOW))
+    registry = registry_of(AggregatorCollector(aggregator, lambda: taken, max_job_series, lambda: NOW))
     samples: Samples = {}
     for family in text_string_to_metric_families(generate_latest(registry).decode()):
         for sample in family.samples:
@@ -41,6 +45,32 @@ def scrape(aggregator: Aggregator, max_job_series: int = 100, stats: IngestStats
             assert key not in samples, f"{key} stands twice"
             samples[key] = sample.value
     return samples
+
+
+async def test_scrape_of_many_jobs_gives_others_their_turn_and_has_series_of_as_many_as_it_asks_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(metrics, "_SLICE_S", -1.0)  # which each step takes longer than
+    aggregator = aggregator_with(*(f"job{number}" for number in range(20)))
+    collector = AggregatorCollector(aggregator, IngestStats, 10, lambda: NOW)
+    turns = 0
+
+    async def turning() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(turning())
+    gathered = generate_latest(await collector.gathered()).decode()
+    other.cancel()
+    assert turns >= 10
+    own = r"(?m)^iotide_(cpu_seconds_total|memory_bytes) .*$"  # which go on meanwhile
+    assert re.sub(own, "", gathered) == re.sub(own, "", generate_latest(collector).decode())
+    for asked, expected in ((None, 10), (3, 3), (0, 0), (50, 10)):
+        text = generate_latest(await collector.gathered(asked)).decode()
+        assert text.count("\niotide_job_events_total{") == expected
+        assert f"iotide_jobs_without_series {20 - expected}.0" in text
 
 
 def prediction_of_period(period_s: float) -> Prediction:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from iotide.daemon.settings import load_settings
+from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError
 
 
@@ -50,3 +50,10 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
 def test_wrong_environment_is_named() -> None:
     with pytest.raises(ConfigError, match="max_jobs"):
         load_settings(None, {"IOTIDE_SERVE_MAX_JOBS": "many"})
+
+
+def test_defaults_that_are_not_checked_each_time_pass_the_checks() -> None:
+    """Making what checks values takes longer than most commands take to begin."""
+    unchecked = AggregatorSettings.model_construct()
+    assert AggregatorSettings.model_validate(unchecked.model_dump()) == unchecked
+    assert load_settings(None, {}) == unchecked

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from typing import Annotated
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from starlette.exceptions import HTTPException as AnyHTTPException
 
@@ -14,17 +15,20 @@ from .... import __version__
 from ...aggregator import Aggregator
 from ...contention import ContentionWatch
 from ...jobs.failures import AnalysisFailedError
+from ..metrics import AggregatorCollector
 from .analysis_routes import analysis_routes
 from .contention_routes import contention_routes
+from .fleet_routes import fleet_routes
 from .job_access import JobAccess
 from .job_routes import detail_route, job_routes
 from .live_io_routes import live_io_routes
+from .live_routes import job_page_route, shell_routes
 from .page_routes import Pages, page_routes
 
 
 def make_application(
     aggregator: Aggregator,
-    registry: CollectorRegistry,
+    metrics_of: AggregatorCollector,
     not_ready: Callable[[], str],
     clock: Callable[[], float],
     pages: Pages | None = None,
@@ -34,7 +38,7 @@ def make_application(
 
     Args:
         aggregator: whose jobs are shown.
-        registry: what /metrics exposes.
+        metrics_of: what /metrics exposes.
         not_ready: says why the aggregator cannot work now, or "".
         clock: Unix time.
         pages: draws the pages of graphs; without it there are none.
@@ -56,9 +60,10 @@ def make_application(
 
     @app.head("/metrics", include_in_schema=False)
     @app.get("/metrics", include_in_schema=False)
-    async def metrics(request: Request) -> Response:
+    async def metrics(request: Request, jobs: Annotated[int | None, Query(ge=0)] = None) -> Response:
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
-        return Response(encode(registry), media_type=content_type)
+        body = await asyncio.to_thread(encode, await metrics_of.gathered(jobs))
+        return Response(body, media_type=content_type)
 
     @app.head("/healthz", include_in_schema=False)
     @app.get("/healthz", response_class=PlainTextResponse)
@@ -79,7 +84,10 @@ def make_application(
     app.include_router(analysis_routes(access))
     app.include_router(contention_routes(contention))
     app.include_router(live_io_routes(access, contention))
+    app.include_router(fleet_routes(aggregator, clock, contention))
     if pages is not None:
+        app.include_router(shell_routes(pages))
         app.include_router(page_routes(access, pages))
+        app.include_router(job_page_route(access, pages))
     app.include_router(detail_route(access))
     return app

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class HttpSettings(BaseModel):
     """Bounds of HTTP's connections."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     connections: int = Field(
         256, ge=1, description="Connections at once, fewer where `ulimit -n` is low; further ones get 503."

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Final
 
 from fastapi import HTTPException, Response
 
@@ -14,7 +16,11 @@ from ....results.layers import Layers
 from ...access.viewer import viewer
 from ...aggregator import Aggregator
 from ...jobs.job_ids import clean_job
+from ...jobs.job_table import Card
 from ...jobs.session import JobSession
+
+SLICE_S: Final = 0.005
+"""For which a request that looks at many jobs holds the loop at a time."""
 
 
 class JobAccess:
@@ -48,10 +54,33 @@ class JobAccess:
             raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
         return session
 
-    def latest(self, jobs: int | None = None) -> list[JobSession]:
-        """Returns the sessions of the latest active jobs that who asks sees, of all by default."""
-        seen = [session for session in self._aggregator.jobs.values() if viewer.get().sees(session.user)]
-        return sorted(seen, key=lambda session: -session.heard_at_s)[:jobs]
+    async def latest(self, jobs: int | None = None, *, make: bool = True) -> AsyncIterator[JobSession | Card]:
+        """Yields the latest active jobs that who asks sees, all by default, in slices between which others have a turn.
+
+        Args:
+            jobs: how many at most.
+            make: make the session of a job that sleeps; else its card is yielded.
+        """
+        table, seeing = self._aggregator.jobs, viewer.get()
+        left, paused_s = len(table) if jobs is None else jobs, time.monotonic()
+        for job in table.latest():
+            if left <= 0:
+                return
+            found: JobSession | Card | None = table.asleep.get(job)
+            if found is None or make:
+                found = table.look(job) if job in table else None  # else it was removed meanwhile
+            if found is not None and seeing.sees(found.user):
+                left -= 1
+                yield found
+            if time.monotonic() - paused_s > SLICE_S:  # batches are taken in meanwhile
+                await asyncio.sleep(0)
+                paused_s = time.monotonic()
+
+    async def sessions(self, jobs: int | None = None) -> AsyncIterator[JobSession]:
+        """Yields the sessions of these, likewise."""
+        async for found in self.latest(jobs):
+            if not isinstance(found, Card):
+                yield found
 
     def graph(self, job: str) -> Callable[[], Graph]:
         """Returns what makes a job's graph of now."""

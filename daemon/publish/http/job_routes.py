@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from ....results.ledger import JobLedger
-from ....results.models import JobDetail, JobList, Prediction, SignalSeries, TimeLimit
+from ....results.models import JobDetail, JobList, Prediction, PredictionList, SignalSeries, TimeLimit
 from ...jobs.job_ledger import ledger_of
 from ...jobs.job_summary import detail_of, summary_of
-from ...jobs.session import PREDICTION, SIGNAL
+from ...jobs.job_table import Card
+from ...jobs.session import PREDICTION, SIGNAL, JobSession
 from .job_access import JobAccess, not_found
 
 
@@ -18,11 +19,17 @@ def job_routes(access: JobAccess) -> APIRouter:
     """Returns the routes of a job's signal and prediction, and of all jobs."""
     router = APIRouter()
 
-    @router.get("/api/v1/jobs")
-    async def jobs() -> JobList:
-        """Lists all jobs, the latest active first."""
+    @router.get("/api/v1/jobs", response_model=JobList)
+    async def jobs(latest: Annotated[int | None, Query(ge=0)] = None) -> Response:
+        """Lists all jobs, or so many, the latest active first."""
         now = access.clock()
-        return JobList(jobs=[summary_of(session, now) for session in access.latest()])
+
+        def row(job: JobSession | Card) -> bytes:
+            return job.summary if isinstance(job, Card) else summary_of(job, now).model_dump_json().encode()
+
+        rows = [row(job) async for job in access.latest(latest, make=False)]
+        head = JobList(jobs=[]).model_dump_json().encode()
+        return Response(head.replace(b"[]", b"[" + b",".join(rows) + b"]"), media_type="application/json")
 
     @router.get("/api/v1/jobs/{job:path}/prediction")
     async def prediction(job: str) -> Prediction:
@@ -34,6 +41,12 @@ def job_routes(access: JobAccess) -> APIRouter:
             session.failures.check(PREDICTION, ever=True)
             raise not_found(f"job {job!r} has no prediction yet", "a job with events")
         return last
+
+    @router.get("/api/v1/jobs/{job:path}/predictions")
+    async def predictions(job: str, last: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
+        """Returns the latest predictions of a job, oldest first."""
+        kept = access.session(job).history.latest(last)
+        return await access.as_json(lambda: PredictionList(job=job, predictions=list(kept)).model_dump_json())
 
     @router.get("/api/v1/jobs/{job:path}/limit")
     async def limit(job: str, ends_at_s: Annotated[float | None, Query(gt=0, lt=2**33)] = None) -> TimeLimit:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
@@ -19,7 +17,6 @@ from ...jobs.job_state import State
 from ...jobs.session import JobSession
 from .job_access import JobAccess, of_several_jobs
 
-_SLICE_S: Final = 0.005
 _RUNNING = (State.RUNNING, State.IDLE)
 _Row = tuple[JobSession, Callable[[], JobFileSystems], Prediction | None]
 
@@ -32,13 +29,7 @@ def live_io_routes(access: JobAccess, watch: ContentionWatch | None) -> APIRoute
     async def live_io(file_system: str, jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
         """Returns the latest phase of each running job on a file system, with its prediction, and the capacity."""
         of_several_jobs()
-        rows, paused_s = [], time.monotonic()
-        for session in access.latest(jobs):
-            if (row := _row(session)) is not None:
-                rows.append(row)
-            if time.monotonic() - paused_s > _SLICE_S:  # batches are taken in meanwhile
-                await asyncio.sleep(0)
-                paused_s = time.monotonic()
+        rows = [row async for session in access.sessions(jobs) if (row := _row(session)) is not None]
         capacity = _capacity(watch, file_system)
         now_s = access.clock()
         return await access.as_json(lambda: _live_io(file_system, rows, capacity, now_s).model_dump_json())

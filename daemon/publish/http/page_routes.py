@@ -13,6 +13,7 @@ from ....analyzers.dfg.compare import compare
 from ....analyzers.dfg.merge import union_of
 from ....analyzers.layers.report.report import Cut
 from ....results.dfg import Comparison, Graph
+from ....results.job_view import JobView
 from ....results.layers import Layers
 from .job_access import JobAccess
 
@@ -30,6 +31,18 @@ class Pages(Protocol):
 
     def draw_layers(self, name: str, layers: Layers, *, losses: Mapping[str, int]) -> str:
         """Draws the page of a job's layers, likewise."""
+        ...
+
+    def draw_job(self, name: str, view: JobView, address: str) -> str:
+        """Draws the page of a job; ``@BASE@`` in its head stands for the way to the root."""
+        ...
+
+    def draw_waiting(self, job: str, address: str) -> str:
+        """Draws the page of a job of which nothing is known, or nothing may be seen, likewise."""
+        ...
+
+    def web_file(self, name: str) -> tuple[str, str] | None:
+        """Returns text and media type of a file that the pages are made of."""
         ...
 
 

@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from ....results.alerts import Alert
@@ -106,6 +106,14 @@ class Notifier:
         for receiver in self.receivers:
             for alert in waiting.get(receiver.digest, ()):
                 receiver.outbox.put(alert)
+
+    def introduce(self, known: Collection[str]) -> None:
+        """Has receivers that are not among ``known``, by their digests, told what is raised now."""
+        for receiver in self.receivers:
+            if receiver.digest not in known:
+                for alert in self._raised():
+                    receiver.outbox.put(alert)
+                receiver.news.set()
 
     async def run(self) -> None:
         """Sends until cancelled."""

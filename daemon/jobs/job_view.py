@@ -1,0 +1,43 @@
+"""A job as pages show it: copied at once, and made into results in another thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ...results.job_view import JobView
+from ...results.models import SignalSeries
+from .failures import AnalysisFailedError
+from .job_findings import findings_of
+from .job_ledger import ledger_of
+from .job_summary import detail_of
+from .session import JobSession
+
+_MOST_PREDICTIONS: Final = 300
+_TOP: Final = 40
+
+
+def view_of(session: JobSession, now_s: float, *, archives: bool) -> Callable[[], JobView]:
+    """Copies what is known of a job, and returns what makes the view of it.
+
+    Args:
+        session: of the job.
+        now_s: the time of day.
+        archives: whether calls are archived.
+    """
+    detail, prediction = detail_of(session, now_s, _TOP), session.prediction
+    history, findings = session.history.latest(_MOST_PREDICTIONS), findings_of(session, ranking=False)
+    ledger, wall_clock = ledger_of(session, archives=archives), not session.own_clock
+    try:
+        signal = session.signal()
+    except AnalysisFailedError:
+        signal = SignalSeries(job=session.job, start_s=0.0, bin_s=1.0, read=[], written=[])
+    return lambda: JobView(
+        detail=detail,
+        prediction=prediction,
+        history=history,
+        signal=signal,
+        findings=findings(),
+        ledger=ledger,
+        wall_clock=wall_clock,
+    )

@@ -1,0 +1,27 @@
+"""When what was predicted of a silent job has passed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...results.models import Prediction
+
+_PASSED: Final = 0.51  # of a period after its told start a phase was skipped
+_LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed
+
+
+def stale_at(prediction: Prediction, last_s: float) -> float | None:
+    """Returns when the told start of the next phase has passed by more than half a period, so that it is another one.
+
+    Without a start, 1, 2, 4, ... periods after the last data. None past the longest silence.
+    """
+    if prediction.period_s is None or prediction.period_s.value <= 0:
+        return None
+    period_s = prediction.period_s.value
+    if prediction.next_phase is not None:
+        stale_s = prediction.next_phase.start_s.value + _PASSED * period_s
+        return stale_s if stale_s - last_s <= _LONGEST_SILENCE * period_s else None
+    silence_s = period_s
+    while last_s + silence_s <= prediction.made_at_s:
+        silence_s *= 2
+    return last_s + silence_s if silence_s <= _LONGEST_SILENCE * period_s else None

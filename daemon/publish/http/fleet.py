@@ -1,0 +1,240 @@
+"""All jobs at a glance: rows that are made anew only where a job has changed, sorted and searched."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ....results.fleet import FleetJob, FleetOrder
+from ....results.models import JobSummary
+from ...access.viewer import Viewer
+from ...aggregator import Aggregator
+from ...jobs.failures import AnalysisFailedError
+from ...jobs.job_state import State
+from ...jobs.job_table import Card
+from ...jobs.session import JobSession
+from .job_access import SLICE_S
+
+RECENT_BIN_S: Final = 4.0
+_RECENT_BINS: Final = 30
+_REFRESH_S: Final = 0.9
+_SHARE: Final = 0.05
+"""Of a core that making rows may take."""
+_ACTIVE_S: Final = 12.0
+"""After its last event a job has no bandwidth."""
+_LONGEST: Final = 200
+_ENDED: Final = (State.ENDED, State.REMOVED)
+
+
+class Row(Struct, frozen=True):
+    """What of a job is sorted, searched and shown; ``mark`` tells whether the job has changed since."""
+
+    mark: tuple[Any, ...]
+    job: str
+    user: str
+    command: str
+    state: str
+    nodes: int
+    ranks: int
+    bandwidth: float
+    read: int
+    written: int
+    last_s: float | None
+    period_s: float | None
+    confidence: float
+    next_s: float | None
+    complete: bool
+    failures: int
+
+
+class Fleet:
+    """Keeps a row of each job.
+
+    Args:
+        aggregator: whose jobs.
+        clock: Unix time.
+    """
+
+    def __init__(self, aggregator: Aggregator, clock: Callable[[], float]) -> None:
+        self._aggregator = aggregator
+        self._clock = clock
+        self._rows: dict[str, Row] = {}
+        self._fresh_until_s = 0.0
+        self._one_at_a_time = asyncio.Lock()
+
+    async def rows(self) -> list[Row]:
+        """Returns the rows of all jobs, a second old at most, or twenty times as old as making them took."""
+        async with self._one_at_a_time:
+            if time.monotonic() >= self._fresh_until_s:
+                began_s = time.thread_time()
+                await self._refresh()
+                spent_s = time.thread_time() - began_s
+                self._fresh_until_s = time.monotonic() + max(_REFRESH_S, spent_s / _SHARE)
+        return list(self._rows.values())
+
+    def recent(self, job: str) -> list[float]:
+        """Returns the bandwidth of the last two minutes."""
+        table = self._aggregator.jobs
+        if job in table.asleep or job not in table:
+            return []
+        session = table.peek(job)
+        now_s = session.last_ns / 1e9 if session.own_clock and session.last_ns else self._clock()
+        try:
+            series = session.signal(RECENT_BIN_S * _RECENT_BINS, now_s)
+        except AnalysisFailedError:
+            return []
+        begin_s, bins = now_s - RECENT_BIN_S * _RECENT_BINS, [0.0] * _RECENT_BINS
+        for at, (read, written) in enumerate(zip(series.read, series.written, strict=True)):
+            place = int((series.start_s + (at + 0.5) * series.bin_s - begin_s) / RECENT_BIN_S)
+            if (read or written) and 0 <= place < _RECENT_BINS:
+                bins[place] += (read + written) * series.bin_s / RECENT_BIN_S
+        return bins
+
+    async def _refresh(self) -> None:
+        table, paused_s = self._aggregator.jobs, time.monotonic()
+        rows: dict[str, Row] = {}
+        for job in [*table.awake_names(), *table.asleep]:
+            known, card = self._rows.get(job), table.asleep.get(job)
+            if card is not None:
+                rows[job] = known if known is not None and known.mark == _mark_of_card(card) else _row_of_card(card)
+            elif job in table:
+                session = table.peek(job)
+                now_s = self._clock()
+                mark = _mark(session, now_s)
+                rows[job] = known if known is not None and known.mark == mark else _row(session, mark, now_s)
+            if time.monotonic() - paused_s > SLICE_S:  # batches are taken in meanwhile
+                await asyncio.sleep(0)
+                paused_s = time.monotonic()
+        self._rows = rows
+
+
+def seen_by(rows: list[Row], viewer: Viewer) -> list[Row]:
+    """Returns the rows of the jobs that one sees."""
+    return rows if viewer.sees_all else [row for row in rows if viewer.sees(row.user)]
+
+
+def found(rows: list[Row], search: str) -> list[Row]:
+    """Returns the rows that have each word of a search in their job, user, command or state, in any case."""
+    words = search.lower().split()
+    if not words:
+        return rows
+    kept = []
+    for row in rows:
+        text = f"{row.job}\n{row.user}\n{row.command}\n{row.state}".lower()
+        if all(word in text for word in words):
+            kept.append(row)
+    return kept
+
+
+def ordered(rows: list[Row], order: FleetOrder, *, descending: bool) -> list[Row]:
+    """Returns the rows in an order; those without a value come last."""
+    value = _KEYS[order]
+    there = sorted((row for row in rows if value(row) is not None), key=lambda row: row.job)
+    there.sort(key=value, reverse=descending)
+    return [*there, *(row for row in rows if value(row) is None)]
+
+
+def states_of(rows: list[Row]) -> dict[str, int]:
+    """Returns how many jobs are in each state."""
+    return dict(Counter(row.state for row in rows))
+
+
+def shown(row: Row, recent: list[float], alerts: int) -> FleetJob:
+    """Returns a row as it is answered."""
+    return FleetJob(
+        job=row.job,
+        user=row.user,
+        command=row.command[:_LONGEST],
+        state=row.state,
+        nodes=row.nodes,
+        ranks=row.ranks,
+        bandwidth=row.bandwidth,
+        bytes_read=row.read,
+        bytes_written=row.written,
+        last_event_at_s=row.last_s,
+        period_s=row.period_s,
+        confidence=row.confidence,
+        next_start_s=row.next_s,
+        complete=row.complete,
+        failures=row.failures,
+        alerts=alerts,
+        recent=recent,
+    )
+
+
+def _mark(session: JobSession, now_s: float) -> tuple[Any, ...]:
+    """Returns what changes when a row does; the bandwidth of a job that does I/O changes all the time."""
+    active = _is_active(session, now_s)
+    return session.heard_at_s, session.predictions, session.state, len(session.streams), now_s if active else 0
+
+
+def _is_active(session: JobSession, now_s: float) -> bool:
+    return session.last_ns is not None and (session.own_clock or now_s - session.last_ns / 1e9 < _ACTIVE_S)
+
+
+def _row(session: JobSession, mark: tuple[Any, ...], now_s: float) -> Row:
+    prediction = session.prediction
+    has_period = prediction is not None and prediction.periodic
+    upcoming = prediction.next_phase if prediction is not None and has_period and not session.own_clock else None
+    return Row(
+        mark=mark,
+        job=session.job,
+        user=session.user,
+        command=session.command,
+        state="ended" if session.state in _ENDED else session.state.value,
+        nodes=len(session.hosts),
+        ranks=max(session.communicator, len(session.ranks)),
+        bandwidth=session.bandwidth(now_s) if session.state not in _ENDED and _is_active(session, now_s) else 0.0,
+        read=session.bytes_read,
+        written=session.bytes_written,
+        last_s=None if session.last_ns is None else session.last_ns / 1e9,
+        period_s=prediction.period_s.value if prediction is not None and has_period and prediction.period_s else None,
+        confidence=prediction.confidence if prediction is not None and has_period else 0.0,
+        next_s=None if upcoming is None else upcoming.start_s.value,
+        complete=not session.losses.known(ended=session.state is State.ENDED),
+        failures=len(session.failures.told()),
+    )
+
+
+def _mark_of_card(card: Card) -> tuple[Any, ...]:
+    return "card", card.state, card.heard_at_s
+
+
+def _row_of_card(card: Card) -> Row:
+    told = JobSummary.model_validate_json(card.summary)
+    return Row(
+        mark=_mark_of_card(card),
+        job=told.job,
+        user=told.user,
+        command=told.command,
+        state=told.state,
+        nodes=len(told.hosts),
+        ranks=told.ranks,
+        bandwidth=0.0,
+        read=told.bytes_read,
+        written=told.bytes_written,
+        last_s=told.last_event_at_s,
+        period_s=None,
+        confidence=0.0,
+        next_s=None,
+        complete=told.complete,
+        failures=len(told.failures),
+    )
+
+
+_KEYS: Final[dict[FleetOrder, Callable[[Row], Any]]] = {
+    "bandwidth": lambda row: row.bandwidth,
+    "job": lambda row: row.job,
+    "user": lambda row: row.user,
+    "state": lambda row: row.state,
+    "period": lambda row: row.period_s,
+    "next": lambda row: row.next_s,
+    "read": lambda row: row.read,
+    "written": lambda row: row.written,
+    "last": lambda row: row.last_s,
+}

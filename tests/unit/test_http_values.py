@@ -1,0 +1,30 @@
+"""Parameters of HTTP take any number that floats and integers can be, and answer or say what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from fuzz.targets_http import Asked
+
+VALUES = ("inf", "-inf", "nan", "1e308", "-1e308", "1e19", "-1", "0", "9223372036854775808", "x", "")
+
+
+@pytest.fixture(scope="module")
+def asked() -> Iterator[Asked]:
+    with closing(Asked()) as made:
+        yield made
+
+
+def test_no_value_of_a_parameter_breaks_an_answer(asked: Asked) -> None:
+    tried = 0
+    for path, operations in asked.paths.items():
+        for parameter in operations["get"].get("parameters", []):
+            if parameter["in"] == "query":
+                for value in VALUES:
+                    target = path.replace("{job}", "job").replace("{other}", "job")
+                    status = asked.status("GET", f"{target}?{parameter['name']}={value}".encode(), [])
+                    assert status < 500, (target, parameter["name"], value)
+                    tried += 1
+    assert tried > 100

@@ -1,0 +1,52 @@
+"""What a reload takes over, option by option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from iotide.daemon.access.settings import AccessSettings
+from iotide.daemon.publish.notify.notify_settings import NotifySettings
+from iotide.daemon.reloading import RELOADED, compare, taken_over
+from iotide.daemon.settings import AggregatorSettings
+from pydantic import BaseModel
+
+BEFORE = AggregatorSettings()
+
+
+def options_of(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            yield from options_of(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def test_same_settings_differ_in_nothing() -> None:
+    assert compare(BEFORE, AggregatorSettings()) == ((), ())
+
+
+def test_options_are_told_by_name_and_apart() -> None:
+    now = BEFORE.model_copy(
+        update={
+            "retain_s": 1.0,
+            "log_level": "debug",
+            "notify": NotifySettings(webhooks=["http://127.0.0.1:1"], timeout_s=5.0),
+            "access": AccessSettings(operators=("root",)),
+            "detect": BEFORE.detect.model_copy(update={"mode": "write"}),
+        }
+    )
+    found = compare(BEFORE, now)
+    assert found.taken == ("access.operators", "log_level", "notify.timeout_s", "notify.webhooks")
+    assert found.waiting == ("detect.mode", "retain_s")
+    after = taken_over(BEFORE, now)
+    assert compare(BEFORE, after) == (found.taken, ())
+    assert compare(after, now) == ((), found.waiting)
+
+
+def test_what_is_taken_over_is_what_is_said_to_be() -> None:
+    """Each option that `RELOADED` names is one, and each of them is taken over."""
+    names = [name for name, _ in options_of(BEFORE)]
+    for each in RELOADED:
+        assert any(f"{name}.".startswith(f"{each}.") for name in names), each
