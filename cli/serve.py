@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from .common.ending import Ending
-from .common.logs import log_to_standard_error
+from .common.logs import change_logs, log_to_standard_error
 
 _HELP = """Run the aggregator: take in streams from collectors, keep a signal and a prediction for each job, publish.
 
@@ -31,6 +31,11 @@ Examples:
   iotide serve --state ~/.local/state/iotide
   iotide serve --ingest ipc:///run/iotide/ingest --http none
   iotide serve --ftio-listen tcp://127.0.0.1:5555 --ftio-reply tcp://127.0.0.1:5556
+  iotide serve --print-config > serve.toml        # every setting with its explanation
+
+SIGHUP has the settings read again: the log level, alerts' receivers and operators are taken over, files of
+principals, keys and certificates are looked at, and the log says what needs a restart. A service manager (sd_notify)
+is told when it is ready, reloads and ends, and that it still works.
 
 Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad settings or an endpoint in use.
 """
@@ -54,7 +59,9 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
 @click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push. [default: off]")
 @click.option("--ftio-reply", metavar="ENDPOINT", help="Where FTIO's user awaits replies. [default: off]")
 @click.option("--ftio-job", metavar="NAME", help="Job of FTIO's messages. [default: the one they name, else ftio]")
-@click.option("-v", "--verbose", is_flag=True, help="Say when jobs begin and end.")
+@click.option("-v", "--verbose", is_flag=True, help="Say when jobs begin and end: the log level info.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), help="Lines of the log. [default: text]")
+@click.option("--print-config", is_flag=True, help="Print all settings as TOML, each explained, and exit.")
 def command(
     config: Path | None,
     ingest: str | None,
@@ -67,29 +74,44 @@ def command(
     ftio_reply: str | None,
     ftio_job: str | None,
     verbose: bool,
+    log_format: str | None,
+    print_config: bool,
 ) -> None:
     """Serves until a signal ends it."""
-    from ..daemon.settings import load_settings
+    from ..daemon.settings import AggregatorSettings, load_settings
     from ..events.descriptors import raise_limit
 
-    log_to_standard_error(logging.INFO if verbose else logging.WARNING)
+    handler = log_to_standard_error(logging.WARNING, log_format or "text")
     raise_limit()
-    ending = Ending()
-    settings = load_settings(
-        config,
-        os.environ,
-        ingest=ingest,
-        http=http,
-        publish=publish,
-        prediction_interval_s=interval,
-        state=state,
-        journal={"on": False} if no_journal else None,
-        ftio_listen=ftio_listen,
-        ftio_reply=ftio_reply,
-        ftio_job=ftio_job,
-    )
+    ending = Ending(reloads=True)
+
+    def load() -> AggregatorSettings:
+        found = load_settings(
+            config,
+            os.environ,
+            ingest=ingest,
+            http=http,
+            publish=publish,
+            prediction_interval_s=interval,
+            state=state,
+            journal={"on": False} if no_journal else None,
+            ftio_listen=ftio_listen,
+            ftio_reply=ftio_reply,
+            ftio_job=ftio_job,
+            log_level="info" if verbose else None,
+            log_format=log_format,
+        )
+        change_logs(handler, getattr(logging, found.log_level.upper()), found.log_format)
+        return found
+
+    settings = load()
+    if print_config:
+        from ..daemon.settings_text import settings_text
+
+        click.echo(settings_text(settings), nl=False)
+        return
     from ..clients.live_pages import LivePages
     from ..daemon.server import Server
     from .serving import run_server
 
-    run_server(Server(settings, LivePages()), settings, ending)
+    run_server(Server(settings, LivePages()), settings, ending, load)

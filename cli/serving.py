@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
-import click
-
+from ..events import ConfigError
 from .common.ending import Ending
+from .common.logs import say
+from .common.service_manager import ServiceManager
 
 if TYPE_CHECKING:
     import zmq
@@ -23,29 +24,56 @@ if TYPE_CHECKING:
 _log = logging.getLogger("iotide")
 
 
-def run_server(server: Server, settings: AggregatorSettings, ending: Ending) -> None:
-    """Serves until ``ending`` is asked for."""
-    asyncio.run(_serve(server, settings, ending))
+def run_server(
+    server: Server, settings: AggregatorSettings, ending: Ending, load: Callable[[], AggregatorSettings]
+) -> None:
+    """Serves until ``ending`` is asked for; ``load`` reads the settings again when that is asked for."""
+    asyncio.run(_serve(server, settings, ending, load))
 
 
-async def _serve(server: Server, settings: AggregatorSettings, ending: Ending) -> None:
+async def _serve(
+    server: Server, settings: AggregatorSettings, ending: Ending, load: Callable[[], AggregatorSettings]
+) -> None:
+    manager = ServiceManager()
     if server.archives is not None:
         server.archives.prepare()
     await server.start()
     try:
         async with taking_ftio(server, settings) as ftio:
-            click.echo(
-                f"iotide: ingest {server.ingest_endpoint}, http {server.http_url or 'off'}, "
-                f"publish {server.publish_endpoint or 'off'}" + (f", ftio {ftio}" if ftio else ""),
-                err=True,
+            listens = (
+                f"ingest {server.ingest_endpoint}, http {server.http_url or 'off'}, "
+                f"publish {server.publish_endpoint or 'off'}" + (f", ftio {ftio}" if ftio else "")
             )
+            say(listens, settings.log_format)
             server.aggregator.on_job(lambda job: _log.info("job %s: %s", job.job, job.state), "log")
             running = asyncio.create_task(server.run())
             ending.then(running.cancel)
-            with contextlib.suppress(asyncio.CancelledError):
+            ending.reload(lambda: _reload(server, load, manager))
+            manager.ready(listens)
+            feeding = asyncio.create_task(manager.feed(server.not_ready))
+            try:
                 await running
+            except asyncio.CancelledError:
+                manager.stopping()
+                await server.drain()
+            finally:
+                feeding.cancel()
     finally:
         await server.stop()
+
+
+def _reload(server: Server, load: Callable[[], AggregatorSettings], manager: ServiceManager) -> None:
+    """Takes over what can be taken over of settings that are read again; of bad ones nothing."""
+    manager.reloading()
+    try:
+        reload = server.reload(load())
+    except ConfigError as error:
+        _log.error("the settings were not reloaded, and those of before are in force: %s", error)
+    else:
+        _log.warning("the settings were reloaded; changed: %s", ", ".join(reload.taken) or "nothing")
+        if reload.waiting:
+            _log.warning("changed, and in force after a restart: %s", ", ".join(reload.waiting))
+    manager.ready()
 
 
 @contextlib.asynccontextmanager

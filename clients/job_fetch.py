@@ -17,12 +17,11 @@ import urllib.request
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ..events import ConfigError, InputError
 from ..events.endpoints import is_loopback
 from ..events.files import read_text
-from ..results.models import Model
 
 TOKEN_FILE: Final = "IOTIDE_TOKEN_FILE"  # noqa: S105  (the name of a variable)
 _UNIX: Final = "http+unix"
@@ -32,7 +31,7 @@ _EXPECTED: Final = "http://HOST:PORT/jobs/JOB of a running aggregator (iotide se
 _REFUSED: Final = (401, 403)
 _TOKEN: Final = f"a token that may see it, in the file that {TOKEN_FILE} names"
 _JOBS: Final = "/jobs/"
-_M = TypeVar("_M", bound=Model)
+_M = TypeVar("_M", bound=BaseModel)
 
 
 def is_address(text: str) -> bool:
@@ -45,7 +44,7 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
 
     Args:
         address: ``http://HOST:PORT/jobs/JOB``, with or without ``/api/v1`` before and ``/RESULT`` behind.
-        result: the last part of its path in the API, such as ``dfg``.
+        result: the last part of its path in the API, such as ``dfg``; "" for the job's details.
         model: what it is.
 
     Raises:
@@ -53,12 +52,12 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
     """
     parts = urllib.parse.urlsplit(address)
     _, found, job = parts.path.partition(_JOBS)
-    job = job.removesuffix(f"/{result}").strip("/")
+    job = (job.removesuffix(f"/{result}") if result else job).strip("/")
     base = f"{parts.scheme}://{parts.netloc}/api/v1/jobs"
     if not found or not job:
         raise InputError(address, None, "the job is missing", f"{_EXPECTED}; {_known(base)}")
     try:
-        return model.model_validate_json(_get(f"{base}/{job}/{result}"))
+        return model.model_validate_json(_get(f"{base}/{job}/{result}".rstrip("/")))
     except urllib.error.HTTPError as error:
         with error:
             told = _reason(error)
@@ -93,6 +92,22 @@ def fetch_of_all(address: str, result: str, model: type[_M], **query: str) -> _M
                 if error.code in _REFUSED:
                     told, expected = _reason(error), _TOKEN
         raise InputError(address, None, told, expected) from None
+
+
+def text_at(address: str) -> str:
+    """Returns what stands at an address of an aggregator, such as ``http://HOST:PORT/metrics``.
+
+    Raises:
+        InputError: it does not answer, or refuses.
+    """
+    try:
+        return _get(address).decode(errors="replace")
+    except urllib.error.HTTPError as error:
+        with error:
+            told = f"status {error.code}: {error.read(500).decode(errors='replace').strip()}"
+        raise InputError(address, None, told, "a running aggregator (iotide serve)") from None
+    except (OSError, ValueError) as error:
+        raise InputError(address, None, f"no answer ({error})", "a running aggregator (iotide serve)") from None
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

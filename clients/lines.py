@@ -30,13 +30,19 @@ def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[s
 def _end_line(prediction: Prediction, limit: TimeLimit, *, with_job: bool) -> list[str]:
     if not prediction.periodic:  # which the line above says
         return []
-    parts = [clock_text(prediction.made_at_s), prediction.job if with_job else "", time_limit_text(limit)]
+    parts = [clock_text(prediction.made_at_s), _job_text(prediction) if with_job else "", time_limit_text(limit)]
     return ["  ".join(part for part in parts if part)]
 
 
 def _line(prediction: Prediction, rhythm: str, upcoming: NextPhase | None, *, with_job: bool) -> str:
-    parts = [clock_text(prediction.made_at_s), prediction.job if with_job else "", rhythm]
+    parts = [clock_text(prediction.made_at_s), _job_text(prediction) if with_job else "", rhythm]
     return "  ".join(part for part in (*parts, next_phase_text(upcoming, prediction.made_at_s)) if part)
+
+
+def _job_text(prediction: Prediction) -> str:
+    """Writes a job's id, and the name that its user gave it."""
+    name = "".join(character if character.isprintable() else "?" for character in prediction.name)
+    return f"{prediction.job} ({name})" if name else prediction.job
 
 
 def next_phase_text(phase: NextPhase | None, now_s: float) -> str:

@@ -12,10 +12,13 @@ from typing import Final
 
 from ..events.losses import loss_lines
 from ..results.dfg import Comparison, Graph
+from ..results.job_view import JobView
 from ..results.layers import Layers, LayersReport
 from .dfg.layout import Layout
 from .dfg.page import laid_out
 from .layers.page import page_of
+from .live_job import job_page, waiting_page
+from .web import web_file
 
 MOST_PAGES: Final = 64
 REFRESH_S: Final = 2.0
@@ -71,6 +74,22 @@ class LivePages:
             text = page_of(report, refresh_s=self._refresh_s, lost=list(loss_lines(losses)))
             self._keep(name, text, None, begun)
             return text
+
+    def draw_job(self, name: str, view: JobView, address: str) -> str:
+        """Draws the page of a job; ``address``: of the page, relative to the root."""
+        with self._lock:
+            begun = time.monotonic()
+            text = job_page(view, address)
+            self._keep(name, text, None, begun)
+            return text
+
+    def draw_waiting(self, job: str, address: str) -> str:
+        """Draws the page of a job of which nothing is known."""
+        return waiting_page(job, address)
+
+    def web_file(self, name: str) -> tuple[str, str] | None:
+        """Returns text and media type of a file that the pages are made of."""
+        return web_file(name)
 
     def _keep(self, name: str, text: str, layout: Layout | None, begun: float) -> None:
         now = time.monotonic()

@@ -10,6 +10,7 @@ import click
 
 from ...events import InputError
 from ..common.ending import Ending
+from ..common.service_manager import ServiceManager
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,9 +61,12 @@ async def collect(
     """Does what ``run_collector`` says, in a loop that runs."""
     from ...collectors.transport.agent import Agent
 
-    agent = Agent(sources, settings)
+    agent = Agent(sources, settings, waits=bool(replayed))  # a finished file can wait for the aggregator
     running = asyncio.create_task(agent.run(until_finished=bool(replayed)))
     ending.then(running.cancel)
+    manager = ServiceManager()
+    manager.ready(f"connects to {settings.endpoint}")
+    feeding = asyncio.create_task(manager.feed(lambda: "" if not running.done() else "it drains"))
     tasks = [running] if ends is None else [running, asyncio.create_task(unused(ends, grace_s))]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -71,11 +75,14 @@ async def collect(
         await asyncio.wait(tasks)
         if not running.cancelled():
             running.result()
+        manager.stopping()
         complete = await agent.drain(_DRAIN_S)
         if not complete:
             click.echo(
                 f"iotide: {agent.unacknowledged:,} calls were not acknowledged; is the aggregator there?", err=True
             )
+        if replayed and agent.unread:
+            click.echo(f"iotide: {agent.unread} of {len(replayed)} files were not read to their end", err=True)
         without = [path for path, source in zip(replayed, sources, strict=False) if not source.counters["events"]]
         for path in without:
             agent.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))
@@ -84,9 +91,11 @@ async def collect(
         if replayed and len(without) == len(replayed):
             return 2
         counters = agent.counters()
-        failed = counters["sources_failed"] or counters["inputs_unread"] or (replayed and agent.problems.total)
+        failed = bool(counters["sources_failed"] or counters["inputs_unread"])
+        failed = failed or bool(replayed and (agent.problems.total or agent.unread))
         return 1 if failed or not complete else 0
     finally:
+        feeding.cancel()
         agent.close()
 
 

@@ -63,6 +63,7 @@ stopped, 2 bad usage or unreadable input; with --replay also where no FILE has a
     metavar="NAME",
     help="Job id of inputs that name none. Default: the batch system's, or 'unknown'.",
 )
+@click.option("--host", metavar="NAME", default=socket.gethostname, help="Name of this node. Default: its host name.")
 @click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push, such as tcp://127.0.0.1:5555.")
 @click.option(
     "--ftio-job", metavar="NAME", help="Job of FTIO's messages. Default: the one they name, else --job's, else 'ftio'."
@@ -111,6 +112,7 @@ def command(
     gate: Path | None,
     format_name: str | None,
     job: str | None,
+    host: str,
     ftio_listen: str | None,
     ftio_job: str | None,
     allow_remote: bool,
@@ -141,7 +143,9 @@ def command(
     from ...collectors.sources.preload.source import PreloadSource
     from ...collectors.sources.registry import open_file
     from ...collectors.sources.tmio.ftio import FtioSource
+    from ...events.curve import read_client_keys
     from ...events.descriptors import raise_limit
+    from ..common.batch_facts import batch_facts
     from ..common.naming import batch_job
 
     known_job = job or batch_job(os.environ)
@@ -161,6 +165,8 @@ def command(
     settings = CollectorSettings(
         ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _say),
         ends_job=known_job or "",
+        batch=None if replay else batch_facts(os.environ),
+        host=host,
         endpoint=connect,
         spool_bytes=spool_disk << 20,
         shared_filesystems=shared_fs,
@@ -168,8 +174,9 @@ def command(
         key=keys[0],
         server_key=keys[1],
     )
-    origin = Origin(job=known_job or "unknown", host=socket.gethostname(), user=os.environ.get("USER", ""))
+    origin = Origin(job=known_job or "unknown", host=host, user=os.environ.get("USER", ""))
     log_to_standard_error(logging.WARNING)
+    read_client_keys(*keys)  # before programs find us: without them nothing could be shipped
     raise_limit()
     ending = Ending()
     sources: list[Source] = [open_file(path, origin, format=format_name, follow=not replay) for path in files]

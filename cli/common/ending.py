@@ -10,10 +10,17 @@ _ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Ending:
-    """Takes the signals that ask us to end, from the moment that it is made: before that they would kill us."""
+    """Takes the signals that ask us to end, from the moment that it is made: before that they would kill us.
 
-    def __init__(self) -> None:
+    Args:
+        reloads: SIGHUP does not end us either.
+    """
+
+    def __init__(self, *, reloads: bool = False) -> None:
         self._is_asked = False
+        self._is_to_reload = False
+        if reloads:
+            signal.signal(signal.SIGHUP, self._early_reload)
         for number in _ENDING_SIGNALS:
             signal.signal(number, self._early)
 
@@ -25,6 +32,17 @@ class Ending:
             asyncio.get_running_loop().add_signal_handler(number, end)
         if self._is_asked:
             end()
+
+    def reload(self, reload: Callable[[], object]) -> None:
+        """Has the loop that runs call something on SIGHUP, and if one has come already."""
+        import asyncio
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+        if self._is_to_reload:
+            reload()
+
+    def _early_reload(self, number: int, frame: object) -> None:
+        self._is_to_reload = True
 
     def _early(self, number: int, frame: object) -> None:
         self._is_asked = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import time
@@ -40,6 +41,7 @@ class LimitedHandler(logging.StreamHandler[IO[str]]):
     def __init__(self, stream: IO[str] | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(stream or sys.stderr)
         self._clock = clock
+        self.form = "text"
         self._places: OrderedDict[tuple[str, int], _Place] = OrderedDict()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -59,6 +61,8 @@ class LimitedHandler(logging.StreamHandler[IO[str]]):
     def format(self, record: logging.LogRecord) -> str:
         """Formats a record, cut where it is too long."""
         text = super().format(record)
+        if self.form == "json":  # which is cut within
+            return text
         return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text) - _LONGEST} characters left out)"
 
     def close(self) -> None:
@@ -78,10 +82,48 @@ class LimitedHandler(logging.StreamHandler[IO[str]]):
                 super().emit(logging.LogRecord(__name__, logging.WARNING, key[0], key[1], text, None, None))
 
 
-def log_to_standard_error(level: int) -> None:
-    """Has all that is logged in this process, by libraries too, go to standard error in bounded amounts."""
+class JsonFormatter(logging.Formatter):
+    """Makes one JSON object of a record: ``time`` (Unix time, s), ``level``, ``part``, ``message``, ``traceback``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Returns the object as a line."""
+        told: dict[str, object] = {
+            "time": round(record.created, 3),
+            "level": record.levelname.lower(),
+            "part": record.name,
+            "message": record.getMessage()[:_LONGEST],
+        }
+        if record.exc_info:
+            told["traceback"] = self.formatException(record.exc_info)[-_LONGEST:]
+        return json.dumps(told)
+
+
+def log_to_standard_error(level: int, form: str = "text") -> LimitedHandler:
+    """Has all that is logged in this process, by libraries too, go to standard error in bounded amounts.
+
+    Args:
+        level: the least one that is written.
+        form: ``text``, or ``json``.
+
+    Returns:
+        What writes it.
+    """
     handler = LimitedHandler()
-    handler.setFormatter(logging.Formatter("iotide: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)
-    root.setLevel(level)
+    change_logs(handler, level, form)
+    return handler
+
+
+def change_logs(handler: LimitedHandler, level: int, form: str) -> None:
+    """Has the log written otherwise from now on."""
+    handler.form = form
+    handler.setFormatter(JsonFormatter() if form == "json" else logging.Formatter("iotide: %(message)s"))
+    logging.getLogger().setLevel(level)
+
+
+def say(text: str, form: str = "text") -> None:
+    """Writes a line that is no part of the log, whatever its level, in the same form."""
+    handler = LimitedHandler()
+    handler.setFormatter(JsonFormatter() if form == "json" else logging.Formatter("iotide: %(message)s"))
+    handler.emit(logging.LogRecord("iotide", logging.INFO, __file__, 0, text, None, None))

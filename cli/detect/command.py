@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ..common.grouped_help import SectionCommand, SectionOption
-from ..common.input_problems import listed, not_carried
 from ..common.options import given, trace_detection_options
 from ..common.time_arguments import Moment, moment_of
 from .plotting import check_picture, with_replay, write_picture
@@ -125,10 +124,10 @@ def command(
     all_modes = detection["mode"] == "all"
     if all_modes:
         detection["mode"] = "both"
-    from ...analyzers.offline.analyses import Wanted, analyse
+    from ...analyzers.offline.analyses import Wanted
     from ...analyzers.settings import DetectSettings
-    from ...results.analysis import DetectionReport
-    from ..traces.trace_reading import name_of, read_and_tell
+    from ..traces.trace_reading import read_and_tell
+    from .building import report_of
 
     settings = DetectSettings(**detection)
     trace = read_and_tell(files, format_name, settings.rule, signal_only=True)
@@ -137,28 +136,10 @@ def command(
     if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
         settings = _as_reference_samples(trace, settings)
     wanted = Wanted(autocorrelation, strongest or 0, wavelet, all_modes)
-    prediction, analysis, own, beside = analyse(trace.batches(), settings, name_of(files), wanted, trace.apart)
+    report, own, beside = report_of(files, trace, settings, wanted, span_ns)
     if by is not None:
-        analysis = analysis.model_copy(update={"grouping": _grouped(trace, settings, by, top or _TOP)})
-    moved = trace.moved()
-    from ...events.files import readable
-
-    report = DetectionReport(
-        files=[readable(path) for path in files],
-        source=", ".join(sorted(set(trace.formats))),
-        events=trace.events,
-        bytes_read=moved.read,
-        bytes_written=moved.written,
-        not_counted=moved.not_counted,
-        start_s=span_ns[0] / 1e9,
-        end_s=span_ns[1] / 1e9,
-        wall_clock=trace.wall_clock,
-        prediction=prediction,
-        analysis=analysis,
-        problems=listed(trace.problems),
-        problems_total=trace.problems.total,
-        not_carried=not_carried(trace.omissions),
-    )
+        grouping = _grouped(trace, settings, by, top or _TOP)
+        report = report.model_copy(update={"analysis": report.analysis.model_copy(update={"grouping": grouping})})
     if replay:
         report = with_replay(report, trace.batches() if own is None else own, settings, every_s)
     if plot is not None:

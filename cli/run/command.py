@@ -34,6 +34,7 @@ Examples:
   iotide run -- python simulate.py
   iotide run -- mpirun -n 4 lmp -in in.melt
   iotide run --listen 127.0.0.1:9788 -- ./app     # /metrics for Prometheus meanwhile
+  iotide run --web -- ./app                       # a live page for the browser meanwhile
   iotide run --quiet --json run.json -- ./app
   iotide run --ends-at +3600 -- ./app             # which checkpoint is the last, and what is lost
   iotide run --layers posix,hdf5 --only-paths /scratch -- python train.py
@@ -89,6 +90,7 @@ names at the end those that CMD has started.
     help="Time between predictions.",
 )
 @click.option("--listen", metavar="HOST:PORT", help="Serve /metrics and /api/v1 here while CMD runs. Loopback only.")
+@click.option("--web", is_flag=True, help="Serve a live page for the browser while CMD runs, and say where.")
 @click.option(
     "--publish", metavar="ENDPOINT", help="Publish predictions on this ZeroMQ endpoint, e.g. tcp://127.0.0.1:9789."
 )
@@ -121,6 +123,7 @@ def command(
     json_file: Path | None,
     interval: float,
     listen: str | None,
+    web: bool,
     publish: str | None,
     spool_memory: int,
     spool_disk: int,
@@ -133,6 +136,7 @@ def command(
     with lean_imports():
         from ...analyzers.settings import DetectSettings
         from ...collectors.settings import SpoolSettings
+        from ..common.batch_facts import batch_facts
         from ..common.logs import log_to_standard_error
         from .launch import LaunchError, end_like
         from .report_folder import report_folder
@@ -149,12 +153,14 @@ def command(
         json_file=json_file,
         quiet=quiet,
         interval_s=interval,
-        listen=listen,
+        listen=listen or ("127.0.0.1:0" if web else None),
+        web=web,
         publish=publish,
         tracer=settings_of(tracer),
         spool=SpoolSettings(memory_bytes=spool_memory << 20, disk_bytes=spool_disk << 20),
         archive=not no_archive,
         ends_at_s=end_of_job(ends_at, os.environ, _say),
+        batch=batch_facts(os.environ),
         detect=DetectSettings(**detection),
     )
     try:

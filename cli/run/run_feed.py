@@ -13,7 +13,7 @@ from typing import Final, ParamSpec, Protocol
 from ...collectors.source import Changed, Chunk, Lost, Opened, Source, SourceItem
 from ...daemon.ingest.ingest_core import IngestStats
 from ...daemon.ingest.sink import Sink
-from ...events import ProtocolError
+from ...events import BatchJob, ProtocolError
 from ...events.losses import BYTES, EVENTS
 from .aside import Pressure
 from .holding_back import MANY, HoldingBack
@@ -64,6 +64,7 @@ class Feed:
         host: of the heartbeats.
         holding_back: tells when to leave what waits for later.
         ends_at_s: when the command is killed, Unix time; 0: not known.
+        batch: what the batch system says of the job.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Feed:
         host: str,
         holding_back: HoldingBack,
         ends_at_s: float = 0.0,
+        batch: BatchJob | None = None,
     ) -> None:
         self._source = source
         self._sink = sink
@@ -83,6 +85,7 @@ class Feed:
         self._given_up = False
         self._holding_back = holding_back
         self._ends_at_s = ends_at_s
+        self._batch_job = batch
         self._hurried = asyncio.Event()
         self.pressure = Pressure(MANY, _PATIENCE_S)
         """Whether too many calls have waited for too long."""
@@ -159,9 +162,9 @@ class Feed:
             self._lose(item.stream, item.job, item.losses)
         elif isinstance(item, Opened):
             stats.streams += 1
-            self._tell(sink.opened, item.stream, item.info.ending_at(self._ends_at_s))
+            self._tell(sink.opened, item.stream, item.info.ending_at(self._ends_at_s).of_batch(self._batch_job))
         elif isinstance(item, Changed):
-            self._tell(sink.changed, item.stream, item.info.ending_at(self._ends_at_s))
+            self._tell(sink.changed, item.stream, item.info.ending_at(self._ends_at_s).of_batch(self._batch_job))
         else:
             stats.streams -= 1
             lost = item.losses | self._losses.pop((item.stream, ""), Counter())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...analyzers.settings import DetectSettings
 from ...collectors.settings import SpoolSettings, TracerSettings
+from ...events import BatchJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,5 +29,9 @@ class RunPlan:
     spool: SpoolSettings
     ends_at_s: float = 0.0
     """When the command is killed, Unix time; 0: not known."""
+    batch: BatchJob | None = None
+    """What the batch system says of the job that the command is part of."""
+    web: bool = False
+    """Say where the live page of the job is."""
     archive: bool = True
     """Keep every call, in the folder of the report."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ...clients.advice_text import first_line, moved_line, spent_line
 from ...clients.headline import further_rhythms, other_text
 from ...clients.lines import prediction_line
 from ...clients.terminal.live_view import LiveView, open_view
@@ -40,6 +41,7 @@ from .unread_calls import keep_or_remove, remove_when_archived
 
 if TYPE_CHECKING:
     from ...clients.live_pages import LivePages
+    from ...results.advice import Advice
 
 _TOLD_AFTER_S: Final = 1.0
 _TOLD_EVERY_S: Final = 5.0
@@ -86,7 +88,9 @@ class Session:
         self._server = server
         self._loop = loop
         holding_back = HoldingBack(plan.spool, HELD_S)
-        self._feed = Feed(source, server.sink, server.stats, socket.gethostname(), holding_back, plan.ends_at_s)
+        self._feed = Feed(
+            source, server.sink, server.stats, socket.gethostname(), holding_back, plan.ends_at_s, plan.batch
+        )
         self._view: LiveView | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -189,21 +193,38 @@ def _finish(
     if plan.json_file is not None:
         with _complaint(f"cannot write {plan.json_file}"):
             write_text(plan.json_file, summary.model_dump_json(indent=2) + "\n")
-    written = False
+    written, advice = False, None
     if plan.output is not None:
         with _complaint(f"cannot write the report to {plan.output}"):
             from ...clients.report.report import write_report  # when it is written: its templates take time to import
+            from ...daemon.jobs.job_findings import findings_of
 
-            write_report(plan.output, summary, list(session.history), _signal_of(session))
+            findings = findings_of(session, ranking=False)()
+            advice = findings.advice
+            write_report(plan.output, summary, list(session.history), _signal_of(session), findings)
             written = True
     if not plan.quiet:
-        _print_summary(summary, report if written else None)
+        _print_summary(summary, report if written else None, advice or _advice_of(session, ended - started))
     _tell_losses(detail.losses)
     if stores := mapped_text(detail.not_counted):
         _say(stores)
 
 
-def _print_summary(summary: RunSummary, report: Path | None) -> None:
+def _advice_of(session: JobSession, run_s: float) -> Advice | None:
+    """Returns what to change; None where that analysis has failed, which the summary tells, or nothing was seen."""
+    if not session.analyzers.events:
+        return None
+    from ...daemon.jobs.job_findings import frozen_advice
+
+    try:
+        make = frozen_advice(session, run_s)
+        return None if make is None else make()
+    except AnalysisFailedError:
+        return None
+
+
+def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | None) -> None:
+    """Says what a run did: who spends its time in I/O, what moved, its rhythm, what to change, what is missing."""
     job = summary.job
     took = duration_text(summary.ended_at_s - summary.started_at_s)
     _say(
@@ -214,10 +235,17 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
         _say(f"{left} (--count files or everything counts it)")
     for failure in job.failures:
         _say(f"the analysis {failure.analysis} failed, and what it tells is missing: {failure.reason}")
+    if advice is not None:
+        _say(spent_line(advice))
+        _say(moved_line(advice))
     if (prediction := summary.prediction) is not None:
         _say(f"whole run: {prediction_line(prediction.model_copy(update={'next_phase': None}), with_job=False)}")
         for other in further_rhythms(prediction):
             _say(f"whole run: {other_text(other, prediction.window.start_s)}")
+    if advice is not None:
+        _say(first_line(advice))
+    if not (job.losses or summary.unseen):  # which are told below, each in a line
+        _say("complete: no call was lost, no program was left untraced")
     if report is not None:
         _say(f"report: {report}")
     if summary.archive is not None and job.events:
@@ -231,7 +259,11 @@ def _print_summary(summary: RunSummary, report: Path | None) -> None:
 
 def _tell_ports(plan: RunPlan, server: Server) -> None:
     """Says which ports the system has chosen: also when quiet, as nobody else knows them."""
-    asked = ((plan.listen, server.http_url), (plan.publish, server.publish_endpoint))
+    if plan.web and server.http_url:
+        from urllib.parse import quote
+
+        _say(f"live page: {server.http_url}/jobs/{quote(plan.job, safe='/')}")
+    asked = ((plan.listen if not plan.web else None, server.http_url), (plan.publish, server.publish_endpoint))
     if chosen := [is_at for wanted, is_at in asked if is_at and wanted and wanted.endswith((":0", ":*"))]:
         _say(f"listening at {', '.join(chosen)}")
 
@@ -270,7 +302,10 @@ def _pages(plan: RunPlan) -> LivePages | None:
 
 
 def _aggregator_settings(plan: RunPlan) -> AggregatorSettings:
-    return AggregatorSettings(
+    is_sure = not plan.listen and not plan.publish and 0.05 <= plan.interval_s <= 60
+    # What checks values takes some ms to make, and all others are ours or were checked.
+    made = AggregatorSettings.model_construct if is_sure else AggregatorSettings
+    return made(
         http=plan.listen,
         publish=plan.publish,
         prediction_interval_s=plan.interval_s,
@@ -289,7 +324,7 @@ def _archive_settings(plan: RunPlan) -> ArchiveSettings:
         return ArchiveSettings()
     # The folder is the user's own: nothing in it is removed for its age or for room.
     unlimited = 2**62
-    return ArchiveSettings(
+    return ArchiveSettings.model_construct(
         folder=plan.output.resolve(), quota_bytes=unlimited, job_bytes=unlimited, retain_s=float("inf")
     )
 

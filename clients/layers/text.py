@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from ...results.layers import Account, FileLayers, HandleNode, Layers, LayersReport
+from ..layer_words import caller_name, layer_name, time_text
 from ..tables import counted, print_table, shown, shown_files, table_of
 from ..units import byte_text
-from .words import caller_name, fate_text, foremost, layer_name, nesting_text, notes, scope_text, time_text
+from .words import fate_text, foremost, nesting_text, notes, scope_text
 
 
 def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:

@@ -7,9 +7,7 @@ from typing import Final
 
 from ...results.layers import Fate, FileLayers, Layers, Mount
 from ..tables import counted
-from ..units import duration_text
 
-_LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF", "OTHER": "other"}
 _FATES: Final[dict[Fate, str]] = {
     "absorbed": "no data moved directly below",
     "passed": "passed on in one call of the same size",
@@ -36,25 +34,6 @@ _LOSSES: Final = {
     "unenclosed": "calls were made in ones that were not seen to end: they count as the program's",
     "clipped": "calls have a duration or size beyond belief, which was cut",
 }
-
-
-def time_text(seconds: float) -> str:
-    """Writes a duration, those below a millisecond in microseconds.
-
-    >>> time_text(0.0000153), time_text(0.0), time_text(1.5)
-    ('15.3 us', '0 ms', '1.5 s')
-    """
-    return f"{seconds * 1e6:.3g} us" if 0 < abs(seconds) < 1e-3 else duration_text(seconds)
-
-
-def layer_name(layer: str) -> str:
-    """Returns what people call a layer."""
-    return _LAYERS.get(layer, layer)
-
-
-def caller_name(layer: str) -> str:
-    """Returns what people call who calls."""
-    return layer_name(layer) if layer else "program"
 
 
 def fate_text(fate: Fate) -> str:

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...results.findings import NO_FINDINGS, Findings
 from ...results.models import Prediction, RunSummary, SignalSeries
+from .material import Material
 from .report_page import render_page
+from .subject import Subject, subject_of
 
 REPORT_NAME = "report.html"
 
 
-def write_report(folder: Path, summary: RunSummary, history: Sequence[Prediction], signal: SignalSeries) -> Path:
+def write_report(
+    folder: Path,
+    summary: RunSummary,
+    history: Sequence[Prediction],
+    signal: SignalSeries,
+    findings: Findings = NO_FINDINGS,
+) -> Path:
     """Writes ``report.html``, ``summary.json``, ``predictions.jsonl`` and ``signal.json`` into a private folder.
 
     Returns:
@@ -25,11 +34,23 @@ def write_report(folder: Path, summary: RunSummary, history: Sequence[Prediction
     _write(folder / "predictions.jsonl", "".join(row.model_dump_json() + "\n" for row in history))
     _write(folder / "signal.json", signal.model_dump_json() + "\n")
     page = folder / REPORT_NAME
-    _write(page, render_page(summary, history, _pictures(summary, history, signal)))
+    subject = subject_of(summary)
+    _write(page, render_page(subject, history, pictures_of(subject, history, signal), findings))
     return page
 
 
-def _pictures(summary: RunSummary, history: Sequence[Prediction], signal: SignalSeries) -> dict[str, str]:
+def write_page(target: Path, material: Material) -> None:
+    """Writes the page alone, wholly or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    subject, history = material.subject, material.history
+    pictures = pictures_of(subject, history, material.signal)
+    _write(target, render_page(subject, history, pictures, material.findings))
+
+
+def pictures_of(subject: Subject, history: Sequence[Prediction], signal: SignalSeries) -> dict[str, str]:
     """Draws what there is to draw; many short runs have nothing, and do without what draws."""
     has_signal = any(signal.read) or any(signal.written)
     has_period = any(row.period_s is not None for row in history)
@@ -39,7 +60,7 @@ def _pictures(summary: RunSummary, history: Sequence[Prediction], signal: Signal
 
     pictures = {}
     if has_signal:
-        pictures["signal"] = signal_chart(signal, summary.prediction)
+        pictures["signal"] = signal_chart(signal, subject.prediction)
     if has_period:
         pictures["history"] = history_chart(history)
     return pictures

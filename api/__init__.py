@@ -1,0 +1,11 @@
+"""The Python interface, for scripts and notebooks: finished traces and running jobs as objects with typed results.
+
+``iotide.open`` reads traces of any format that the commands read, and ``iotide.connect`` asks a running aggregator.
+Both give the models of ``iotide.results``, those that ``--json`` prints.
+"""
+
+from .aggregator import Aggregator, Job, connect
+from .showing import Shown, show
+from .traces import Traces, open  # noqa: A004  (iotide.open, as h5py.File or gzip.open)
+
+__all__ = ["Aggregator", "Job", "Shown", "Traces", "connect", "open", "show"]

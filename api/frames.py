@@ -1,0 +1,100 @@
+"""Calls as frames of pandas and Polars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..analyzers.pipeline.numbering import JobNames
+from ..cli.traces.trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
+from ..events import Kind, Layer, UnavailableError
+from ..events.schema import UNKNOWN_RANK
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+_OF_CALL: Final = ("start", "duration", "bytes", "offset", "rank")
+_OF_STREAM: Final = ("job", "host", "user", "command")
+
+
+class Coded(NamedTuple):
+    """Texts that repeat: a number for each row, and the text of each number."""
+
+    codes: npt.NDArray[np.int32]
+    texts: list[str]
+
+
+def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Coded]:
+    """Returns all calls of a trace as columns, in the order in which they were read.
+
+    Returns:
+        start, duration (int64, ns), bytes, offset (int64, bytes; -1 where not known), rank (int32, -1 where not known),
+        stream (which process); and as texts call, file, kind, layer, job, host, user, command.
+    """
+    names = JobNames(MOST_CALLS, MOST_FILES)
+    translators = {name: translator_of(names, stream) for name, stream in trace.streams.items()}
+    numbers = {name: number for number, name in enumerate(trace.streams)}
+    parts: dict[str, list[npt.NDArray[Any]]] = {}
+    for name, batch in trace.seen:
+        local = translators[name].translate(batch)
+        info = trace.streams[name].info
+        columns = {each: np.asarray(getattr(local, each)) for each in _OF_CALL}
+        columns["rank"] = np.where(columns["rank"] == UNKNOWN_RANK, info.rank, columns["rank"])
+        columns |= {each: np.asarray(getattr(local, each)) for each in ("call", "file", "kind", "layer")}
+        columns["stream"] = np.full(len(local), numbers[name], np.int32)
+        for each, values in columns.items():
+            parts.setdefault(each, []).append(values)
+    whole = {name: np.concatenate(values) for name, values in parts.items()}
+    infos = [stream.info for stream in trace.streams.values()]
+    told: dict[str, npt.NDArray[Any] | Coded] = {name: whole[name] for name in _OF_CALL}
+    told["call"] = Coded(whole["call"].astype(np.int32), names.calls)
+    told["file"] = Coded(whole["file"].astype(np.int32), [file.path for file in names.files])
+    told["kind"] = Coded(whole["kind"].astype(np.int32), [kind.name.lower() for kind in Kind])
+    told["layer"] = Coded(whole["layer"].astype(np.int32), [layer.name.lower() for layer in Layer])
+    told["stream"] = whole["stream"]
+    for name in _OF_STREAM:
+        texts = sorted({getattr(info, name) for info in infos})
+        of_stream = np.array([texts.index(getattr(info, name)) for info in infos], np.int32)
+        told[name] = Coded(of_stream[whole["stream"]], texts)
+    return told
+
+
+def pandas_frame(columns: dict[str, npt.NDArray[Any] | Coded]) -> pd.DataFrame:
+    """Makes a frame of pandas; texts become categories.
+
+    Raises:
+        UnavailableError: pandas is missing.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise UnavailableError("frames need pandas: pip install 'iotide[pandas]'") from None
+    return pd.DataFrame(
+        {
+            name: pd.Categorical.from_codes(column.codes, column.texts) if isinstance(column, Coded) else column
+            for name, column in columns.items()
+        }
+    )
+
+
+def polars_frame(columns: dict[str, npt.NDArray[Any] | Coded]) -> pl.DataFrame:
+    """Makes a frame of Polars, likewise.
+
+    Raises:
+        UnavailableError: Polars is missing.
+    """
+    try:
+        import polars as pl
+    except ImportError:
+        raise UnavailableError("frames need Polars: pip install 'iotide[polars]'") from None
+    return pl.DataFrame(
+        {
+            name: pl.Series(column.texts).gather(column.codes).cast(pl.Categorical)
+            if isinstance(column, Coded)
+            else column
+            for name, column in columns.items()
+        }
+    )

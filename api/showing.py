@@ -1,0 +1,81 @@
+"""Results in a notebook: the page that a command would write, in a frame of its own."""
+
+from __future__ import annotations
+
+import html
+import io
+
+from ..clients.detection.text import print_detection
+from ..clients.dfg.text import print_graph
+from ..clients.layers.text import print_layers
+from ..clients.rank.text import print_ranking
+from ..results.analysis import DetectionReport
+from ..results.dfg import Graph, GraphReport
+from ..results.interaction import RankReport
+from ..results.layers import LayersReport
+
+_ROWS = 20
+
+Result = DetectionReport | LayersReport | Graph | GraphReport | RankReport
+
+
+class Shown:
+    """A result as people read it: as text where it is printed, as a page in Jupyter.
+
+    Attributes:
+        result: the result itself.
+    """
+
+    def __init__(self, result: Result, top: int) -> None:
+        self.result = result
+        self._top = top
+
+    def __str__(self) -> str:
+        out = io.StringIO()
+        if isinstance(self.result, DetectionReport):
+            print_detection(self.result, out)
+        elif isinstance(self.result, LayersReport):
+            print_layers(self.result, out, self._top)
+        elif isinstance(self.result, RankReport):
+            print_ranking(self.result, out)
+        else:
+            print_graph(_as_report(self.result), out, self._top)
+        return out.getvalue()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Returns a frame with the page; a page of its own, so neither's styles reach the other."""
+        page = _page_of(self.result, self._top)
+        if page is None:
+            return f"<pre>{html.escape(str(self))}</pre>"
+        return f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" width="100%" height="600"></iframe>'
+
+
+def show(result: Result, *, top: int = _ROWS) -> Shown:
+    """Returns a result as people read it, ``top`` rows of each table at most."""
+    return Shown(result, top)
+
+
+def _as_report(graph: Graph | GraphReport) -> GraphReport:
+    if isinstance(graph, GraphReport):
+        return graph
+    return GraphReport(files=[graph.job], source="", wall_clock=True, graph=graph)
+
+
+def _page_of(result: Result, top: int) -> str | None:
+    """Returns the page that the command writes; None where there is none but a picture of the events."""
+    if isinstance(result, LayersReport):
+        from ..clients.layers.page import page_of as page_of_layers
+
+        return page_of_layers(result)
+    if isinstance(result, RankReport):
+        from ..clients.rank.page import page_of as page_of_ranking
+
+        return page_of_ranking(result, top)
+    if isinstance(result, Graph | GraphReport):
+        from ..clients.dfg.page import page_of as page_of_graph
+
+        report = _as_report(result)
+        return page_of_graph(report.graph, comparison=report.comparison)
+    return None

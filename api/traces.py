@@ -1,0 +1,170 @@
+"""Finished traces as an object: read once, analysed as the commands do, its calls as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..analyzers.dfg.spec.cases import parse_case
+from ..analyzers.dfg.spec.filters import Filter
+from ..analyzers.dfg.spec.view import View
+from ..analyzers.interaction.settings import InteractionSettings
+from ..analyzers.layers.report.report import Cut
+from ..analyzers.offline.analyses import Wanted
+from ..analyzers.settings import DetectSettings
+from ..cli.detect.building import report_of as detection_of
+from ..cli.dfg.building import graph_of, select
+from ..cli.layers.building import report_of as layers_of
+from ..cli.rank.building import ranked
+from ..cli.traces.trace_reading import Trace, name_of, read_traces
+from ..events import EventBatch, InputError, StreamInfo
+from ..events.files import read_text, readable
+from ..results.analysis import DetectionReport
+from ..results.dfg import Graph
+from ..results.interaction import RankReport
+from ..results.layers import LayersReport
+from .frames import columns_of, pandas_frame, polars_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+_REPORT_ARCHIVES = "*.iotide"
+
+
+def open(*paths: str | PathLike[str], format: str | None = None) -> Traces:  # noqa: A001, A002
+    """Opens finished traces, which are taken together as one job.
+
+    Args:
+        *paths: files of any format that iotide reads, folders of a format that is one, or the folder of a report of
+            ``iotide run``, whose archive is taken.
+        format: their format, such as ``strace``; by default told from their content.
+
+    Raises:
+        InputError: there is nothing that can be read.
+    """
+    return Traces([Path(path) for path in paths], format)
+
+
+class Traces:
+    """Finished traces. What was asked for once is remembered; nothing is printed.
+
+    Attributes:
+        paths: the files and folders.
+    """
+
+    def __init__(self, paths: Sequence[Path], format: str | None = None) -> None:  # noqa: A002
+        if not paths:
+            raise InputError("iotide.open", None, "nothing was named", "the path of a trace")
+        self.paths = [found for path in paths for found in _archives_of_report(path)]
+        self._format = format
+
+    @cached_property
+    def _trace(self) -> Trace:
+        trace = read_traces(self.paths, format_name=self._format, job=name_of(self.paths), progress=lambda *_: None)
+        if not trace.events:
+            if trace.problems.first:
+                raise trace.problems.first[0]
+            raise InputError(str(self.paths[0]), None, "no event was read", "at least one I/O call")
+        return trace
+
+    @property
+    def job(self) -> str:
+        """What the traces are called together."""
+        return name_of(self.paths)
+
+    @property
+    def calls(self) -> int:
+        """Number of calls."""
+        return self._trace.events
+
+    @property
+    def start_s(self) -> float:
+        """Start of the first call, Unix seconds, or by the trace's own clock."""
+        return self._trace.span_ns[0] / 1e9
+
+    @property
+    def end_s(self) -> float:
+        """End of the last call, likewise."""
+        return self._trace.span_ns[1] / 1e9
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be read, with where and why; the first hundred or so."""
+        return [str(problem) for problem in self._trace.problems.first]
+
+    def detect(
+        self, *, strongest: int = 0, autocorrelation: bool = False, wavelet: bool = False, **settings: Any
+    ) -> DetectionReport:
+        """Finds the period, as ``iotide detect`` does.
+
+        Args:
+            strongest: number of frequencies that the signal is rebuilt from.
+            autocorrelation: find a period by the autocorrelation, too.
+            wavelet: compute power over time and period.
+            **settings: those of ``[detect]`` in docs/configuration.md, such as ``mode="write"``.
+        """
+        chosen = DetectSettings.model_validate(settings)
+        self._trace.rule = chosen.rule
+        return detection_of(self.paths, self._trace, chosen, Wanted(autocorrelation, strongest, wavelet)).report
+
+    def layers(self, *, filter: str = "", top: int = 200) -> LayersReport:  # noqa: A002
+        """Breaks I/O down by software layer, as ``iotide layers`` does.
+
+        Args:
+            filter: which calls count, such as ``layer=POSIX``; docs/dfg.md has the terms.
+            top: rows of a table at most.
+        """
+        return layers_of(self._trace, self.paths, Filter.parse(filter), self.job, Cut(handles=top, files=top))
+
+    def graph(self, mapping: str = "call+dirs:2", *, case: str | None = None, filter: str = "") -> Graph:  # noqa: A002
+        """Makes the directly-follows graph, as ``iotide dfg`` does.
+
+        Args:
+            mapping: what is an activity: parts joined by +, or ``rules:FILE``; docs/dfg.md has them.
+            case: what is a case; by default what the mapping says.
+            filter: which calls count.
+        """
+        view = View.parse(mapping, sites={}, read=lambda name: read_text(Path(name)))
+        terms = Filter.parse(filter)
+        chosen = Filter(f"{view.filter.text} {terms.text}".strip(), view.filter.terms + terms.terms)
+        view = View(view.mapping, view.case if case is None else parse_case(case), chosen)
+        return graph_of(select(self._trace, view), view, self.job)
+
+    def rank(self, **settings: Any) -> RankReport:
+        """Ranks who interacts with whom, as ``iotide rank`` does; ``settings`` are those of ``[rank]``."""
+        return ranked(self.paths, self._format, InteractionSettings.model_validate(settings))
+
+    def batches(self) -> Iterator[tuple[StreamInfo, EventBatch]]:
+        """Yields the calls as columns, a stream's batch after the other, in the numbers of their stream."""
+        for name, batch in self._trace.seen:
+            yield self._trace.streams[name].info, batch
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Returns all calls as a frame of pandas, a row a call; docs/python.md has the columns.
+
+        Raises:
+            UnavailableError: pandas is missing.
+        """
+        return pandas_frame(columns_of(self._trace))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Returns the same as a frame of Polars.
+
+        Raises:
+            UnavailableError: Polars is missing.
+        """
+        return polars_frame(columns_of(self._trace))
+
+    def __repr__(self) -> str:
+        return f"<iotide traces {', '.join(readable(path) for path in self.paths)}>"
+
+
+def _archives_of_report(path: Path) -> list[Path]:
+    """Returns the archives of a report's folder, and any other path as it is."""
+    if path.is_dir() and (path / "summary.json").exists():
+        return sorted(path.glob(_REPORT_ARCHIVES)) or [path]
+    return [path]

@@ -1,0 +1,1 @@
+"""What ``make demo-cluster`` shows: a whole cluster with monitoring on one machine."""

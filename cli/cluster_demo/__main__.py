@@ -1,0 +1,189 @@
+"""Runs the demonstration: a cluster, its monitoring, and three jobs that collide."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ...events import IotideError
+from .processes import plain_environment, program, running, wait_for
+from .scripts import DEPLOY, install_scripts
+from .small_slurm import Slurm, small_slurm
+
+CAPACITY: Final = 2e7
+_UP_S: Final = 60.0
+_SEEN_S: Final = 120.0
+_JOBS: Final = {"climate": 1, "plasma": 1, "melt": 2}
+"""Name and nodes."""
+_WRITER: Final = """
+import os, sys, time
+start, path = float(sys.argv[1]), sys.argv[2] + os.environ["SLURM_PROCID"]
+data = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+while True:
+    for step in range(6):
+        os.pwrite(data, bytes(2000000), step * 2000000)
+        time.sleep(0.1)
+    time.sleep(-(time.time() - start) % 2)
+"""
+"""A checkpoint of 12 MB in 0.6 s of each two: together they want several times what the file system is told to give."""
+_SERVE: Final = """ingest = "tcp://127.0.0.1:0"
+http = "127.0.0.1:0"
+publish = "tcp://127.0.0.1:0"
+[notify]
+alertmanagers = ["http://{alertmanager}"]
+[contention]
+interval_s = 1.0
+[contention.capacity]
+scratch = {capacity}
+[analyzers.filesystems.names]
+"{files}" = "scratch"
+"""
+_SCRAPES: Final = """
+global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+rule_files: ["{rules}"]
+alerting: {{alertmanagers: [{{static_configs: [{{targets: ["{alertmanager}"]}}]}}]}}
+scrape_configs: [{{job_name: iotide, static_configs: [{{targets: ["{target}"]}}]}}]
+"""
+
+
+def main() -> int:
+    """Runs it; returns the exit status: 0, 1 where something did not come up or was not seen."""
+    begun_s = time.monotonic()
+    try:
+        with tempfile.TemporaryDirectory(prefix="iotide-cluster-", ignore_cleanup_errors=True) as name:
+            _show(Path(name), begun_s)
+    except IotideError as error:
+        click.echo(f"demo-cluster: {error}", err=True)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _show(folder: Path, begun_s: float) -> None:
+    folder.chmod(0o755)  # users' jobs run below it
+    files, slurm_folder = folder / "scratch", folder / "slurm"
+    files.mkdir()
+    slurm_folder.mkdir()
+    with contextlib.ExitStack() as stack:
+        alertmanager = stack.enter_context(_alertmanager(folder))
+        ingest, http, publish = stack.enter_context(_aggregator(folder, files, alertmanager))
+        prometheus = stack.enter_context(_prometheus(folder, alertmanager, http))
+        lines = install_scripts(slurm_folder, slurm_folder / "node", ingest)
+        slurm = stack.enter_context(
+            small_slurm(slurm_folder, *lines, environment=plain_environment(), deadline_s=_UP_S)
+        )
+        jobs = _submit(slurm, files)
+        _say("Slurm with two nodes, aggregator, Prometheus and Alertmanager run; three jobs begin", begun_s)
+        click.echo(f"""
+  jobs          http://{http}/api/v1/jobs          iotide watch --connect {publish}
+  contention    http://{http}/api/v1/contention    iotide contention http://{http}
+  Prometheus    http://{prometheus}/alerts
+  Alertmanager  http://{alertmanager}/#/alerts
+  Slurm         SLURM_CONF={slurm_folder}/slurm.conf squeue
+""")
+        seen = wait_for(lambda: _predicted(http, jobs), "a period of each job", _SEEN_S)
+        _say("each job is predicted", begun_s)
+        for each in seen:
+            period, nodes = each["period_s"]["value"], ", ".join(each["hosts"])
+            click.echo(
+                f"  {each['job']} {each['name']:8} on {nodes:14} period {period:.2f} s, {each['confidence']:.0%} sure"
+            )
+        names = wait_for(lambda: _alerts(alertmanager), "an alert of the collision", _SEEN_S)
+        _say(f"Alertmanager was told: {', '.join(names)}", begun_s)
+        subprocess.run([sys.executable, "-m", "iotide", "contention", f"http://{http}"], check=False)
+        if sys.stdin.isatty():
+            click.echo("\nEverything runs on until you press Enter.")
+            sys.stdin.readline()
+        slurm.said("scancel", *jobs)
+        wait_for(lambda: not slurm.said("squeue", "-h").strip(), "the end of the jobs", _SEEN_S)
+        wait_for(lambda: _acknowledged(http, jobs), "everything to be acknowledged", _SEEN_S)
+        _say("the jobs are cancelled, and nothing of them was lost", begun_s)
+
+
+@contextlib.contextmanager
+def _alertmanager(folder: Path) -> Iterator[str]:
+    (folder / "am.yml").write_text("route: {receiver: none}\nreceivers: [{name: none}]\n")
+    command = [program("prometheus-alertmanager"), f"--config.file={folder}/am.yml", f"--storage.path={folder}/am"]
+    command += ["--web.listen-address=127.0.0.1:0", "--cluster.listen-address="]
+    with running(command, log := folder / "am.log"):
+        yield wait_for(lambda: _found(r'Listening on"? address=(127\S+)', log), "Alertmanager", _UP_S)[0]
+
+
+@contextlib.contextmanager
+def _prometheus(folder: Path, alertmanager: str, target: str) -> Iterator[str]:
+    rules = DEPLOY / "prometheus" / "rules.yml"
+    made = _SCRAPES.format(rules=rules, alertmanager=alertmanager, target=target)
+    (folder / "prometheus.yml").write_text(made)
+    command = [program("prometheus"), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
+    with running([*command, "--web.listen-address=127.0.0.1:0"], log := folder / "prometheus.log"):
+        yield wait_for(lambda: _found(r'Listening on"? address=(127\S+)', log), "Prometheus", _UP_S)[0]
+
+
+@contextlib.contextmanager
+def _aggregator(folder: Path, files: Path, alertmanager: str) -> Iterator[tuple[str, str, str]]:
+    made = _SERVE.format(alertmanager=alertmanager, capacity=CAPACITY, files=files)
+    (folder / "serve.toml").write_text(made)
+    command = [sys.executable, "-m", "iotide", "serve", "--config", str(folder / "serve.toml")]
+    with running(command, log := folder / "serve.log", plain_environment()):
+        told = r"ingest (tcp\S+), http http://(\S+), publish (tcp\S+)"
+        ingest, http, publish = wait_for(lambda: _found(told, log), "the aggregator", _UP_S)
+        yield ingest, http, publish
+
+
+def _found(pattern: str, log: Path) -> tuple[str, ...] | None:
+    match = re.search(pattern, log.read_text())
+    return None if match is None else match.groups()
+
+
+def _submit(slurm: Slurm, files: Path) -> list[str]:
+    """Submits the jobs; returns their ids."""
+    (files / "writer.py").write_text(_WRITER)
+    begin = int(time.time())
+    jobs = []
+    for name, nodes in _JOBS.items():
+        wrapped = f"exec srun {sys.executable} {files}/writer.py {begin} {files}/{name}."
+        options = ["-J", name, f"-N{nodes}", "--time=10", f"--output={files}/{name}.out", "--comment=iotide"]
+        jobs.append(slurm.said("sbatch", "--parsable", *options, "--wrap", wrapped).strip())
+    return jobs
+
+
+def _predicted(http: str, jobs: list[str]) -> list[dict[str, Any]] | None:
+    found = [_answer(f"http://{http}/api/v1/jobs/{job}/prediction") for job in jobs]
+    return found if all(each is not None and each["period_s"] is not None for each in found) else None
+
+
+def _alerts(alertmanager: str) -> list[str]:
+    found = _answer(f"http://{alertmanager}/api/v2/alerts?active=true") or []
+    return sorted({each["labels"]["alertname"] for each in found})
+
+
+def _acknowledged(http: str, jobs: list[str]) -> bool:
+    found = [_answer(f"http://{http}/api/v1/jobs/{job}") for job in jobs]
+    return all(each is not None and not each["streams"] and each["complete"] for each in found)
+
+
+def _answer(url: str) -> Any:
+    with contextlib.suppress(urllib.error.URLError), urllib.request.urlopen(url) as answer:  # noqa: S310  (ours)
+        return json.loads(answer.read())
+    return None
+
+
+def _say(text: str, begun_s: float) -> None:
+    click.echo(f"{time.monotonic() - begun_s:5.1f} s  {text}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Programs that are started for a while, and what is waited for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+from ...events import UnavailableError
+
+T = TypeVar("T")
+_LOOK_S: Final = 0.05
+_END_S: Final = 30.0
+_DROPPED: Final = ("IOTIDE_", "SLURM_", "PBS_", "LD_PRELOAD")
+
+
+def program(name: str) -> str:
+    """Returns the path of a program, also of one that only root's PATH has.
+
+    Raises:
+        UnavailableError: it is not installed.
+    """
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/local/sbin")
+    if found is None:
+        raise UnavailableError(f"{name} is not installed; `make system-deps` installs it")
+    return found
+
+
+def plain_environment() -> dict[str, str]:
+    """Returns ours without what a batch system or an outer iotide added."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
+
+
+@contextlib.contextmanager
+def running(
+    command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs a program as long as the block lasts; what it says goes to a file. Only this process is ended."""
+    with output.open("wb") as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_for(condition: Callable[[], T | None], what: str, deadline_s: float) -> T:
+    """Calls ``condition`` until it returns something true, and returns that.
+
+    Raises:
+        UnavailableError: it has not by then.
+    """
+    limit_s = time.monotonic() + deadline_s
+    while time.monotonic() < limit_s:
+        if found := condition():
+            return found
+        time.sleep(_LOOK_S)
+    raise UnavailableError(f"{what} was waited for in vain, {deadline_s:g} s")

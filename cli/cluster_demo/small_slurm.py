@@ -1,0 +1,124 @@
+"""A real Slurm of two nodes on this machine, each with a folder that the other does not see. Listens on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...events import UnavailableError
+from .processes import program, running, wait_for
+
+NODES: Final = ("node1", "node2")
+_CONFIGURATION: Final = """
+ClusterName=iotide
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+SlurmctldPort={ports[0]}
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPidFile={folder}/controller.pid
+SlurmdPidFile={folder}/%n.pid
+SlurmctldLogFile={folder}/controller.log
+SlurmdLogFile={folder}/%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerType=sched/backfill
+MpiDefault=none
+ReturnToService=2
+SwitchType=switch/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SlurmdParameters=config_overrides
+NodeName=node1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=1000 State=UNKNOWN
+NodeName=node2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000 State=UNKNOWN
+PartitionName=all Nodes=node[1-2] Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
+PrologFlags=Alloc
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Slurm:
+    """What commands need that are to reach it."""
+
+    environment: dict[str, str]
+    node_folder: Path
+    """Each node sees files of its own there, as in its /tmp."""
+
+    def said(self, *command: str) -> str:
+        """Returns what one of its commands prints."""
+        name, *arguments = command
+        done = subprocess.run(
+            [program(name), *arguments], env=self.environment, capture_output=True, text=True, check=False
+        )
+        return done.stdout
+
+
+@contextlib.contextmanager
+def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadline_s: float) -> Iterator[Slurm]:
+    """Runs it, with an authentication service of its own.
+
+    Args:
+        folder: an empty one, for all of its files.
+        lines: further ones for slurm.conf.
+        environment: of daemons and commands.
+        deadline_s: for its nodes to be idle.
+
+    Raises:
+        UnavailableError: it is not installed, this user may not run one, or it does not come up.
+    """
+    munged, controller, daemon = program("munged"), program("slurmctld"), program("slurmd")
+    if os.getuid() != 0:
+        raise UnavailableError("Slurm's daemons start programs as their users, which takes root")
+    shared = folder / "node"
+    of_nodes = [folder / f"{kind}.{node}" for kind in ("spool", "files") for node in NODES]
+    for each in (folder / "state", shared, *of_nodes):
+        each.mkdir(mode=0o755)
+    bind = f'mount --bind "{folder}/files.$0" "{shared}"'
+    tried = subprocess.run(["unshare", "-m", "sh", "-c", bind, NODES[0]], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        raise UnavailableError(f"nodes with folders of their own need a mount: {tried.stderr.strip()}")
+    key = folder / "munge.key"
+    key.write_bytes(os.urandom(1024))
+    key.chmod(0o400)
+    file = folder / "slurm.conf"
+    made = _CONFIGURATION.format(host=socket.gethostname(), folder=folder, ports=_free_ports(3))
+    file.write_text("\n".join([made, *lines, ""]))
+    paths = [f"--{name}-file={folder}/munge.{name}" for name in ("key", "pid", "log", "seed")]
+    authentication = [munged, "--foreground", "--force", f"--socket={folder}/munge.socket", *paths]
+    in_node = f'{bind} && exec {daemon} -D -N "$0" -f {file}'
+    made_environment = dict(environment) | {"SLURM_CONF": str(file)}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(running(authentication, folder / "munge.out", made_environment))
+        wait_for((folder / "munge.socket").exists, "munge", deadline_s)
+        stack.enter_context(running([controller, "-D", "-f", str(file)], folder / "controller.out", made_environment))
+        for node in NODES:
+            command = ["unshare", "-m", "sh", "-c", in_node, node]
+            stack.enter_context(running(command, folder / f"{node}.out", made_environment))
+        slurm = Slurm(made_environment, shared)
+        wait_for(lambda: slurm.said("sinfo", "-h", "-N", "-o", "%T").split() == ["idle"] * 2, "Slurm", deadline_s)
+        yield slurm
+
+
+def _free_ports(count: int) -> list[int]:
+    """Returns ports below those that the system gives to connections: nobody else comes by them by chance."""
+    found: list[int] = []
+    for port in random.sample(range(10_000, 30_000), 1000):
+        with contextlib.suppress(OSError), socket.socket() as tried:
+            tried.bind(("127.0.0.1", port))
+            found.append(port)
+        if len(found) == count:
+            break
+    return found

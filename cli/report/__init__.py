@@ -1,0 +1,1 @@
+"""``iotide report``: one page on finished traces or a running job."""

@@ -1,0 +1,141 @@
+"""Makes a report's material of finished traces: all analyzers take the events in together, the prediction apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...analyzers.advice.update import AdviceAnalyzer
+from ...analyzers.heat_map.settings import HeatMapSettings
+from ...analyzers.heat_map.update import HeatMapAnalyzer
+from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
+from ...analyzers.layers.report.report import Cut
+from ...analyzers.offline.analyses import Wanted, analyse
+from ...analyzers.online.predictor import Predictor
+from ...analyzers.pipeline.analysis_queue import Taken
+from ...analyzers.pipeline.contract import Analyzer, JobContext
+from ...analyzers.pipeline.job_graph import JobGraph
+from ...analyzers.pipeline.job_interactions import JobInteractions
+from ...analyzers.pipeline.job_layers import JobLayers
+from ...analyzers.pipeline.job_totals import JobTotals, call_totals, file_totals, not_counted
+from ...analyzers.pipeline.registry import ANALYZERS
+from ...analyzers.pipeline.settings import AnalyzerSettings
+from ...analyzers.settings import DetectSettings
+from ...clients.report.material import Material
+from ...clients.report.subject import Subject
+from ...events import concatenate
+from ...results.findings import Findings
+from ...results.models import JobDetail, Prediction
+from ..traces.analysing import context_of, take_in
+from ..traces.trace_reading import Trace
+
+_TOP = 40
+_CUT = Cut(handles=0, files=0, processes=0, hosts=0)
+
+
+class _Together:
+    """Several analyzers that take in the same events; the first that breaks ends the work."""
+
+    def __init__(self, analyzers: Sequence[Analyzer], predictor: Predictor, context: JobContext) -> None:
+        self._analyzers = analyzers
+        self._predictor = predictor
+        self._names = context.names
+
+    def update(self, taken: Taken) -> None:
+        """Takes in events."""
+        self._predictor.update(taken.batch, self._names.left_out)
+        for analyzer in self._analyzers:
+            analyzer.update(taken)
+
+    def close_stream(self, stream: str) -> None:
+        """Takes in that a stream has ended."""
+        for analyzer in self._analyzers:
+            analyzer.close_stream(stream)
+
+    def settle(self) -> None:
+        """Gives memory back."""
+        for analyzer in self._analyzers:
+            analyzer.settle()
+
+    def losses(self) -> dict[str, int]:
+        """Returns what the bounds cost, by reason."""
+        return {reason: count for analyzer in self._analyzers for reason, count in analyzer.losses().items()}
+
+
+def material_of(trace: Trace, job: str) -> Material:
+    """Analyses a trace.
+
+    Args:
+        trace: what was read.
+        job: what it is called.
+    """
+    context = context_of(job, AnalyzerSettings())
+    totals, layers, graph = JobTotals(context), JobLayers(context), JobGraph(context)
+    interactions, heat = JobInteractions(context), HeatMapAnalyzer(context, HeatMapSettings())
+    advice = ANALYZERS["advice"].make(context)
+    signal = Predictor(job, DetectSettings())
+    each: list[Analyzer] = [totals, layers, graph, interactions, heat, *([] if advice is None else [advice])]
+    together = _Together(each, signal, context)
+    by_time = lacks_depth(chunk for _, chunk in trace.chunks)
+    nested = (lambda batches: iter([nested_by_time(concatenate(list(batches)))])) if by_time else None
+    take_in(together, trace, context.names, in_order=nested, what="analysing")
+    together.settle()
+    prediction = analyse(trace.batches(), DetectSettings(), job, Wanted(), trace.apart).prediction
+    first_ns, last_ns = trace.span_ns
+    findings = Findings(
+        layers=layers.report(_CUT, "time" if by_time else None),
+        heat=heat.frozen()(),
+        graph=graph.frozen()(),
+        ranking=interactions.frozen()(),
+        advice=advice.frozen()(prediction) if isinstance(advice, AdviceAnalyzer) else None,
+    )
+    subject = Subject(
+        job=_detail(trace, job, context, totals, signal),
+        prediction=prediction if trace.wall_clock else _without_clock(prediction),
+        predictions=0,
+        started_s=first_ns / 1e9,
+        ended_s=last_ns / 1e9,
+        wall_clock=trace.wall_clock,
+        notes=(f"read from {', '.join(sorted(set(trace.formats)))}",),
+        lacks=tuple(_lacks(trace, together)),
+    )
+    return Material(subject, signal.series(first_ns, last_ns), (), findings)
+
+
+def _detail(trace: Trace, job: str, context: JobContext, totals: JobTotals, signal: Predictor) -> JobDetail:
+    infos = [stream.info for stream in trace.streams.values()]
+    names = {info.job for info in infos if info.job}
+    first_ns, last_ns = trace.span_ns
+    return JobDetail(
+        job=names.pop() if len(names) == 1 else job,
+        state="ended",
+        user=next((info.user for info in infos if info.user), ""),
+        command=next((info.command for info in infos if info.command), ""),
+        hosts=sorted({info.host for info in infos if info.host}),
+        streams=0,
+        ranks=max(max((info.ranks for info in infos), default=0), len({info.rank for info in infos if info.rank >= 0})),
+        first_event_at_s=first_ns / 1e9,
+        last_event_at_s=last_ns / 1e9,
+        events=trace.events,
+        bytes_read=signal.bytes_read,
+        bytes_written=signal.bytes_written,
+        bandwidth=0.0,
+        events_dropped=0,
+        predictions=0,
+        files=file_totals(totals.totals, context.names, _TOP),
+        calls=call_totals(totals.totals, context.names, _TOP),
+        not_counted=not_counted(totals.totals, context.names),
+    )
+
+
+def _without_clock(prediction: Prediction) -> Prediction:
+    """Leaves out when the next phase comes: the zero of the trace's clock is not known."""
+    return prediction.without_next()
+
+
+def _lacks(trace: Trace, together: _Together) -> list[str]:
+    notes = []
+    if trace.problems.total:
+        notes.append(f"{trace.problems.total:,} malformed pieces of input were left out")
+    notes += [f"{count:,} {what}" for what, count in trace.omissions.counts.most_common(8)]
+    notes += [f"{count:,} left out: {reason}" for reason, count in together.losses().items() if count]
+    return notes

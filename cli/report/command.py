@@ -1,0 +1,94 @@
+"""``iotide report``: one page that answers what a job did, what it costs, and what to change."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..common.targets import check_target
+
+if TYPE_CHECKING:
+    from ...clients.report.material import Material
+
+_HELP = """Write a report of finished traces, or of a running job, as one HTML page.
+
+FILEs are taken together as one job, in any format that `iotide detect` reads: archives of `iotide run` and of the
+aggregator, logs of Darshan, traces of Recorder and dftracer, strace and others. A FILE may also be a running job,
+http://HOST:9788/jobs/JOB of its aggregator, or JOB@http://HOST:9788.
+
+The page needs no network. It says what the job did and what I/O costs it, what stands out, the period, how complete
+all this is, who does I/O when, layers, calls, files, access sizes, and who interacts with whom.
+
+\b
+Examples:
+  iotide report iotide-app/*.iotide
+  iotide report -o darshan.html job.darshan
+  iotide report 4711@http://127.0.0.1:9788
+  iotide report --open app.iotide
+
+Exit status: 0 written, 1 the work failed, 2 bad usage or nothing could be read. What could not be read of the input
+is named, and the rest is used: that is no failure.
+"""
+_AT = "@http"
+
+
+@click.command("report", help=_HELP)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option(
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs; by default each one's content tells."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    metavar="FILE",
+    help="Page to write.",
+)
+@click.option("--open", "opens", is_flag=True, help="Show the page in a browser.")
+def command(files: tuple[str, ...], format_name: str | None, output: Path, opens: bool) -> None:
+    """Reads, analyses, writes the page."""
+    from ...clients.job_fetch import is_address
+
+    sources = [_address(file) for file in files]
+    live = [source for source in sources if is_address(source)]
+    if live and (len(files) > 1 or format_name):
+        raise click.UsageError(f"{live[0]} is a running job: give it alone, without --format")
+    if output.suffix.lower() != ".html":
+        raise click.UsageError(f"--output {output}: expected a name that ends in .html")
+    check_target("--output", output, () if live else sources)
+    material = _of_job(live[0]) if live else _of_traces([Path(source) for source in sources], format_name)
+    from ...clients.report.report import write_page
+
+    try:
+        write_page(output, material)
+    except OSError as error:
+        raise click.ClickException(f"{output} cannot be written: {error.strerror or error}") from error
+    click.echo(f"iotide: report: {output}", err=True)
+    if opens:
+        webbrowser.open(output.resolve().as_uri())
+
+
+def _address(text: str) -> str:
+    """Returns ``http://HOST/jobs/JOB`` for ``JOB@http://HOST``, and anything else as it is."""
+    job, at, rest = text.rpartition(_AT)
+    if not at or not job:
+        return text
+    return f"{_AT[1:]}{rest.rstrip('/')}/jobs/{job}"
+
+
+def _of_job(address: str) -> Material:
+    from ...clients.report.fetching import fetched
+
+    return fetched(address)
+
+
+def _of_traces(paths: list[Path], format_name: str | None) -> Material:
+    from ..traces.trace_reading import name_of, read_and_tell
+    from .building import material_of
+
+    return material_of(read_and_tell(paths, format_name), name_of(paths))

@@ -1,0 +1,1 @@
+"""``iotide slurm``: what Slurm's prolog and epilog call."""

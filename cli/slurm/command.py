@@ -1,0 +1,88 @@
+"""``iotide slurm``: what Slurm's prolog and epilog call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
+    from .allocation import Allocation
+    from .settings import SlurmSettings
+
+_HELP = """Start and end the collectors of Slurm's jobs; for the scripts of deploy/slurm.
+
+A job opts in by `--comment=iotide`. Settings are those of --config, by default of /etc/iotide/slurm.toml if it is
+there. What goes wrong is written to the log of the settings.
+
+\b
+Examples (of slurm.conf):
+  Prolog=/etc/slurm/iotide/prolog.sh
+  TaskProlog=/etc/slurm/iotide/task-prolog.sh
+  Epilog=/etc/slurm/iotide/epilog.sh
+
+Exit status: 0, also where a job gets no collector, as Slurm would drain the node; 2 bad usage.
+"""
+_CONFIG: Final = Path("/etc/iotide/slurm.toml")
+
+
+@click.group("slurm", help=_HELP)
+def command() -> None:
+    """Holds both."""
+
+
+def _with_config(function: Callable[..., None]) -> Callable[..., None]:
+    return click.option(
+        "--config",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help=f"Settings as TOML. Default: {_CONFIG}, if it is there.",
+    )(function)
+
+
+@command.command("prolog")
+@_with_config
+def prolog(config: Path | None) -> None:
+    """Start the collector of a job as its user; in the environment of a prolog."""
+    from .prolog import start_collector
+
+    _guarded("prolog", config, start_collector)
+
+
+@command.command("epilog")
+@_with_config
+def epilog(config: Path | None) -> None:
+    """End it once everything is acknowledged; in the environment of an epilog."""
+    from .epilog import end_collector
+    from .node_folder import JobPlace
+
+    def end(allocation: Allocation, settings: SlurmSettings, say: Callable[[str], None]) -> None:
+        end_collector(JobPlace(settings.folder, allocation.job), settings.stop_s, say)
+
+    _guarded("epilog", config, end)
+
+
+def _guarded(
+    script: str,
+    config: Path | None,
+    work: Callable[[Allocation, SlurmSettings, Callable[[str], None]], object],
+) -> None:
+    """Does the work of a script; whatever happens, the node goes on, and the log has it."""
+    from ...events import IotideError
+    from .allocation import allocation_of
+    from .node_log import NodeLog
+    from .settings import SlurmSettings, slurm_settings
+
+    job, node = os.environ.get("SLURM_JOB_ID", "-")[:20], os.environ.get("SLURMD_NODENAME", "")
+    log = NodeLog(SlurmSettings().log, script, node, job)
+    try:
+        settings = slurm_settings(config or _CONFIG, required=config is not None)
+        log = NodeLog(settings.log, script, node, job)
+        work(allocation_of(os.environ), settings, log.say)
+    except Exception as error:
+        reason = str(error) if isinstance(error, OSError | IotideError) else repr(error)
+        log.say(f"failed, the job goes on without: {reason}")
+        click.echo(f"iotide: {reason}", err=True)

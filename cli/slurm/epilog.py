@@ -1,0 +1,58 @@
+"""The epilog of a job that had a collector: has it send what it has, waits for its end, and clears up."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from .node_folder import JobPlace
+
+_KILLED_S: Final = 5.0
+
+
+def end_collector(place: JobPlace, timeout_s: float, say: Callable[[str], None]) -> bool:
+    """Ends the collector of a job on this node, if there is one.
+
+    Args:
+        place: where it has its things, which go.
+        timeout_s: how long it may take to have everything acknowledged; then it is killed.
+        say: is told what it said, and what went wrong.
+
+    Returns:
+        Whether it ended by itself, or there was none.
+    """
+    place.environment.unlink(missing_ok=True)  # first: no task may look for what ends
+    ended, was_there = True, False
+    if (watch := place.opened_process()) is not None:
+        try:
+            if was_there := not _has_ended(watch, 0.0):  # it may have, and nobody has asked for its status
+                ended = _end(watch, timeout_s)
+        finally:
+            os.close(watch)
+    if not ended:
+        say(f"the collector had not ended after {timeout_s:g} s, and was killed")
+    elif not was_there and place.process.exists():
+        say("the collector had ended before its job")
+    for line in place.said():
+        say(line)
+    place.remove()
+    return ended
+
+
+def _end(watch: int, timeout_s: float) -> bool:
+    for number, wait_s in ((signal.SIGTERM, timeout_s), (signal.SIGKILL, _KILLED_S)):
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(watch, number)
+        if _has_ended(watch, wait_s):
+            return number == signal.SIGTERM
+    return False
+
+
+def _has_ended(watch: int, within_s: float) -> bool:
+    ending = select.poll()
+    ending.register(watch, select.POLLIN)
+    return bool(ending.poll(within_s * 1000))

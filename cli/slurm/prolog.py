@@ -1,0 +1,119 @@
+"""The prolog of a job that wants a collector: starts it as the job's user, and waits until programs find it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from ...collectors.settings import TracerSettings
+from ...collectors.tracer.preload_environment import traced_environment
+from ...events import IotideError
+from .allocation import Allocation, facts_of
+from .epilog import end_collector
+from .node_folder import JobPlace
+from .settings import SlurmSettings
+
+_LOOK_S: Final = 0.02
+_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+
+
+def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callable[[str], None]) -> bool:
+    """Starts the collector of a job on this node.
+
+    Args:
+        allocation: the job.
+        settings: how.
+        say: is told what goes wrong.
+
+    Returns:
+        Whether programs find it.
+
+    Raises:
+        IotideError, OSError, KeyError: it cannot be started.
+    """
+    place = JobPlace(settings.folder, allocation.job)
+    end_collector(place, settings.stop_s, say)  # of a job that was requeued, and whose epilog did not come to its end
+    user = pwd.getpwuid(allocation.uid)
+    place.make(user.pw_uid, user.pw_gid)
+    _write_environment(place, settings)
+    facts = facts_of(allocation, settings.squeue, settings.ask_s, say)
+    own = user.pw_uid == os.geteuid()
+    log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        collector = subprocess.Popen(
+            _command(allocation, settings, place, user),
+            cwd="/",
+            env=_environment(facts, user),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # slurmd may end our group once we took too long
+            user=None if own else user.pw_uid,
+            group=None if own else user.pw_gid,
+            extra_groups=None if own else os.getgrouplist(user.pw_name, user.pw_gid),
+        )
+    finally:
+        os.close(log)
+    place.remember(collector.pid)
+    latest_s = time.monotonic() + settings.start_s
+    while not _listens(place.socket):
+        if collector.poll() is not None:
+            say(f"the collector ended at once, status {collector.returncode}: {' '.join(place.said())[:500]}")
+            place.environment.unlink(missing_ok=True)
+            return False
+        if time.monotonic() >= latest_s:
+            say(f"the collector was not there after {settings.start_s:g} s: programs that begin before it are not seen")
+            return False
+        time.sleep(_LOOK_S)
+    return True
+
+
+def _command(allocation: Allocation, settings: SlurmSettings, place: JobPlace, user: pwd.struct_passwd) -> list[str]:
+    command = [sys.executable, "-I", "-m", "iotide", "collect"]
+    command += ["--socket", str(place.socket), "--connect", settings.connect, "--job", allocation.job]
+    if allocation.node:
+        command += ["--host", allocation.node]
+    if settings.spool_disk_mib:
+        command += ["--spool-disk", str(settings.spool_disk_mib)]
+    for option, value in (("--key", settings.key), ("--server-key", settings.server_key)):
+        if value:
+            command += [option, user.pw_dir + value[1:] if value.startswith("~/") else value]
+    return command
+
+
+def _environment(facts: Mapping[str, str], user: pwd.struct_passwd) -> dict[str, str]:
+    """Returns that of the collector: nothing of slurmd's is for a user to have."""
+    own = {"PATH": _PATH, "HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}
+    return own | {name: value for name, value in facts.items() if name != "SLURM_CONF"}
+
+
+def _write_environment(place: JobPlace, settings: SlurmSettings) -> None:
+    """Writes what tasks get.
+
+    Raises:
+        IotideError: the tracing libraries are not there.
+    """
+    tracer = TracerSettings(layers=settings.layers, calls=settings.calls)
+    made = traced_environment({}, place.socket, place.job, tracer)
+    lines = [f"{name}={value}\n" for name, value in made.items() if value]
+    if any("\n" in value for value in made.values()):
+        raise IotideError("a path of the tracing libraries has a line break")
+    beside = Path(f"{place.environment}.new")
+    beside.write_text("".join(lines))
+    beside.chmod(0o644)
+    beside.rename(place.environment)
+
+
+def _listens(path: Path) -> bool:
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) as tried, suppress(OSError):
+        tried.connect(str(path))
+        return True
+    return False

@@ -1,0 +1,28 @@
+"""What people call layers, and how they read the times of calls."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .units import duration_text
+
+_LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF", "OTHER": "other"}
+
+
+def time_text(seconds: float) -> str:
+    """Writes a duration, those below a millisecond in microseconds.
+
+    >>> time_text(0.0000153), time_text(0.0), time_text(1.5)
+    ('15.3 us', '0 ms', '1.5 s')
+    """
+    return f"{seconds * 1e6:.3g} us" if 0 < abs(seconds) < 1e-3 else duration_text(seconds)
+
+
+def layer_name(layer: str) -> str:
+    """Returns what people call a layer."""
+    return _LAYERS.get(layer, layer)
+
+
+def caller_name(layer: str) -> str:
+    """Returns what people call who calls."""
+    return layer_name(layer) if layer else "program"

@@ -1,0 +1,59 @@
+"""A report's material of a running job, asked of its aggregator."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from ...events import InputError
+from ...results.advice import Advice
+from ...results.dfg import Graph
+from ...results.file_systems import JobFileSystems
+from ...results.findings import Findings
+from ...results.heat_map import HeatMap
+from ...results.interaction import Ranking
+from ...results.layers import Layers
+from ...results.models import JobDetail, Model, PredictionList, SignalSeries
+from ..job_fetch import fetch
+from .material import Material
+from .subject import Subject
+
+_M = TypeVar("_M", bound=Model)
+
+
+def fetched(address: str) -> Material:
+    """Asks for all that there is of a job, which goes on meanwhile.
+
+    Raises:
+        InputError: the aggregator does not answer, or has no such job.
+    """
+    detail = fetch(address, "", JobDetail)
+    kept = _there(address, "predictions", PredictionList)
+    history = [] if kept is None else kept.predictions
+    signal = _there(address, "signal", SignalSeries)
+    started_s, ended_s = detail.first_event_at_s or 0.0, detail.last_event_at_s or 0.0
+    findings = Findings(
+        layers=_there(address, "layers", Layers),
+        heat=_there(address, "heatmap", HeatMap),
+        graph=_there(address, "dfg", Graph),
+        ranking=_there(address, "rank", Ranking),
+        advice=_there(address, "advice", Advice),
+        file_systems=_there(address, "filesystems", JobFileSystems),
+    )
+    subject = Subject(
+        job=detail,
+        prediction=history[-1] if history else None,
+        predictions=detail.predictions,
+        started_s=started_s,
+        ended_s=ended_s,
+        notes=("as the aggregator knew it when this was asked",) if detail.state != "ended" else (),
+    )
+    empty = SignalSeries(job=detail.job, start_s=started_s, bin_s=1.0, read=[], written=[])
+    return Material(subject, signal or empty, history, findings)
+
+
+def _there(address: str, result: str, model: type[_M]) -> _M | None:
+    """Returns a result; None where the aggregator does not have it of this job."""
+    try:
+        return fetch(address, result, model)
+    except InputError:
+        return None

@@ -1,0 +1,107 @@
+"""What ``iotide top`` shows, as lines of text: all jobs in a table, and one job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...results.fleet import Fleet, FleetJob, FleetOrder
+from ...results.models import JobDetail, Prediction
+from ..headline import headline_text
+from ..lines import sparkline
+from ..units import byte_text, clock_text, duration_text, rate_text
+
+ORDERS: Final[tuple[FleetOrder, ...]] = ("bandwidth", "job", "user", "period", "next", "written", "read", "last")
+ASCENDING: Final = frozenset({"job", "user", "period", "next"})
+_FIXED: Final = 62  # columns beside the job's name, with a blank before each
+_SPARK: Final = 14
+_WIDE: Final = 100
+_LEAST_NAME: Final = 8
+
+
+def plain(text: str) -> str:
+    """Returns a text without what a terminal would obey.
+
+    >>> plain("a\\x1b[2Jb\\n")
+    'a?[2Jb?'
+    """
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def sum_line(fleet: Fleet) -> str:
+    """Returns how many jobs there are and what they move together."""
+    states = ", ".join(f"{count:,} {state}" for state, count in fleet.states.items()) or "none yet"
+    alerts = f"; {fleet.alerts} alerts" if fleet.alerts else ""
+    return f"{fleet.total:,} jobs: {states}; {rate_text(fleet.bandwidth)}{alerts}"
+
+
+def head_line(width: int, order: FleetOrder) -> str:
+    """Returns the names of the columns; that by which the jobs are sorted is in capitals."""
+    heads = {"job": "job", "user": "user", "state": "state", "bandwidth": "bandwidth", "period": "period"}
+    heads |= {"next": "next", "written": "written"}
+    told = {key: name.upper() if key == order else name for key, name in heads.items()}
+    more = f" {'last 2 min':<{_SPARK}}" if width >= _WIDE else ""
+    return _row(width, told["job"], told["user"], told["state"], *(told[key] for key in _RIGHT)) + more
+
+
+def job_line(job: FleetJob, now_s: float, width: int) -> str:
+    """Returns a job's line.
+
+    Args:
+        job: what is shown.
+        now_s: the aggregator's time of day.
+        width: of the terminal.
+    """
+    left = None if job.next_start_s is None else job.next_start_s - now_s
+    period = "" if job.period_s is None else duration_text(job.period_s)
+    due = "" if left is None else "now" if abs(left) < 1 else duration_text(left) if left > 0 else "late"
+    rate = rate_text(job.bandwidth) if job.bandwidth else ""
+    mark = "!" if job.alerts or job.failures or not job.complete else ""
+    cells = (rate, period, due, byte_text(job.bytes_written))
+    line = _row(width, plain(job.job), plain(job.user), f"{job.state}{mark}", *cells)
+    return (f"{line} {sparkline(job.recent, _SPARK):<{_SPARK}}" if width >= _WIDE else line)[:width]
+
+
+def detail_lines(detail: JobDetail, prediction: Prediction | None, width: int) -> Iterator[str]:
+    """Yields what is shown of one job.
+
+    Args:
+        detail: its sums, files and calls.
+        prediction: the last one.
+        width: of the terminal.
+    """
+    yield plain(f"{detail.job}  {detail.user}  {detail.state}")
+    if detail.command:
+        yield plain(detail.command)
+    yield f"{len(detail.hosts)} nodes, {detail.ranks} ranks, {detail.events:,} calls"
+    read, written = byte_text(detail.bytes_read), byte_text(detail.bytes_written)
+    yield f"read {read}, written {written}, now {rate_text(detail.bandwidth)}"
+    if prediction is not None:
+        yield plain(headline_text(prediction))
+        if (phase := prediction.next_phase) is not None:
+            volume = byte_text(phase.volume_bytes.value)
+            yield f"next phase at {clock_text(phase.start_s.value)} ({phase.confidence:.0%} sure): {volume}"
+    if detail.losses:
+        yield plain("lost: " + ", ".join(f"{count:,} {reason}" for reason, count in detail.losses.items()))
+    for failure in detail.failures:
+        yield plain(f"the analysis {failure.analysis} failed: {failure.reason}")
+    yield ""
+    yield f"{'written':>10} {'read':>10} {'calls':>9}  file"
+    for file in detail.files:
+        moved = f"{byte_text(file.bytes_written):>10} {byte_text(file.bytes_read):>10}"
+        yield plain(_end_of(f"{moved} {file.calls:>9,}  ", file.path, width))
+
+
+_RIGHT: Final = ("bandwidth", "period", "next", "written")
+
+
+def _row(width: int, job: str, user: str, state: str, rate: str, period: str, due: str, written: str) -> str:
+    """Returns cells side by side; what is too long is cut at its end."""
+    room = max(width - _FIXED - (_SPARK + 1 if width >= _WIDE else 0), _LEAST_NAME)
+    return f"{job[:room]:<{room}} {user[:8]:<8} {state[:8]:<8} {rate:>10} {period:>11} {due:>11} {written:>8}"
+
+
+def _end_of(before: str, path: str, width: int) -> str:
+    """Returns a line with the end of a path, which says the most."""
+    room = max(width - len(before), _LEAST_NAME)
+    return before + (path if len(path) <= room else f"...{path[3 - room :]}")

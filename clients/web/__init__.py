@@ -1,0 +1,22 @@
+"""Files of the live pages: scripts, style sheets and shells, as a browser gets them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+_TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+_FOLDERS: Final = (Path(__file__).parent, Path(__file__).parent.parent / "report")
+
+
+@cache
+def web_file(name: str) -> tuple[str, str] | None:
+    """Returns text and media type of a file; None where there is none of this name."""
+    kind = _TYPES.get(Path(name).suffix)
+    if kind is None or "/" in name or name.startswith("."):
+        return None
+    for folder in _FOLDERS:
+        if (path := folder / name).is_file():
+            return path.read_text(), kind
+    return None

@@ -1,0 +1,92 @@
+"use strict";
+/* File systems: predicted phases of all jobs on each, with the collisions that are expected. */
+
+const WIDE = 960, LEFT = 190, RIGHT = 12, HIGH = 18, MOST_JOBS = 24, MOST_PHASES = 400, MOST_SYSTEMS = 12;
+
+function horizonOf(jobs, now) {
+  const periods = jobs.map((job) => job.prediction && job.prediction.period_s && job.prediction.period_s.value).filter(Boolean);
+  if (!periods.length) return 60;
+  periods.sort((one, other) => one - other);
+  return Math.min(Math.max(4 * periods[Math.floor(periods.length / 2)], 10), 3600);
+}
+
+/** Returns start and length of the phases that a job is expected to have up to a moment. */
+function phasesOf(job, now, until) {
+  const told = job.prediction;
+  if (!told || !told.period_s || !told.next_phase || told.confidence <= 0.5) return [];
+  const period = told.period_s.value, long = Math.max(told.next_phase.duration_s.value, 0), found = [];
+  let start = told.next_phase.start_s.value;
+  if (start + long < now) start += Math.ceil((now - start - long) / period) * period;
+  for (; start < until && found.length < MOST_PHASES; start += period) found.push([start, long]);
+  return found;
+}
+
+function timeline(system, live, collisions, now) {
+  const jobs = live.jobs.filter((job) => job.prediction).slice(0, MOST_JOBS);
+  const lanes = jobs.map((job) => [job, phasesOf(job, now, now + horizonOf(live.jobs, now))]).filter(([, found]) => found.length);
+  if (!lanes.length) return element("p", "No phase of a job is predicted here now.", { className: "soft" });
+  const span = horizonOf(live.jobs, now), high = HIGH * lanes.length + 34;
+  const at = (moment) => LEFT + ((Math.min(Math.max(moment, now), now + span) - now) / span) * (WIDE - LEFT - RIGHT);
+  const picture = drawn("svg", { viewBox: `0 0 ${WIDE} ${high}`, role: "img", "aria-label": `phases expected on ${system.file_system} in the next ${duration(span)}` });
+  for (const clash of collisions.filter((each) => each.start_s.value < now + span)) {
+    const from = at(clash.start_s.low), to = at(Math.max(clash.start_s.high, clash.start_s.value));
+    const box = drawn("rect", { x: from.toFixed(1), y: 2, width: Math.max(to - from, 4).toFixed(1), height: HIGH * lanes.length, class: "clash" });
+    box.append(drawn("title", {}, `collision of ${clash.jobs.map((job) => job.job).join(", ")}, ${Math.round(clash.probability * 100)} % sure`));
+    picture.append(box);
+  }
+  lanes.forEach(([job, found], lane) => {
+    const top = 4 + HIGH * lane, name = job.job.length > 26 ? `${job.job.slice(0, 25)}…` : job.job;
+    const label = drawn("text", { x: LEFT - 8, y: top + 11, "text-anchor": "end" }, name);
+    label.append(drawn("title", {}, job.job));
+    picture.append(label);
+    for (const [start, long] of found) {
+      picture.append(drawn("rect", { x: at(start).toFixed(1), y: top, width: Math.max(at(start + long) - at(start), 1.5).toFixed(1), height: HIGH - 6, class: "phase" }));
+    }
+  });
+  const base = HIGH * lanes.length + 6;
+  picture.append(drawn("path", { d: `M${LEFT} ${base}H${WIDE - RIGHT}`, class: "axis" }));
+  for (let tick = 0; tick <= 4; tick += 1) {
+    picture.append(drawn("text", { x: LEFT + (tick / 4) * (WIDE - LEFT - RIGHT), y: base + 18, "text-anchor": tick ? (tick === 4 ? "end" : "middle") : "start" }, tick ? `+${duration((tick / 4) * span)}` : "now"));
+  }
+  return picture;
+}
+
+function facts(system) {
+  const told = [[system.place, system.type].filter(Boolean).join(", "), `${rate(system.bandwidth) || "0 B/s"} in the last minute`, `busy ${Math.round(system.busy * 100)} %`];
+  const capacity = system.capacity.bytes_per_s;
+  told.push(capacity ? `capacity ${system.capacity.known.replace("_", " ")} ${rate(capacity.value)}` : "capacity not known");
+  return `${told.join("; ")}; ${system.jobs.length} job${system.jobs.length === 1 ? "" : "s"}`;
+}
+
+async function look() {
+  let told;
+  try {
+    told = await ask("api/v1/contention");
+  } catch (error) {
+    if (error.status !== 403 && error.status !== 404) throw error;
+    document.getElementById("systems").replaceChildren(element("p", error.message));
+    say("");
+    return;
+  }
+  const now = told.made_at_s, made = [];
+  for (const alert of told.alerts) {
+    made.push(element("p", `${alert.summary} (${Math.round(alert.sure * 100)} % sure); ${alert.advice}`, { className: "alert" }));
+  }
+  for (const system of told.file_systems.slice(0, MOST_SYSTEMS)) {
+    const box = element("section", undefined, { className: "system" });
+    box.append(element("h2", system.file_system), element("p", facts(system), { className: "soft" }));
+    const live = await ask(`api/v1/live-io?${new URLSearchParams({ file_system: system.file_system })}`);
+    const clashes = told.collisions.filter((each) => each.file_system === system.file_system);
+    box.append(timeline(system, live, clashes, live.made_at_s));
+    for (const clash of clashes.slice(0, 5)) {
+      box.append(element("p", `Collision expected at ${clock(clash.start_s.value)} (${Math.round(clash.probability * 100)} % sure): `
+        + `${clash.jobs.map((job) => job.job).join(", ")} want ${rate(clash.demand)}, ${clash.excess.toFixed(2)} times what there is.`));
+    }
+    made.push(box);
+  }
+  if (!told.file_systems.length) made.push(element("p", "No job has used a file system yet."));
+  document.getElementById("systems").replaceChildren(...made);
+  say(`as of ${clock(now)}`);
+}
+
+again(look, 2000);

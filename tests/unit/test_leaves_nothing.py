@@ -1,0 +1,84 @@
+"""Jobs that come and go leave nothing behind: no table of the aggregator or of the sequence state grows with them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.ingest import collector_counts
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Interner, StreamInfo
+from iotide.events.wire import Bye, Heartbeat, Hello, encode, encode_batch
+from support.serving import periodic_batch
+
+REMEMBERED = 20
+
+
+def sizes(root: object) -> dict[str, int]:
+    """Returns how many entries each container has that can be reached from an object, by its path."""
+    found: dict[str, int] = {}
+    seen: set[int] = set()
+    waiting: list[tuple[str, Any]] = [("", root)]
+    while waiting:
+        path, value = waiting.pop()
+        if id(value) in seen or isinstance(value, str | bytes | np.ndarray | type | msgspec.Struct):
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict | list | set | frozenset | tuple | deque):
+            found[path] = len(value)
+            inner = dict.values(value) if isinstance(value, dict) else value
+            waiting += [(f"{path}[]", each) for each in inner if not isinstance(each, str | int | float)]
+        if type(value).__module__.startswith("iotide."):  # some are both
+            names = [
+                *getattr(value, "__dict__", {}),
+                *(n for k in type(value).__mro__ for n in k.__dict__.get("__slots__", ())),
+            ]
+            waiting += [(f"{path}.{name}", getattr(value, name)) for name in names if hasattr(value, name)]
+    return found
+
+
+def test_jobs_that_are_gone_leave_no_entry_in_any_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector_counts, "_REMEMBERED", REMEMBERED)  # of silent collectors
+    now = [1.7e9]
+    settings = AggregatorSettings(linger_s=0.1, retain_s=0.1, max_ended_jobs=10)
+    aggregator = Aggregator(settings, lambda: now[0])
+    core = IngestCore(aggregator, IngestSettings(remembered_streams=REMEMBERED, forget_after_s=1.0, lost_after_s=0.5))
+
+    def run(first: int, count: int) -> dict[str, int]:
+        for number in range(first, first + count):
+            name, interner = f"s{number}", Interner()
+            batch = periodic_batch(interner, periods=3, until_s=now[0])
+            peer, info = name.encode(), StreamInfo(job=f"job{number}", source="test", user="u", host=f"n{number}")
+            messages = [
+                encode(Hello(collector=f"c{number}", stream=name, info=info)),
+                encode(Heartbeat(collector=f"c{number}")),
+            ]
+            messages.append(encode_batch(name, 1, batch, interner.take_fresh()))
+            if number % 3:  # the others are cut off
+                messages.append(encode(Bye(stream=name, last_seq=1)))
+            for message in messages:
+                core.receive(peer, [bytes(frame) for frame in message], now[0])
+            now[0] += 0.2
+            core.tick(now[0])
+            while aggregator.tick():
+                pass
+        for _ in range(40):
+            now[0] += 1.0
+            core.tick(now[0])
+            while aggregator.tick():
+                pass
+        assert not aggregator.jobs
+        return {f"aggregator{path}": size for path, size in sizes(aggregator).items()} | {
+            f"core{path}": size for path, size in sizes(core).items()
+        }
+
+    once, again = run(0, 60), run(60, 120)
+    grown = {
+        path: (once.get(path, 0), size) for path, size in again.items() if size > max(once.get(path, 0), REMEMBERED)
+    }
+    assert not grown

@@ -1,0 +1,206 @@
+"""The report: in the order of the questions, escaped, without empty pictures, from a job's findings."""
+
+from __future__ import annotations
+
+import doctest
+import html
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.clients import layer_words
+from iotide.clients.report import cost, inside
+from iotide.clients.report.heat_picture import heat_picture, shown_rows
+from iotide.clients.report.report import write_report
+from iotide.daemon.jobs.job_findings import findings_of
+from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.jobs.session import JobSession
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Definitions, FileInfo, Kind, StreamInfo, make_batch
+from iotide.results.advice import Advice, AdviceFinding, Spent
+from iotide.results.findings import NO_FINDINGS, Findings
+from iotide.results.heat_map import HeatMap, HeatRow
+from iotide.results.models import RunSummary, UnseenProgram
+from msgspec import structs
+from support.results import make_prediction, make_signal, make_summary
+
+ZERO_S = 1_700_000_000.0
+HOSTILE = "</td><script>alert('x')</script><img src=x onerror=alert(1)>&\"'\x00\x1b[2J\n"
+
+
+def session_of(name: str = "sim", count: int = 400, kinds: tuple[Kind, ...] = (Kind.WRITE,)) -> JobSession:
+    """A job of two ranks whose texts are all ``name``."""
+    session = JobSession(name, AggregatorSettings(), ZERO_S)
+    defined = Definitions([(1, f"write{name}")], [(1, FileInfo(f"/scratch/{name}")), (2, FileInfo("/usr/lib/libc.so"))])
+    for rank in (0, 1):
+        info = StreamInfo(job=name, source="test", host=f"n{name}", command=f"{name} -x", rank=rank, ranks=2)
+        session.open_stream(f"s{rank}", info, ZERO_S)
+        start = np.rint((ZERO_S + 0.02 * np.arange(count)) * 1e9).astype(np.int64)
+        kind = [int(kinds[at % len(kinds)]) for at in range(count)]
+        columns = {"start": start, "duration": 10**6 * (rank + 1), "bytes": 4096, "requested": 4096, "kind": kind}
+        batch = make_batch(count, columns | {"file": 1, "call": 1, "layer": 1, "rank": rank})
+        session.update(f"s{rank}", batch, defined, ZERO_S + 60)
+    return session
+
+
+def page_of(session: JobSession, folder: Path, findings: Findings | None = None) -> str:
+    now_s = ZERO_S + 10
+    summary = RunSummary(
+        command=[session.job],
+        started_at_s=ZERO_S,
+        ended_at_s=now_s,
+        exit_status=0,
+        job=detail_of(session, now_s),
+        prediction=session.predict(now_s, whole=True),
+        predictions=1,
+        report=None,
+        unseen=[UnseenProgram(program=session.job, reason=session.job, times=2)],
+    )
+    found = findings_of(session)() if findings is None else findings
+    return write_report(folder, summary, list(session.history), session.signal(), found).read_text()
+
+
+def text_of(page: str) -> str:
+    bare = re.sub(r"<(style|svg).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", html.unescape(bare))
+
+
+@pytest.mark.parametrize("module", [cost, inside, layer_words])
+def test_examples_in_docstrings_hold(module: object) -> None:
+    failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
+    assert attempted
+    assert not failed
+
+
+def test_sections_come_in_the_order_of_the_questions(tmp_path: Path) -> None:
+    page = page_of(session_of(), tmp_path / "r")
+    heads = re.findall(r"<h2>(.*?)</h2>", page)
+    wanted = [
+        "What it did",
+        "Is it well, and what to change",
+        "How sure, and how complete",
+        "Who does I/O when",
+        "Layers",
+        "What follows what",
+        "Largest files",
+        "Calls on its data",
+        "Access sizes",
+        "Access pattern",
+    ]
+    assert [head for head in heads if head in wanted] == wanted
+    assert heads[2].startswith("Bandwidth")
+
+
+def test_cost_is_the_share_of_the_slowest_member(tmp_path: Path) -> None:
+    text = text_of(page_of(session_of(), tmp_path / "r"))
+    assert "Calls on its data took 8.0 % of the run of rank 1 (800 ms), and 6.0 % on average" in text
+
+
+def test_what_programs_name_is_escaped_in_every_section(tmp_path: Path) -> None:
+    page = page_of(session_of(HOSTILE), tmp_path / "r")
+    assert "<script" not in page
+    assert "<img" not in page
+    assert page.count("&lt;script&gt;") > 10
+
+
+def test_page_asks_for_nothing_from_elsewhere(tmp_path: Path) -> None:
+    page = page_of(session_of(), tmp_path / "r")
+    assert not re.findall(r"(?:src|href)=\"(?!(?:summary|signal)\.json|predictions\.jsonl)[^\"]*\"", page)
+    assert "url(" not in page
+
+
+def test_job_without_findings_has_no_empty_section(tmp_path: Path) -> None:
+    page = write_report(
+        tmp_path / "r", make_summary(["x"]), [make_prediction()], make_signal(), NO_FINDINGS
+    ).read_text()
+    for head in ("Who does I/O when", "Layers", "Access sizes", "What follows what", "Who interacts"):
+        assert head not in page
+    assert "Nothing stands out" in page
+
+
+def test_calls_that_were_lost_are_told_before_completeness_is_claimed(tmp_path: Path) -> None:
+    session = session_of()
+    session.losses.lose({"events_dropped:ring_full": 7})  # type: ignore[arg-type]
+    text = text_of(page_of(session, tmp_path / "r"))
+    assert "Lost on the way" in text
+    assert "Nothing is known to be missing" not in text
+
+
+def advice_of(name: str) -> Advice:
+    finding = AdviceFinding(
+        cause="small_requests",
+        title=f"1,600 writes of 4 KiB {name}", why=f"each costs {name}", change=f"buffer {name}",
+        seconds=2.0, share=0.2, gain_s=1.5, gain_share=0.15, calls=1600, bytes=6_553_600, files=2,
+        examples=[f"/scratch/{name}"], slowest=f"rank {name}", first_s=ZERO_S + 1, last_s=ZERO_S + 3,
+    )  # fmt: skip
+    return Advice(
+        events=1600, first_s=ZERO_S, last_s=ZERO_S + 10, run_s=10.0, lanes=1, slowest="rank 0", spent=Spent(), io_s=2.0,
+        io_share=0.2, system_s=0.0, waiting_s=0.0, bytes_read=0, bytes_written=6_553_600, destinations=[],
+        findings=[finding], floor_share=0.01,
+    )  # fmt: skip
+
+
+def test_advice_says_what_it_costs_and_what_a_change_saves(tmp_path: Path) -> None:
+    found = structs.replace(findings_of(session_of())(), advice=advice_of("!"))
+    text = text_of(page_of(session_of(), tmp_path / "r", found))
+    assert "1,600 writes of 4 KiB ! buffer !" in text
+    assert "costs 2 s, 20 % of the run; the change saves about 1.5 s, 15 %; 1,600 calls, 6.6 MB, 2 files" in text
+    assert "from 1 s to 3 s" in text
+
+
+def test_advice_is_escaped(tmp_path: Path) -> None:
+    found = structs.replace(findings_of(session_of())(), advice=advice_of(HOSTILE))
+    page = page_of(session_of(), tmp_path / "r", found)
+    assert "<script" not in page
+    assert "<img" not in page
+
+
+def test_advice_without_findings_says_from_when_on_there_would_be_one(tmp_path: Path) -> None:
+    found = Findings(advice=advice_of("").model_copy(update={"findings": []}))
+    text = text_of(page_of(session_of(), tmp_path / "r", found))
+    assert "Nothing was found whose change would save 1.0 % of the run or more" in text
+
+
+def heat_of(rows: int, bins: int = 4) -> HeatMap:
+    made = [
+        HeatRow(name=f"rank {at}", members=1, read=[0.0] * bins, written=[0.5 / (at + 1)] * bins, other=[0.0] * bins)
+        for at in range(rows)
+    ]
+    return HeatMap(job="j", start_s=0.0, bin_s=1.0, members=rows, rows=made)
+
+
+def test_rows_with_little_time_are_left_out_and_the_others_keep_their_order() -> None:
+    heat = heat_of(300)
+    shown = shown_rows(heat)
+    assert len(shown) == 48
+    assert [row.name for row in shown] == [f"rank {at}" for at in range(48)]
+    assert heat_picture(heat, shown).count("<text") < 80
+
+
+@given(st.text(max_size=60))
+def test_names_in_the_heat_map_are_escaped(name: str) -> None:
+    row = HeatRow(name=f"<b>{name}", members=1, read=[1.0], written=[0.0], other=[0.0])
+    assert "<b>" not in heat_picture(HeatMap(job="j", start_s=0.0, bin_s=1.0, members=1, rows=[row]), [row])
+
+
+def test_ranking_is_left_out_where_it_is_not_wanted() -> None:
+    assert findings_of(session_of(), ranking=False)().ranking is None
+    assert findings_of(session_of())().ranking is not None
+
+
+def test_analysis_that_fails_is_missing_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = session_of()
+
+    def broken(self: object) -> object:
+        raise ValueError("broken")
+
+    from iotide.analyzers.heat_map.update import HeatMapAnalyzer
+
+    monkeypatch.setattr(HeatMapAnalyzer, "frozen", broken)
+    found = findings_of(session)()
+    assert found.heat is None
+    assert found.layers is not None
+    assert [row.analysis for row in session.failures.told()] == ["heatmap"]
