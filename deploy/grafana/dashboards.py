@@ -1,0 +1,407 @@
+"""Writes the Grafana dashboards: what their panels ask for and show stands here, once and readable.
+
+Usage: python deploy/grafana/dashboards.py [FOLDER]        # default: the folder of this file
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+_COLUMNS: Final = 24  # of Grafana's grid
+_SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
+_JOB: Final = 'job_id=~"$job"'
+_FILE_SYSTEM: Final = 'file_system=~"$file_system"'
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel.
+
+    Attributes:
+        kind: stat, timeseries or table.
+        title: what it shows.
+        about: how to read it.
+        unit: Grafana's name of the unit.
+        asks: expressions with their legends; in a table the legend is the column's title.
+        width, height: on the grid of 24 columns.
+    """
+
+    kind: str
+    title: str
+    about: str
+    unit: str
+    asks: tuple[tuple[str, str], ...]
+    width: int = 12
+    height: int = 8
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """One page; ``variables`` are chosen at its top: name, title, and the metric that has the label of the name."""
+
+    name: str
+    title: str
+    about: str
+    panels: tuple[Panel, ...]
+    variables: tuple[tuple[str, str, str], ...] = ()
+
+
+def stat(title: str, about: str, unit: str, expression: str) -> Panel:
+    """One number."""
+    return Panel("stat", title, about, unit, ((expression, ""),), 4, 4)
+
+
+def chart(title: str, about: str, unit: str, *asks: tuple[str, str], width: int = 12) -> Panel:
+    """Lines over time."""
+    return Panel("timeseries", title, about, unit, asks, width)
+
+
+def table(title: str, about: str, unit: str, *asks: tuple[str, str]) -> Panel:
+    """A row for each combination of labels, a column for each expression."""
+    return Panel("table", title, about, unit, asks, _COLUMNS, 10)
+
+
+FLEET = Dashboard(
+    "fleet",
+    "iotide: all jobs",
+    "Which jobs do I/O, how sure their rhythm is, and when their next phases come.",
+    (
+        stat("Jobs running", "Jobs that do I/O now or did so lately.", "short", 'sum(iotide_jobs{state="running"})'),
+        stat(
+            "With a rhythm",
+            "Jobs whose period is right to 5 % with a probability above 80 %.",
+            "short",
+            "count(iotide_job_prediction_confidence_ratio > 0.8) or vector(0)",
+        ),
+        stat(
+            "Bandwidth",
+            "What all jobs with series of their own move, mean over ten seconds.",
+            "Bps",
+            "sum(iotide_job_bandwidth_bytes_per_second) or vector(0)",
+        ),
+        stat("Collectors", "Collectors heard of lately.", "short", "iotide_collectors"),
+        stat(
+            "Alerts",
+            "Alerts on contention that are raised.",
+            "short",
+            "sum(iotide_contention_alert_active) or vector(0)",
+        ),
+        stat(
+            "Events lost in 10 min",
+            "What was lost on the way and counted; the ledger of a job says where.",
+            "short",
+            "sum(increase(iotide_events_dropped_total[10m])) or vector(0)",
+        ),
+        table(
+            "Jobs",
+            "The hundred with the highest bandwidth. A period and a next phase are shown where there is a rhythm.",
+            "short",
+            ("topk(100, iotide_job_bandwidth_bytes_per_second)", "Bandwidth, B/s"),
+            ("iotide_job_period_seconds", "Period, s"),
+            ("iotide_job_prediction_confidence_ratio", "Confidence"),
+            ("iotide_job_next_phase_start_timestamp_seconds - time()", "Next phase in, s"),
+            ("iotide_job_next_phase_bytes", "Next phase, B"),
+            ("iotide_job_complete", "Complete"),
+        ),
+        chart(
+            "Bandwidth of the ten largest jobs",
+            "Mean over ten seconds.",
+            "Bps",
+            ("topk(10, iotide_job_bandwidth_bytes_per_second)", "{{job_id}}"),
+        ),
+        chart(
+            "Next phases",
+            "Seconds until the next I/O phase of jobs that are sure of it to 80 %; where lines meet, phases do.",
+            "s",
+            (
+                "(iotide_job_next_phase_start_timestamp_seconds - time()) and on (job_id) "
+                "(iotide_job_next_phase_confidence_ratio > 0.8)",
+                "{{job_id}}",
+            ),
+        ),
+    ),
+)
+
+JOB = Dashboard(
+    "job",
+    "iotide: a job",
+    "The rhythm of a job's I/O, what it moves and calls, who slows it down, and how complete the picture is.",
+    (
+        stat("Period", "Mean distance of its I/O phases.", "s", f"iotide_job_period_seconds{{{_JOB}}}"),
+        stat(
+            "Confidence in the period",
+            "Probability that the period is right to 5 %.",
+            "percentunit",
+            f"iotide_job_prediction_confidence_ratio{{{_JOB}}}",
+        ),
+        stat(
+            "Next phase in",
+            "Negative: it is late.",
+            "s",
+            f"iotide_job_next_phase_start_timestamp_seconds{{{_JOB}}} - time()",
+        ),
+        stat(
+            "Confidence in its start",
+            "Probability that it starts within a fifth of a period of when it is expected.",
+            "percentunit",
+            f"iotide_job_next_phase_confidence_ratio{{{_JOB}}}",
+        ),
+        stat("Next phase moves", "As expected.", "bytes", f"iotide_job_next_phase_bytes{{{_JOB}}}"),
+        stat(
+            "Killed in",
+            "Time to the job's limit; absent where nobody has told it.",
+            "s",
+            f"iotide_job_end_timestamp_seconds{{{_JOB}}} - time()",
+        ),
+        chart(
+            "Bytes moved",
+            "Of the job's data; what comes with the machine and pipes are not counted.",
+            "Bps",
+            (f"rate(iotide_job_read_bytes_total{{{_JOB}}}[$__rate_interval])", "read"),
+            (f"rate(iotide_job_written_bytes_total{{{_JOB}}}[$__rate_interval])", "written"),
+        ),
+        chart(
+            "Period and confidence",
+            "A period that changes its value is another rhythm.",
+            "s",
+            (f"iotide_job_period_seconds{{{_JOB}}}", "period"),
+            (f"iotide_job_group_period_seconds{{{_JOB}}}", "{{kind}} {{group}}"),
+        ),
+        chart(
+            "Time in calls",
+            "Seconds a second, summed over threads and processes, by activity of the directly-follows graph.",
+            "s",
+            (f"rate(iotide_job_activity_seconds_total{{{_JOB}}}[$__rate_interval])", "{{activity}}"),
+        ),
+        chart(
+            "Calls",
+            "Calls a second by activity.",
+            "ops",
+            (f"rate(iotide_job_activity_events_total{{{_JOB}}}[$__rate_interval])", "{{activity}}"),
+        ),
+        chart(
+            "Slowed down by others",
+            "How much longer its calls take in phases that other jobs overlap.",
+            "none",
+            (f"iotide_job_slowdown_ratio{{{_JOB}}}", "{{file_system}} {{measure}}"),
+        ),
+        chart(
+            "Completeness",
+            "Share of the calls of the prediction's window that was not lost, and calls lost, by reason.",
+            "none",
+            (f"iotide_job_prediction_completeness_ratio{{{_JOB}}}", "complete"),
+            (f"rate(iotide_job_events_dropped_total{{{_JOB}}}[$__rate_interval])", "lost: {{reason}}"),
+        ),
+    ),
+    (("job", "Job", "iotide_job_events_total"),),
+)
+
+CONTENTION = Dashboard(
+    "contention",
+    "iotide: contention",
+    "What file systems bear, which collisions of jobs are to come, and who suffers.",
+    (
+        chart(
+            "Bandwidth and capacity",
+            "What jobs move, mean over a minute, and what the file system can move, by how that is known.",
+            "Bps",
+            (f"iotide_filesystem_bandwidth_bytes_per_second{{{_FILE_SYSTEM}}}", "{{file_system}}"),
+            (f"iotide_filesystem_capacity_bytes_per_second{{{_FILE_SYSTEM}}}", "{{file_system}} can ({{known}})"),
+        ),
+        chart(
+            "Busy",
+            "Share of a minute in which a job did I/O on it.",
+            "percentunit",
+            (f"iotide_filesystem_busy_ratio{{{_FILE_SYSTEM}}}", "{{file_system}}"),
+        ),
+        table(
+            "Collisions to come",
+            "The next one of each file system.",
+            "short",
+            (f"iotide_filesystem_collision_start_timestamp_seconds{{{_FILE_SYSTEM}}} - time()", "In, s"),
+            (f"iotide_filesystem_collision_probability_ratio{{{_FILE_SYSTEM}}}", "Probability"),
+            (f"iotide_filesystem_collision_jobs{{{_FILE_SYSTEM}}}", "Jobs"),
+            (f"iotide_filesystem_collision_delay_seconds{{{_FILE_SYSTEM}}}", "Longest delay, s"),
+        ),
+        chart(
+            "Jobs slowed down",
+            "How much longer their calls take in phases that other jobs overlap; of jobs slowed down for sure.",
+            "none",
+            (f"iotide_job_slowdown_ratio{{{_FILE_SYSTEM}}}", "{{job_id}} {{file_system}} {{measure}}"),
+        ),
+        chart(
+            "Alerts",
+            "Raised and not resolved, by kind; and jobs of which too little arrived to claim something.",
+            "short",
+            (
+                f"sum by (kind, file_system) (iotide_contention_alert_active{{{_FILE_SYSTEM}}})",
+                "{{kind}} {{file_system}}",
+            ),
+            ("iotide_contention_jobs_abstained", "jobs not judged"),
+        ),
+    ),
+    (("file_system", "File system", "iotide_filesystem_busy_ratio"),),
+)
+
+ITSELF = Dashboard(
+    "iotide",
+    "iotide: the aggregator itself",
+    "Whether the aggregator keeps up, keeps everything, and reaches everybody.",
+    (
+        stat("Events a second", "Taken in.", "ops", "sum(rate(iotide_ingest_events_total[1m]))"),
+        stat("Streams", "Open: one a traced process.", "short", "sum(iotide_ingest_streams)"),
+        stat("Behind", "By how much the most overdue job is late.", "s", "max(iotide_behind_seconds)"),
+        stat("Archives that wait", "Their disk takes nothing now.", "short", "sum(iotide_archives_waiting)"),
+        stat(
+            "Not accounted for",
+            "Events that neither came nor were told as lost; the ledger says of which stream.",
+            "short",
+            "sum(iotide_events_unaccounted)",
+        ),
+        stat("Jobs without series", "Beyond max_job_series.", "short", "sum(iotide_jobs_without_series)"),
+        chart(
+            "Ingest",
+            "Events and batches a second.",
+            "ops",
+            ("sum(rate(iotide_ingest_events_total[$__rate_interval]))", "events"),
+            ("sum(rate(iotide_ingest_batches_total[$__rate_interval]))", "batches"),
+        ),
+        chart(
+            "Lost, by where and why",
+            "Calls a second that were lost on the way, or are in no archive.",
+            "ops",
+            ("sum by (reason) (rate(iotide_events_dropped_total[$__rate_interval]))", "{{reason}}"),
+            ("sum by (reason) (rate(iotide_archive_dropped_events_total[$__rate_interval]))", "archive: {{reason}}"),
+        ),
+        chart(
+            "Predictions",
+            "Made, late, and put off as they took more than their share, a second.",
+            "ops",
+            ("sum(rate(iotide_predictions_total[$__rate_interval]))", "made"),
+            ("sum(rate(iotide_predictions_late_total[$__rate_interval]))", "late"),
+            ("sum(rate(iotide_predictions_put_off_total[$__rate_interval]))", "put off"),
+        ),
+        chart(
+            "Journal",
+            "What its files take; it is cut at each snapshot.",
+            "bytes",
+            ("sum(iotide_journal_bytes)", "journal"),
+            ("sum(rate(iotide_archive_bytes_total[$__rate_interval]))", "archives, a second"),
+        ),
+        chart(
+            "Snapshots",
+            "How long the last one took, and for how long it held the aggregator up.",
+            "s",
+            ("max(iotide_snapshot_seconds)", "took"),
+            ("max(iotide_snapshot_pause_seconds)", "held up"),
+        ),
+        chart(
+            "Failures",
+            "Analyses, tasks, publishers, archives and peers that failed or were refused, a second.",
+            "ops",
+            ("sum by (analysis) (rate(iotide_analysis_failures_total[$__rate_interval]))", "analysis {{analysis}}"),
+            ("sum by (task) (rate(iotide_task_failures_total[$__rate_interval]))", "task {{task}}"),
+            ("sum by (publisher) (rate(iotide_publisher_errors_total[$__rate_interval]))", "publisher {{publisher}}"),
+            ("sum(rate(iotide_archive_failed_writes_total[$__rate_interval]))", "archive writes"),
+            ("sum by (where) (rate(iotide_access_refused_total[$__rate_interval]))", "refused: {{where}}"),
+        ),
+    ),
+)
+
+DASHBOARDS: Final = (FLEET, JOB, CONTENTION, ITSELF)
+
+
+def document(dashboard: Dashboard) -> dict[str, Any]:
+    """Returns a dashboard as Grafana imports it; its data source is chosen on the page."""
+    source = {"name": "source", "label": "Data source", "type": "datasource", "query": "prometheus", "current": {}}
+    return {
+        "uid": f"iotide-{dashboard.name}",
+        "title": dashboard.title,
+        "description": dashboard.about,
+        "tags": ["iotide"],
+        "schemaVersion": 39,
+        "editable": True,
+        "refresh": "10s",
+        "time": {"from": "now-1h", "to": "now"},
+        "timezone": "browser",
+        "links": [{"type": "dashboards", "tags": ["iotide"], "title": "iotide", "asDropdown": True, "keepTime": True}],
+        "templating": {"list": [source, *map(_variable, dashboard.variables)]},
+        "panels": _placed(dashboard.panels),
+    }
+
+
+def _variable(variable: tuple[str, str, str]) -> dict[str, Any]:
+    name, title, metric = variable
+    label = {"job": "job_id"}.get(name, name)
+    return {
+        "name": name,
+        "label": title,
+        "type": "query",
+        "datasource": _SOURCE,
+        "query": {"query": f"label_values({metric}, {label})", "refId": "A"},
+        "refresh": 2,  # when the time range changes
+        "sort": 1,
+        "includeAll": name != "job",
+        "multi": name != "job",
+        "current": {},
+    }
+
+
+def _placed(panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
+    """Lays panels out in rows, in their order."""
+    placed: list[dict[str, Any]] = []
+    x = y = row = 0
+    for number, panel in enumerate(panels, 1):
+        if x + panel.width > _COLUMNS:
+            x, y, row = 0, y + row, 0
+        placed.append(_panel(panel, number, {"x": x, "y": y, "w": panel.width, "h": panel.height}))
+        x, row = x + panel.width, max(row, panel.height)
+    return placed
+
+
+def _panel(panel: Panel, number: int, place: dict[str, int]) -> dict[str, Any]:
+    is_table = panel.kind == "table"
+    targets = [
+        {
+            "refId": chr(ord("A") + at),
+            "datasource": _SOURCE,
+            "expr": expression,
+            "legendFormat": legend or "__auto",
+            **({"format": "table", "instant": True} if is_table else {}),
+            **({"instant": True} if panel.kind == "stat" else {}),
+        }
+        for at, (expression, legend) in enumerate(panel.asks)
+    ]
+    shown: dict[str, Any] = {
+        "id": number,
+        "type": panel.kind,
+        "title": panel.title,
+        "description": panel.about,
+        "datasource": _SOURCE,
+        "gridPos": place,
+        "targets": targets,
+        "fieldConfig": {"defaults": {"unit": panel.unit}, "overrides": []},
+    }
+    if is_table:
+        names = {f"Value #{target['refId']}": legend for target, (_, legend) in zip(targets, panel.asks, strict=True)}
+        left_out = dict.fromkeys(("Time", "__name__", "instance", "job"), True)
+        shown["transformations"] = [
+            {"id": "merge", "options": {}},
+            {"id": "organize", "options": {"renameByName": names, "excludeByName": left_out}},
+        ]
+    return shown
+
+
+def main(folder: Path) -> None:
+    """Writes a file a dashboard."""
+    for dashboard in DASHBOARDS:
+        text = json.dumps(document(dashboard), indent=2, ensure_ascii=False)
+        (folder / f"{dashboard.name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)

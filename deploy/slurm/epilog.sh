@@ -1,0 +1,8 @@
+#!/bin/sh
+# Epilog of Slurm: ends the collector of a job, once everything is acknowledged. Jobs without one cost one shell.
+iotide=/opt/iotide/bin/iotide
+settings=/etc/iotide/slurm.toml
+folder=/run/iotide/slurm
+[ -d "$folder/$SLURM_JOB_ID" ] || exit 0
+timeout -k 2 150 "$iotide" slurm epilog --config "$settings" </dev/null >/dev/null 2>&1
+exit 0

@@ -1,0 +1,220 @@
+"""Jobs of a real Slurm of two nodes, whose prolog, TaskProlog and epilog are those of deploy/slurm."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from iotide.cli.cluster_demo.scripts import install_scripts
+from iotide.cli.cluster_demo.small_slurm import Slurm
+from iotide.results.models import JobDetail, RunSummary
+from support.mpi import build
+from support.programs import need
+from support.served import Served, served
+from support.slurm import slurm
+from support.slurm_scripts import install_flag
+from support.waiting import wait_for
+
+MELT: Final = """
+units lj
+lattice fcc 0.8442
+region box block 0 4 0 4 0 4
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+fix 1 all nve
+dump 1 all atom 10 dump.melt
+run 50
+"""
+PERIODIC: Final = """
+import os, time
+with open(f"out.{os.environ['SLURM_PROCID']}", "wb", buffering=0) as out:
+    while True:
+        for _ in range(20):
+            out.write(bytes(10_000))
+        time.sleep(0.5)
+"""
+WRITE_BYTES: Final = 10_000
+STRIDES: Final = 50
+STRIDE_BYTES: Final = 4096
+SHORT_JOBS: Final = 5
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Slurm, and the aggregator that its collectors ship to."""
+
+    slurm: Slurm
+    server: Served
+    folder: Path
+    has_flag: bool
+    """Whether Slurm's headers are here, with which `sbatch --iotide` is built."""
+
+    def submit(self, script: str, *options: str, folder: Path, **environment: str) -> str:
+        """Submits a job; returns its id."""
+        (folder / "job.sh").write_text(f"#!/bin/sh\n{script}\n")
+        command = [need("sbatch"), "--parsable", "--time=10", "--output=%j.out", *options, "job.sh"]
+        done = subprocess.run(
+            command, cwd=folder, env=self.slurm.environment | environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    def said(self, *command: str) -> str:
+        """Returns what a command of Slurm says."""
+        program, *arguments = command
+        return subprocess.run(
+            [need(program), *arguments], env=self.slurm.environment, capture_output=True, text=True, check=False
+        ).stdout
+
+    def over(self, job: str) -> bool:
+        """Whether a job is, and its nodes are done with it."""
+        return not self.said("squeue", "-h", "-j", job, "-o", "%T").strip()
+
+    def asked(self, path: str) -> Any:
+        """Returns an answer of the aggregator; None where there is none."""
+        with contextlib.suppress(urllib.error.HTTPError), urllib.request.urlopen(self.server.url + path) as answer:
+            return json.loads(answer.read())
+        return None
+
+    def job(self, job: str) -> JobDetail | None:
+        """Returns what the aggregator says of a job."""
+        found = self.asked(f"/api/v1/jobs/{job}?top=1000")
+        return None if found is None else JobDetail.model_validate(found)
+
+    def ended(self, job: str) -> JobDetail:
+        """Waits until a job is over, and every stream of it; returns what is said of it then."""
+        wait_for(lambda: self.over(job), what=f"the end of job {job}")
+
+        def closed() -> JobDetail | None:
+            found = self.job(job)
+            return found if found is not None and not found.streams else None
+
+        if self.job(job) is None and (log := self.log()):
+            raise AssertionError(log)
+        return wait_for(closed, what=f"the ends of the streams of job {job}")
+
+    def log(self) -> str:
+        """Returns what went wrong on the nodes."""
+        return "".join(path.read_text() for path in self.folder.glob("files.node*/log"))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("s")
+    with served(tmp_path_factory.mktemp("a")) as server:
+        lines = install_scripts(folder, folder / "node", server.endpoint, start_s="60", stop_s="60", ask_s="30")
+        flag = install_flag(folder)
+        with slurm(folder, *lines, *flag) as running:
+            yield Cluster(running, server, folder, bool(flag))
+
+
+def written(job: JobDetail, path: Path) -> int:
+    return sum(row.bytes_written for row in job.files if row.path == str(path))
+
+
+def test_lammps_and_mpi_io_on_two_nodes_are_seen_to_the_last_byte(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "in.melt").write_text(MELT)
+    strided = build("openmpi", "mpi_strided.c", tmp_path)
+    launcher = f"{need('mpirun.openmpi')} -n 2 --map-by node --mca mpi_yield_when_idle 1"
+    script = f"{launcher} {need('lmp')} -in in.melt -log none >said\n{launcher} {strided} {STRIDES} {tmp_path}/data"
+    job = cluster.submit(script, "-N2", "--comment=iotide", "-J", "melt and strides", folder=tmp_path)
+    told = cluster.ended(job)
+    assert "Total wall time" in (tmp_path / "said").read_text(), (tmp_path / f"{job}.out").read_text()
+    assert told.batch is not None
+    assert (told.batch.name, told.batch.partition, told.batch.limit_s) == ("melt and strides", "all", 600.0)
+    assert (told.batch.nodes, told.batch.node_count, told.batch.cluster) == ("node[1-2]", 2, "iotide")
+    assert told.batch.started_at_s
+    assert (told.hosts, told.user, told.ranks) == (["node1", "node2"], "root", 2)
+    assert "slurm_script" not in told.command
+    assert written(told, tmp_path / "dump.melt") == (tmp_path / "dump.melt").stat().st_size
+    assert written(told, tmp_path / "data") == 2 * STRIDES * STRIDE_BYTES
+    assert [written(told, tmp_path / f"data.{rank:04d}") for rank in (0, 1)] == [STRIDES * STRIDE_BYTES] * 2
+    metrics = urllib.request.urlopen(f"{cluster.server.url}/metrics").read().decode()
+    assert f'iotide_job_info{{account="",job_id="{job}",name="melt and strides",nodes="node[1-2]"' in metrics
+    assert cluster.log() == ""
+
+
+def test_job_that_is_cancelled_was_predicted_and_is_whole(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "periodic.py").write_text(PERIODIC)
+    script = f"exec srun {sys.executable} periodic.py"
+    job = cluster.submit(script, "-N2", "--comment=iotide", "-J", "periodic", folder=tmp_path)
+
+    def predicted() -> Any:
+        found = cluster.asked(f"/api/v1/jobs/{job}/prediction")
+        return found if found is not None and found["period_s"] is not None and found["nodes"] == 2 else None
+
+    prediction = wait_for(predicted, what="a period")
+    assert (prediction["name"], prediction["hosts"]) == ("periodic", ["node1", "node2"])
+    cluster.said("scancel", job)
+    told = cluster.ended(job)
+    files = [tmp_path / f"out.{rank}" for rank in (0, 1)]
+    missing = [path.stat().st_size - written(told, path) for path in files]
+    assert all(0 <= size <= WRITE_BYTES for size in missing)  # the write that it was killed in was none that ended
+    assert "periodic.py" in told.command
+    assert cluster.log() == ""
+
+
+def test_job_that_did_not_ask_is_not_touched(cluster: Cluster, tmp_path: Path) -> None:
+    job = cluster.submit("srun env", "-N2", folder=tmp_path)
+    wait_for(lambda: cluster.over(job), what="its end")
+    variables = (tmp_path / f"{job}.out").read_text()
+    assert "SLURM_PROCID=1" in variables
+    assert "IOTIDE" not in variables
+    assert "LD_PRELOAD" not in variables
+    assert cluster.job(job) is None
+
+
+def test_short_jobs_in_a_row_lose_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    script = "head -c 1000 /dev/zero >out.$SLURM_JOB_ID"
+    jobs = [cluster.submit(script, "--comment=iotide", folder=tmp_path) for _ in range(SHORT_JOBS)]
+    for job in jobs:
+        told = cluster.ended(job)
+        assert (written(told, tmp_path / f"out.{job}"), told.losses) == (1000, {})
+    assert "idle" in cluster.said("sinfo", "-h", "-o", "%T")
+    assert cluster.log() == ""
+
+
+def test_variable_that_is_set_at_submission_is_as_good_as_the_comment(cluster: Cluster, tmp_path: Path) -> None:
+    jobs = [cluster.submit("cat /dev/null >out", folder=tmp_path, IOTIDE=value) for value in ("1", "0")]
+    assert cluster.ended(jobs[0]).job == jobs[0]
+    wait_for(lambda: cluster.over(jobs[1]), what="its end")
+    assert cluster.job(jobs[1]) is None
+
+
+def test_flag_of_sbatch_is_as_good_as_the_comment(cluster: Cluster, tmp_path: Path) -> None:
+    if not cluster.has_flag:
+        pytest.skip("Slurm's headers (libslurm-dev) are not here")
+    job = cluster.submit("srun cat /dev/null >out", "-N2", "--iotide", folder=tmp_path)
+    assert cluster.ended(job).hosts == ["node1", "node2"]
+    assert cluster.log() == ""
+
+
+def test_run_of_one_node_says_how_many_ranks_it_does_not_see(cluster: Cluster, tmp_path: Path) -> None:
+    script = f"""
+    export TMPDIR={cluster.slurm.node_folder}
+    exec {sys.executable} -m iotide run -o report -- srun sh -c 'cat /dev/null >out.$SLURM_PROCID'
+    """
+    job = cluster.submit(script, "-N2", "-J", "one eyed", folder=tmp_path)
+    wait_for(lambda: cluster.over(job), what="its end")
+    said = (tmp_path / f"{job}.out").read_text()
+    assert "lost: 1 ranks never heard of" in said
+    summary = RunSummary.model_validate_json((tmp_path / "report/summary.json").read_text())
+    assert summary.job.losses["ranks_unheard"] == 1
+    assert not summary.job.complete
+    assert summary.job.batch is not None
+    assert (summary.job.batch.name, summary.job.batch.node_count) == ("one eyed", 2)
+    assert summary.prediction is not None
+    assert summary.prediction.ranks_unseen == 1
+    assert "1 ranks never heard of" in (tmp_path / "report/report.html").read_text()

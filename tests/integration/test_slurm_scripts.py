@@ -1,0 +1,214 @@
+"""What Slurm's prolog, TaskProlog and epilog do, called as slurmd calls them, without a Slurm."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pwd
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from iotide.cli.cluster_demo.scripts import install_scripts
+from iotide.collectors.tracer.tracer_libraries import library_of
+from iotide.daemon.jobs.job_summary import summary_of
+from support.serving import serving
+from support.waiting import DEADLINE_S
+
+JOB = "4711"
+SQUEUE = """#!/bin/sh
+echo "$@" > {folder}/asked
+echo "2026-01-02T03:04:05|2026-01-02T04:04:05|physics|melt | 2"
+"""
+THEIRS = next(path for path in Path("/proc/self/maps").read_text().split() if "/libm.so" in path or "/libm-" in path)
+WRITER = "open('out', 'wb', buffering=0).write(bytes(100_000))"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node with the scripts."""
+
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        user = pwd.getpwuid(os.getuid())
+        return {
+            "SLURM_JOB_ID": JOB,
+            "SLURM_JOB_UID": str(user.pw_uid),
+            "SLURM_JOB_USER": user.pw_name,
+            "SLURM_JOB_PARTITION": "all",
+            "SLURM_JOB_COMMENT": "iotide",
+            "SLURM_NODELIST": "node[1-2]",
+            "SLURM_JOB_NUM_NODES": "2",
+            "SLURMD_NODENAME": "node1",
+        }
+
+    def call(self, script: str, **extra: str) -> str:
+        """Runs a script; returns what it printed. None may fail, which would drain the node."""
+        command = ["env", "-i", *(f"{name}={value}" for name, value in (self.environment | extra).items())]
+        done = subprocess.run(
+            [*command, str(self.folder / script)],
+            cwd="/",
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=True,
+        )
+        assert done.stderr == ""
+        return done.stdout
+
+    def task(self, **extra: str) -> dict[str, str]:
+        """Returns what a task has beside its environment."""
+        lines = self.call("task-prolog.sh", **extra).splitlines()
+        return dict(line.removeprefix("export ").split("=", 1) for line in lines)
+
+    @property
+    def log(self) -> str:
+        path = self.folder / "log"
+        return path.read_text() if path.exists() else ""
+
+    @property
+    def left(self) -> list[str]:
+        """What of jobs lies on the node."""
+        folder = self.folder / "iotide"
+        return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+@contextlib.contextmanager
+def node_of(folder: Path, endpoint: str, **settings: str) -> Iterator[Node]:
+    squeue = folder / "squeue"
+    squeue.write_text(SQUEUE.format(folder=folder))
+    squeue.chmod(0o755)
+    install_scripts(folder, folder, endpoint, squeue=f'"{squeue}"', start_s="60", **settings)
+    node = Node(folder)
+    try:
+        yield node
+    finally:
+        node.call("epilog.sh")
+
+
+async def test_job_is_traced_from_its_first_task_and_told_by_its_name(tmp_path: Path) -> None:
+    async with serving(ingest=f"ipc://{tmp_path}/in") as server:
+        with node_of(tmp_path, server.ingest_endpoint) as node:
+            await asyncio.to_thread(node.call, "prolog.sh")
+            variables = node.task(LD_PRELOAD=THEIRS)
+            assert variables["LD_PRELOAD"].endswith(f":{THEIRS}")
+            assert node.task(LD_PRELOAD=variables["LD_PRELOAD"]).keys() == {"IOTIDE_SOCKET", "IOTIDE_JOB"}
+            variables["LD_PRELOAD"] = variables["LD_PRELOAD"].removesuffix(f":{THEIRS}")
+            environment = {"PATH": os.environ["PATH"], "SLURM_STEP_ID": "3"} | variables
+            await asyncio.to_thread(
+                subprocess.run, [sys.executable, "-c", WRITER], cwd=tmp_path, env=environment, check=True
+            )
+            await asyncio.to_thread(node.call, "epilog.sh")
+            assert node.task() == {}
+            session = server.aggregator.jobs[JOB]
+            told = summary_of(session, 0.0)
+            assert (told.bytes_written, told.complete, told.streams) == (100_000, True, 0)
+            assert (told.hosts, told.user) == (["node1"], pwd.getpwuid(os.getuid()).pw_name)
+            assert told.batch is not None
+            assert (told.batch.name, told.batch.account, told.batch.partition) == ("melt | 2", "physics", "all")
+            assert (told.batch.nodes, told.batch.node_count, told.batch.limit_s) == ("node[1-2]", 2, 3600.0)
+            assert (tmp_path / "asked").read_text() == f"-h -j {JOB} -o %S|%e|%a|%j\n"
+        assert (node.log, node.left) == ("", [])
+
+
+@pytest.mark.parametrize("comment", ["", "not-iotide", "iotides", "no"])
+def test_job_that_did_not_ask_is_not_touched(tmp_path: Path, comment: str) -> None:
+    with node_of(tmp_path, f"ipc://{tmp_path}/in") as node:
+        for script in ("prolog.sh", "task-prolog.sh", "epilog.sh"):
+            assert node.call(script, SLURM_JOB_COMMENT=comment) == ""
+        assert (node.log, (tmp_path / "iotide").exists()) == ("", False)
+
+
+def test_other_nodes_of_a_job_do_not_ask_the_controller(tmp_path: Path) -> None:
+    with node_of(tmp_path, f"ipc://{tmp_path}/in", stop_s="0.5") as node:
+        node.call("prolog.sh", SLURMD_NODENAME="node2", SLURM_JOB_COMMENT="two words, iotide")
+        assert node.task()["IOTIDE_JOB"] == JOB
+        assert not (tmp_path / "asked").exists()
+
+
+def test_aggregator_that_is_away_delays_no_node_for_longer_than_told(tmp_path: Path) -> None:
+    with node_of(tmp_path, f"ipc://{tmp_path}/in", stop_s="0.5") as node:
+        node.call("prolog.sh")
+        subprocess.run([sys.executable, "-c", WRITER], cwd=tmp_path, env=node.task(), check=True)
+        node.call("epilog.sh")
+        assert "had not ended after 0.5 s, and was killed" in node.log
+        assert node.left == []
+
+
+def test_collector_that_died_is_told_and_cleared_up(tmp_path: Path) -> None:
+    with node_of(tmp_path, f"ipc://{tmp_path}/in") as node:
+        node.call("prolog.sh")
+        pid = int((tmp_path / "iotide" / f"{JOB}.pid").read_text().split()[0])
+        with contextlib.closing(select.epoll()) as gone:
+            watch = os.pidfd_open(pid)
+            gone.register(watch, select.EPOLLIN)
+            os.kill(pid, 9)
+            assert gone.poll(DEADLINE_S)
+            os.close(watch)
+        node.call("epilog.sh")
+        assert "the collector had ended before its job" in node.log
+        assert node.left == []
+
+
+def test_job_that_is_requeued_gets_a_new_collector(tmp_path: Path) -> None:
+    with node_of(tmp_path, f"ipc://{tmp_path}/in", stop_s="5") as node:
+        node.call("prolog.sh")
+        first = (tmp_path / "iotide" / f"{JOB}.pid").read_text()
+        node.call("prolog.sh")
+        assert (tmp_path / "iotide" / f"{JOB}.pid").read_text() != first
+        assert node.task()["IOTIDE_JOB"] == JOB
+
+
+@pytest.mark.parametrize(
+    ("settings", "environment", "told"),
+    [
+        ({"connect": '"no endpoint"'}, {}, "no endpoint"),
+        ({"key": '"/nowhere/key"', "server_key": '"/nowhere/other"'}, {}, "/nowhere/key"),
+        ({}, {"SLURM_JOB_UID": "4000000001"}, "4000000001"),
+        ({}, {"SLURM_JOB_UID": "x"}, "SLURM_JOB_UID is 'x'"),
+        ({}, {"SLURM_JOB_ID": "../x"}, "SLURM_JOB_ID is '../x'"),
+        ({"folder": '"/proc/iotide"'}, {}, "/proc/iotide"),
+    ],
+)
+def test_what_cannot_be_started_fails_no_prolog_and_is_told(
+    tmp_path: Path, settings: dict[str, str], environment: dict[str, str], told: str
+) -> None:
+    with node_of(tmp_path, f"ipc://{tmp_path}/in") as node:
+        text = (tmp_path / "slurm.toml").read_text()
+        kept = [line for line in text.splitlines() if line.split(" ")[0] not in settings]
+        lines = [*kept, *(f"{name} = {value}" for name, value in settings.items())]
+        (tmp_path / "slurm.toml").write_text("\n".join(lines))
+        assert node.call("prolog.sh", **environment) == ""
+        if settings.get("connect"):  # the settings do not say where the log is
+            return
+        assert told in node.log
+        assert node.task() == {}
+
+
+def test_squeue_that_hangs_or_fails_costs_the_name_alone(tmp_path: Path) -> None:
+    with node_of(tmp_path, f"ipc://{tmp_path}/in", ask_s="0.2", stop_s="0.5") as node:
+        (tmp_path / "squeue").write_text("#!/bin/sh\nexec sleep 1000\n")
+        node.call("prolog.sh")
+        assert "its name and time limit are not known" in node.log
+        assert node.task()["IOTIDE_JOB"] == JOB
+        (tmp_path / "squeue").write_text("#!/bin/sh\necho 'slurm_load_jobs error: it is away' >&2\nexit 1\n")
+        node.call("prolog.sh")
+        assert "it is away" in node.log
+
+
+def test_job_that_a_traced_job_submitted_is_not_traced(tmp_path: Path) -> None:
+    with node_of(tmp_path, f"ipc://{tmp_path}/in") as node:
+        core, layers = str(library_of("preload")), str(library_of("layers"))
+        socket = f"{tmp_path}/iotide/1/tracer.sock"
+        told = node.call("task-prolog.sh", IOTIDE_SOCKET=socket, LD_PRELOAD=f"{core}:{THEIRS}:{layers}").splitlines()
+        assert told == ["unset IOTIDE_SOCKET", "unset IOTIDE_JOB", f"export LD_PRELOAD={THEIRS}"]
+        told = node.call("task-prolog.sh", IOTIDE_SOCKET=socket, LD_PRELOAD=core).splitlines()
+        assert told[-1] == "unset LD_PRELOAD"
+        assert node.call("task-prolog.sh", IOTIDE_SOCKET="/elsewhere/t", LD_PRELOAD=core) == ""
