@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 from support.killing import Schedule
+from support.restarts import told
 
 _FEW = 24
 
 
-def seeds() -> list[int]:
+def seeds(few: int = _FEW) -> list[int]:
     if chosen := os.environ.get("IOTIDE_KILL_SEED"):
         return [int(chosen)]
-    return list(range(int(os.environ.get("IOTIDE_KILL_SCHEDULES", _FEW))))
+    return list(range(int(os.environ.get("IOTIDE_KILL_SCHEDULES", few))))
 
 
 @pytest.fixture(scope="module")
@@ -32,5 +33,18 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[objec
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds())
 def test_kills_are_seen_in_nothing(tmp_path: Path, seed: int, undisturbed: list[object]) -> None:
-    with closing(Schedule(tmp_path, seed, kills=1 + seed % 4, trouble=(0.0, 0.05)[seed % 2])) as schedule:
+    faults = {"trouble": (0.0, 0.05)[seed % 2], "disorder": (0.0, 0.0, 0.3)[seed % 3], "steps": seed % 5 in (1, 2)}
+    with closing(Schedule(tmp_path, seed, kills=1 + seed % 4, **faults)) as schedule:
         assert schedule.run() == undisturbed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds(_FEW // 3))
+def test_what_a_damaged_journal_costs_is_told(tmp_path: Path, seed: int, undisturbed: list[object]) -> None:
+    """Nothing counts twice, and where something is missing the job says so; the archive of it is not asked for."""
+    with closing(Schedule(tmp_path, seed, kills=1 + seed % 2, damage=1 + seed % 5)) as schedule:
+        session = schedule.play()
+        taken = session.analyzers.events
+        assert taken <= schedule.made
+        assert taken == schedule.made or session.losses.known(ended=True)
+        assert told(session)[0]

@@ -197,6 +197,10 @@ async def test_user_sees_own_jobs_alone_on_every_route(listed: Listed) -> None:
                 seen = (await http.get("/api/v1/jobs", headers=alice)).json()["jobs"]
                 assert [job["job"] for job in seen] == ["hers"]
                 assert len((await http.get("/api/v1/jobs", headers=operator)).json()["jobs"]) == 2
+                fleet = (await http.get("/api/v1/fleet", headers=alice)).json()
+                assert ([job["job"] for job in fleet["jobs"]], fleet["total"], fleet["alerts"]) == (["hers"], 1, None)
+                assert (await http.get("/api/v1/fleet?search=his", headers=alice)).json()["matching"] == 0
+                assert (await http.get("/api/v1/fleet", headers=operator)).json()["total"] == 2
                 paths = (await http.get("/api/v1/openapi.json", headers=operator)).json()["paths"]
                 routes = [path.removeprefix(JOB) for path in paths if path.startswith(JOB)]
                 assert len(routes) > 8
@@ -229,10 +233,12 @@ async def test_page_that_was_drawn_for_an_operator_is_not_shown_to_others(listed
         async with feeding(server, hers, his, **collector_keys(node)):
             await until(lambda: has_events(server, "hers") and has_events(server, "his"))
             async with httpx.AsyncClient(base_url=str(server.http_url), timeout=DEADLINE_S) as http:
-                for path in ("/jobs/his/dfg", "/jobs/his/layers", "/jobs/hers/dfg?versus=his"):
+                for path in ("/jobs/his/dfg", "/jobs/his/layers", "/jobs/hers/dfg?versus=his", "/jobs/his"):
                     assert (await http.get(path, headers=operator)).status_code == 200
                     assert (await http.get(path, headers=alice)).status_code == 404
-                assert (await http.get("/jobs/hers/dfg", headers=alice)).status_code == 200
+                for path in ("/jobs/hers/dfg", "/jobs/hers", "/", "/filesystems", "/assets/fleet.js"):
+                    assert (await http.get(path, headers=alice)).status_code == 200
+                    assert (await http.get(path)).status_code == 401
 
 
 @pytest.mark.parametrize(

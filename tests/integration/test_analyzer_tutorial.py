@@ -109,8 +109,8 @@ def test_command_runs_it_on_finished_traces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["days"], "known: filesystems, hours"),
-        (["totals"], "known: filesystems, hours"),
+        (["days"], "known: advice, filesystems, heatmap, hours"),
+        (["totals"], "known: advice, filesystems, heatmap, hours"),
         (["hours", "--set", "enabled"], "expected NAME=VALUE"),
         (["hours", "--set", "enable=yes"], "analyzers.hours.enable"),
         (["hours", "--set", "enabled=no"], "switched off"),
@@ -166,7 +166,10 @@ async def test_it_is_switched_off_by_its_own_table() -> None:
     [
         ({"hours": {"enabled": "perhaps"}}, "analyzers.hours.enabled"),
         ({"hours": {"enable": True}}, "analyzers.hours.enable"),
-        ({"days": {}}, "analyzers.days: no analyzer has settings of this name; known: filesystems, hours"),
+        (
+            {"days": {}},
+            "analyzers.days: no analyzer has settings of this name; known: advice, filesystems, heatmap, hours",
+        ),
     ],
 )
 def test_wrong_settings_are_refused_by_name(tables: dict[str, object], named: str) -> None:

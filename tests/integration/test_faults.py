@@ -34,6 +34,8 @@ ANSWERS = {
     "layers": ("losses", "frozen"),
     "groups": ("losses", "answer"),
     "filesystems": ("losses", "frozen"),
+    "heatmap": ("losses", "frozen"),
+    "advice": ("losses", "frozen"),
 }
 PREDICTOR = {SIGNAL: ("update", "flush", "series"), PREDICTION: ("predict",)}
 FAULTS = [
@@ -53,6 +55,8 @@ ROUTES = {
     "/rank": {"interactions"},
     "/culprits": {SIGNAL, "totals"},
     "/filesystems": {"filesystems"},
+    "/heatmap": {"heatmap"},
+    "/advice": {"advice"},
 }
 """What may be told of a job, and which analyses it needs."""
 FAILURES = "iotide_analysis_failures_total"

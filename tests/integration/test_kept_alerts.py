@@ -69,6 +69,7 @@ async def test_raised_alert_stays_raised_and_is_resolved_once_there_is_nothing_o
             assert server.aggregator.counters["contention_alerts:raised:collision"] == 0
             assert server.aggregator.counters["contention_alerts:resolved:collision"] == 1
             await until(lambda: not kept(tmp_path / "two").raised)
+            await until(lambda: not kept(tmp_path / "two").waiting)  # its answer comes after it was heard
     assert not kept(tmp_path / "two").waiting
 
 

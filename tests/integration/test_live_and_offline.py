@@ -66,7 +66,7 @@ async def told_live(folder: Path) -> dict[str, Any]:
         await until(lambda: "sim" in jobs and jobs["sim"].analyzers.events == EVENTS and not jobs["sim"].streams)
         server.aggregator.end_job("sim")
         base = f"{server.http_url}/api/v1/jobs/sim"
-        parts = ("", "/dfg", "/layers", "/rank", "/filesystems")
+        parts = ("", "/dfg", "/layers", "/rank", "/filesystems", "/heatmap", "/advice")
         return {part.strip("/") or "job": await asyncio.to_thread(asked, base + part) for part in parts}
 
 
@@ -119,6 +119,12 @@ def test_what_a_running_job_tells_its_archive_tells_the_commands(tmp_path: Path)
     assert ranking["files"]
     phases = told_offline("analyze filesystems", archive)
     hold_alike(without(live["filesystems"], "job"), without(phases, "job"), "file systems")
+    heat = told_offline("analyze heatmap", archive)
+    hold_alike(without(live["heatmap"], "job"), without(heat, "job"), "heat map")
+    assert heat["members"] == RANKS
+    advice = told_offline("advise", archive)
+    hold_alike(without(live["advice"], "job"), without(advice, "job"), "advice")
+    assert advice["bytes_written"]
     found = told_offline("detect", archive)
     for name in ("events", "bytes_read", "bytes_written", "not_counted"):
         hold_alike(live["job"][name], found[name], name)

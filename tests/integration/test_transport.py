@@ -281,6 +281,36 @@ async def test_collector_without_an_aggregator_ends_in_time_and_stays_within_its
     assert dropped >= 48 * 20_000
 
 
+class Finished(Counting):
+    """A file that nobody writes any more, of which each poll gives a part."""
+
+    events = 50 * 20_000
+
+    def poll(self) -> list[SourceItem]:
+        self.give(20_000)
+        self.finished = self.given == self.events
+        return super().poll()
+
+
+async def test_collector_that_is_to_end_waits_for_room_for_what_finished_files_have(tmp_path: Path) -> None:
+    source, sink, endpoint = Finished(), RememberingSink(), f"ipc://{tmp_path}/in"
+    agent = Agent([source], CollectorSettings(endpoint=endpoint, backlog_bytes=1 << 16), waits=True)
+    async with ingesting(endpoint, sink):
+        assert await agent.drain(DEADLINE_S)
+    agent.close()
+    assert sorted(*sink.starts.values()) == list(range(source.events))
+    assert (agent.unread, agent.counters()["events_dropped:shipper_full"]) == (0, 0)
+
+
+async def test_collector_that_waits_in_vain_says_that_a_file_was_not_read(tmp_path: Path) -> None:
+    source = Finished()
+    agent = Agent([source], CollectorSettings(endpoint=f"ipc://{tmp_path}/nobody", backlog_bytes=1 << 16), waits=True)
+    assert not await agent.drain(0.1)
+    agent.close()
+    assert agent.unread == 1
+    assert agent.counters()["events_dropped:shipper_full"] == 0
+
+
 async def test_what_memory_has_no_room_for_waits_in_files_until_the_aggregator_is_there(tmp_path: Path) -> None:
     source, sink = Counting(), RememberingSink()
     endpoint = f"ipc://{tmp_path}/in"

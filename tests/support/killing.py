@@ -18,6 +18,7 @@ from iotide.daemon.clocks import Clocks
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, Reply
 from iotide.daemon.jobs.job_ledger import ledger_of
 from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.journal.contract import Gap
 from iotide.daemon.journal.durability import Durability
 from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
@@ -37,6 +38,18 @@ _NEVER_S = 1e6
 _COMPARED = ("start", "duration", "bytes")
 _MOST_STEPS = 5000
 _STEP_S = 0.05
+_MARK = b"\xf1\x9eJr"
+
+
+class SteppingClocks(Clocks):
+    """Clocks of a machine whose time of day is set forth and back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.set_ahead_s = 0.0
+
+    def clock(self) -> float:
+        return super().clock() + (0.0 if self._is_held else self.set_ahead_s)
 
 
 class Daemon:
@@ -47,7 +60,7 @@ class Daemon:
         settings = AggregatorSettings(prediction_interval_s=0.02, linger_s=0.0, retain_s=_NEVER_S, bounds=bounds)
         journal = JournalSettings(snapshot_s=_NEVER_S, segment_bytes=segment_bytes, quota_bytes=quota_bytes)
         self.folder = folder
-        self.clocks = Clocks()
+        self.clocks = SteppingClocks()
         self.aggregator = Aggregator(settings, self.clocks.clock, self.clocks.steady)
         self.archives = Archives(
             self.aggregator,
@@ -137,11 +150,25 @@ class Schedule:
         seed: of everything that happens.
         kills: how often the aggregator is killed.
         trouble: how often a message is lost or repeated.
+        disorder: how often messages come in another order.
+        steps: whether the time of day is set while the aggregator runs, and is another one in each of its lives.
+        damage: how many bytes of the journal each kill changes, whether they were synced or not.
     """
 
-    def __init__(self, folder: Path, seed: int, *, kills: int, trouble: float = 0.0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        seed: int,
+        *,
+        kills: int,
+        trouble: float = 0.0,
+        disorder: float = 0.0,
+        steps: bool = False,
+        damage: int = 0,
+    ) -> None:
         self.random = random.Random(seed)
         self._folder, self._kills, self._trouble = folder, kills, trouble
+        self._disorder, self._steps, self._damage = disorder, steps, damage
         self._lives = 0
         self.daemon = Daemon(folder / "0")
         self.shipper = Shipper("node:1:secret", CollectorSettings(batch_events=64, linger_s=0.0))
@@ -157,6 +184,31 @@ class Schedule:
 
     def run(self) -> list[object]:
         """Returns what is told of the job in the end."""
+        session = self.play()
+        last = detail_of(session, UNTIL_S).last_word
+        assert last is not None
+        assert session.losses.known(ended=True) == {}
+        self.daemon.archives.close()
+        ledger = ledger_of(session, archives=True)
+        made = self.made
+        assert ledger.balanced
+        assert (ledger.total.made, ledger.total.received, ledger.total.journalled) == (made, made, made)
+        assert (ledger.analysed, ledger.archived, ledger.waiting_for_archive) == (made, made, 0)
+        totals, written, graph, *others = told(session)
+        assert isinstance(graph, Graph)
+        # How many calls were at once is a sum that depends on which stream came first.
+        activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]
+        same = graph.model_copy(update={"activities": activities})
+        archived = calls_in(self._folder / "archives")
+        return [totals, written, same, *others, last.model_copy(update={"made_at_s": 0.0}), archived]
+
+    @property
+    def made(self) -> int:
+        """How many events the collector has in the end."""
+        return sum(10 * (6 + number) * PARTS for number in range(STREAMS))
+
+    def play(self) -> JobSession:
+        """Returns the job, when all was taken in."""
         actions: list[tuple[int, Callable[[], None]]] = [
             (4, self.feed),
             (8, self.carry),
@@ -178,24 +230,8 @@ class Schedule:
         else:
             raise AssertionError("not all was acknowledged")
         self.daemon.aggregator.tick()
-        session = self.daemon.aggregator.jobs["job"]
-        last = detail_of(session, UNTIL_S).last_word
-        assert last is not None
         assert not [reason for reason in self.shipper.counters if reason.startswith("events_dropped")]
-        assert session.losses.known(ended=True) == {}
-        self.daemon.archives.close()
-        ledger = ledger_of(session, archives=True)
-        made = sum(10 * (6 + number) * PARTS for number in range(STREAMS))
-        assert ledger.balanced
-        assert (ledger.total.made, ledger.total.received, ledger.total.journalled) == (made, made, made)
-        assert (ledger.analysed, ledger.archived, ledger.waiting_for_archive) == (made, made, 0)
-        totals, written, graph, *others = told(session)
-        assert isinstance(graph, Graph)
-        # How many calls were at once is a sum that depends on which stream came first.
-        activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]
-        same = graph.model_copy(update={"activities": activities})
-        archived = calls_in(self._folder / "archives")
-        return [totals, written, same, *others, last.model_copy(update={"made_at_s": 0.0}), archived]
+        return self.daemon.aggregator.jobs["job"]
 
     def feed(self) -> None:
         number = self.random.randrange(STREAMS)
@@ -209,7 +245,10 @@ class Schedule:
 
     def carry(self) -> None:
         self.now += _STEP_S * self.random.choice((1, 1, 1, 30))
-        for message in self.shipper.outgoing(self.now):
+        messages = self.shipper.outgoing(self.now)
+        if self.random.random() < self._disorder:
+            self.random.shuffle(messages)
+        for message in messages:
             for frames in self._fate(message):
                 self._back(self.daemon.durability.receive(self._identity, frames, self.now))
 
@@ -217,6 +256,8 @@ class Schedule:
         self._back(self.daemon.answers())
 
     def tick(self) -> None:
+        if self._steps:
+            self.daemon.clocks.set_ahead_s = self.random.choice((-7200.0, -3.0, 0.0, 3.0, 7200.0, 86_400.0))
         self.daemon.aggregator.tick()
         self.daemon.archives.tick()
         self.daemon.durability.tick(self.now)
@@ -228,6 +269,7 @@ class Schedule:
         self._lives += 1
         copy = self._folder / str(self._lives)
         self.daemon.be_killed(copy, self.random.random())
+        self._change(copy)
         sure, self.daemon = self.daemon.sure, Daemon(copy)
         self.daemon.sure = sure
         self._identity = str(self._lives).encode()  # the connection is another one
@@ -241,6 +283,16 @@ class Schedule:
             if identity == self._identity:
                 for each in self._fate(frames):
                     self.shipper.receive(each, self.now)
+
+    def _change(self, folder: Path) -> None:
+        """Changes bytes of the journal that have whole records before and behind them."""
+        for _ in range(self._damage):
+            path = self.random.choice(sorted((folder / JOURNAL).glob("*.journal")))
+            content = bytearray(path.read_bytes())
+            end = content.rfind(_MARK, 0, max(content.rfind(_MARK), 0))  # a damaged end looks like one never synced
+            if end > HEADER_BYTES:
+                content[self.random.randrange(HEADER_BYTES, end)] ^= 1 << self.random.randrange(8)
+                path.write_bytes(content)
 
     def _fate(self, frames: list[Frame]) -> list[list[Frame]]:
         fate = self.random.random()

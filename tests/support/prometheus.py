@@ -7,7 +7,17 @@ import contextlib
 import re
 from collections.abc import AsyncIterator
 
+from prometheus_client import CollectorRegistry
+from prometheus_client.registry import Collector
+
 from .waiting import DEADLINE_S
+
+
+def registry_of(collector: Collector) -> CollectorRegistry:
+    """Returns a registry with nothing but one collector in it, to ask for values."""
+    registry = CollectorRegistry()
+    registry.register(collector)
+    return registry
 
 
 @contextlib.asynccontextmanager

@@ -28,6 +28,11 @@ class Served:
         self._talking = Talking(command, listen_to="stderr")
         self.url = re.findall(r"http (\S+),", self._talking.hear(lambda line: "ingest" in line))[0]
 
+    @property
+    def pid(self) -> int:
+        assert self._talking is not None
+        return self._talking.process.pid
+
     def kill(self) -> None:
         assert self._talking is not None
         self._talking.__exit__()

@@ -11,13 +11,21 @@ import click
 import iotide
 import pytest
 from iotide.cli.main import COMMANDS, group
+from iotide.cli.slurm.settings import SlurmSettings
 from iotide.collectors.settings import CollectorSettings, FtioSettings, SpoolSettings, TracerSettings
 from iotide.daemon.settings import AggregatorSettings
 from pydantic import BaseModel
 from support.programs import need
 
 ROOT = Path(iotide.__file__).parent
-SETTINGS: list[type[BaseModel]] = [AggregatorSettings, CollectorSettings, FtioSettings, SpoolSettings, TracerSettings]
+SETTINGS: list[type[BaseModel]] = [
+    AggregatorSettings,
+    CollectorSettings,
+    FtioSettings,
+    SpoolSettings,
+    TracerSettings,
+    SlurmSettings,
+]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

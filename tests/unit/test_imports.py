@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "daemon": {"analyzers", "archive", "events", "results"},
     "clients": {"archive", "events", "results"},
     "cli": {"analyzers", "archive", "clients", "collectors", "daemon", "events", "results"},
+    "api": {"analyzers", "cli", "clients", "events", "results"},
 }
 SHOWN = {"detection", "dfg", "layers", "rank"}
 IMPURE = {"asyncio", "os", "pathlib", "random", "socket", "subprocess", "threading", "time", "zmq"}

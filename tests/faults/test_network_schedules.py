@@ -1,0 +1,113 @@
+"""Whatever the network between collector and aggregator does, the job is in the end as if it had done nothing.
+
+``IOTIDE_NETWORK_SEED=N pytest tests/faults`` repeats the schedule of one seed; ``IOTIDE_NETWORK_SCHEDULES=100`` tries
+more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from iotide.results.dfg import Graph
+from support.proxy import Proxy
+from support.restarts import UNTIL_S, has, opened, told
+from support.serving import Fed, collecting, serving
+
+_FEW = 8
+_STREAMS, _PARTS = 3, 4
+_EVENTS = sum(10 * (6 + stream) * _PARTS for stream in range(_STREAMS))
+
+
+def seeds() -> list[int]:
+    if chosen := os.environ.get("IOTIDE_NETWORK_SEED"):
+        return [int(chosen)]
+    return list(range(int(os.environ.get("IOTIDE_NETWORK_SCHEDULES", _FEW))))
+
+
+class Schedule:
+    """Feeds, cuts, stalls, slows and restarts in an order that a seed decides; then lets all pass."""
+
+    def __init__(self, folder: Path, seed: int, *, troubled: bool) -> None:
+        self.random = random.Random(seed)
+        self._folder, self._troubled = folder, troubled
+        self._source = opened()
+        self._fed = [0] * _STREAMS
+        self._servers = contextlib.AsyncExitStack()
+
+    async def run(self) -> list[object]:
+        proxy = Proxy(self._folder / "to", self._folder / "in")
+        wires = {"heartbeat_s": 0.05, "resend_after_s": 0.2, "batch_events": 16, "linger_s": 0.0}
+        try:
+            await self._start()
+            async with proxy, collecting(f"ipc://{self._folder}/to", [self._source], **wires):
+                while sum(self._fed) < _STREAMS * _PARTS:
+                    await self._step(proxy)
+                proxy.flow()
+                proxy.piece = 1 << 16
+                await has(self._server, _EVENTS)
+                return self._told()
+        finally:
+            await self._servers.aclose()
+
+    async def _start(self) -> None:
+        made = serving(ingest=f"ipc://{self._folder}/in", state=self._folder / "state")
+        self._server = await self._servers.enter_async_context(made)
+
+    async def _step(self, proxy: Proxy) -> None:
+        self._feed(self._source)
+        if self._troubled:
+            what = self.random.randrange(5)
+            if what == 0:
+                proxy.cut()
+            elif what == 1:
+                proxy.stall()
+            elif what == 2:
+                proxy.piece = self.random.choice((7, 100, 1000))
+            elif what == 3:
+                proxy.flow()
+            elif self.random.random() < 0.3:
+                await self._servers.aclose()
+                await self._start()
+        for _ in range(self.random.choice((1, 10, 100))):
+            await asyncio.sleep(0)
+
+    def _feed(self, source: Fed) -> None:
+        stream = self.random.choice([number for number in range(_STREAMS) if self._fed[number] < _PARTS])
+        # as many for no two streams: rows with equal sums stand in the order in which they came
+        source.periodic(f"s{stream}", periods=6 + stream, until_s=UNTIL_S - 1000 + 60 * self._fed[stream] + stream)
+        self._fed[stream] += 1
+
+    def _told(self) -> list[object]:
+        session = self._server.aggregator.jobs["job"]
+        assert session.losses.known(ended=False) == {}
+        totals, written, graph, *others = told(session)
+        assert isinstance(graph, Graph)
+        # How many calls were at once is a sum that depends on which stream came first.
+        activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]
+        return [totals, written, graph.model_copy(update={"activities": activities}), *others]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder whose name is short enough for a socket."""
+    with tempfile.TemporaryDirectory(prefix="iotide-") as name:
+        yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> list[object]:
+    with tempfile.TemporaryDirectory(prefix="iotide-") as name:
+        return asyncio.run(Schedule(Path(name), 0, troubled=False).run())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds())
+def test_the_network_is_seen_in_nothing(folder: Path, seed: int, undisturbed: list[object]) -> None:
+    assert asyncio.run(Schedule(folder, seed, troubled=True).run()) == undisturbed

@@ -1,0 +1,101 @@
+"""What a target of the fuzzing is, and the parts that targets share."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from iotide.collectors.source import Chunk, Origin, SourceItem
+from iotide.collectors.sources.registry import open_file, read_all
+from iotide.events import DefinitionTable, InputError
+from iotide.events.wire import MAX_BATCH_EVENTS, decode, encode_batch
+
+from .mutation import Choose, change_bytes, words_of
+
+DATA = Path(__file__).parents[1] / "data"
+ORIGIN = Origin(job="job", host="n1", user="ann")
+
+
+@dataclass
+class Target:
+    """One place where input comes from outside.
+
+    Attributes:
+        name: of the target.
+        samples: makes inputs that are right; called once.
+        run: takes an input in; raises only what is a defect.
+        shaped: makes an input whose check sums and lengths are right, of one that is; None: bytes are changed.
+        quick: how many inputs `make test` tries, which is about what half a second of processor time takes.
+    """
+
+    name: str
+    samples: Callable[[], Sequence[bytes]]
+    run: Callable[[bytes], None]
+    shaped: Callable[[Choose, bytes], bytes] | None = None
+    quick: int = 300
+
+    @cached_property
+    def corpus(self) -> list[bytes]:
+        return list(self.samples())
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        return words_of(self.corpus)
+
+    def input(self, choose: Choose) -> bytes:
+        """Returns one input; the same for the same state of ``choose``."""
+        sample = choose.choice(self.corpus)
+        if self.shaped is not None and choose.random() < 0.8:
+            return self.shaped(choose, sample)
+        return change_bytes(choose, sample, self.corpus, self.words)
+
+
+class Unsound(AssertionError):  # noqa: N818
+    """What a source gave is none of what sources may give."""
+
+
+def check(items: Sequence[SourceItem], tables: dict[str, DefinitionTable]) -> None:
+    """Puts what a source gave through the wire, and its definitions into tables, as an aggregator does."""
+    for item in items:
+        if not isinstance(item, Chunk):
+            continue
+        tables.setdefault(item.stream, DefinitionTable()).apply(item.definitions)
+        for begin in range(0, max(len(item.batch), 1), MAX_BATCH_EVENTS):
+            part = item.batch.select(slice(begin, begin + MAX_BATCH_EVENTS))
+            _, taken = decode([bytes(frame) for frame in encode_batch("s", 1, part, item.definitions)])
+            if taken is None or len(taken) != len(part):
+                raise Unsound(f"{len(part)} events went out and {taken} came back")
+
+
+def read_path(path: Path, form: str) -> None:
+    """Reads a finished trace as commands do. What cannot be read is an ``InputError`` or among the problems."""
+    tables: dict[str, DefinitionTable] = {}
+    try:
+        for item in read_all(open_file(path, ORIGIN, format=form)):
+            check([item], tables)
+    except InputError:
+        return
+
+
+def read_as(form: str) -> Callable[[bytes], None]:
+    """Returns what reads bytes as a file of a format."""
+    folder = tempfile.TemporaryDirectory(prefix="iotide-fuzz-")
+    path = Path(folder.name) / "input"
+
+    def run(data: bytes, kept: object = folder) -> None:
+        path.write_bytes(data)
+        read_path(path, form)
+
+    return run
+
+
+def sample(name: str, most: int = 4000) -> bytes:
+    """Returns the beginning of a file in ``tests/data``, up to a whole line."""
+    data = (DATA / name).read_bytes()
+    if name.endswith(".gz"):
+        data = gzip.decompress(data)
+    return data if len(data) <= most else data[: data.rfind(b"\n", 0, most) + 1]

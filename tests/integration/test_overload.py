@@ -1,0 +1,103 @@
+"""More comes than the aggregator takes: what has no room is dropped and counted to the last call, other jobs go on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import zmq
+import zmq.asyncio
+from iotide.clients.job_fetch import fetch
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.ingest import ingest
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import InputError
+from iotide.events.wire import Heartbeat, encode
+from iotide.results.ledger import JobLedger
+from iotide.results.models import JobDetail
+from support.served import served
+from support.serving import Fed, collecting, until
+from support.waiting import DEADLINE_S
+
+BATCHES, PERIODS = 60, 200
+EVENTS = BATCHES * PERIODS * 10
+SMALL = {"backlog_bytes": 1 << 16, "spool_bytes": 1 << 18, "heartbeat_s": 0.1, "resend_after_s": 0.5}
+
+
+async def test_flood_is_dropped_and_counted_and_another_job_is_predicted(tmp_path: Path) -> None:
+    flood, steady = Fed(), Fed()
+    flood.open("s", "flood")
+    steady.open("t", "steady")
+    with served(tmp_path) as server:
+        assert server._talking is not None
+        pid = server._talking.process.pid
+        async with collecting(server.endpoint, [flood], **SMALL) as agent, collecting(server.endpoint, [steady]):
+            flood.periodic("s")  # the aggregator knows it, and stands still from now on
+            await until(lambda: server_events(server.url, "flood") == 120)
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                for _ in range(BATCHES):
+                    flood.periodic("s", periods=PERIODS)
+                await until(lambda: agent.counters()["events_dropped:shipper_full"])
+                await until(lambda: not flood._waiting)
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            steady.periodic("t")
+            flood.end("s")
+            await until(lambda: agent.unacknowledged == 0 and ended(server.url))
+            dropped = agent.counters()["events_dropped:shipper_full"]
+            await until(lambda: predictions(server.url, "steady"))
+        ledger = await asyncio.to_thread(fetch, f"{server.url}/jobs/flood", "ledger", JobLedger)
+        detail = await asyncio.to_thread(fetch, f"{server.url}/jobs/flood", "", JobDetail)
+        other = await asyncio.to_thread(fetch, f"{server.url}/jobs/steady", "ledger", JobLedger)
+    assert ledger.balanced
+    assert ledger.total.made == 120 + EVENTS
+    assert ledger.total.received + dropped == ledger.total.made
+    assert detail.losses["events_dropped:shipper_full"] == dropped > 0
+    assert not detail.complete
+    assert (other.balanced, other.total.received, other.total.dropped) == (True, 120, 0)
+
+
+async def test_others_have_a_turn_after_each_message_that_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "_TURN_S", -1.0)  # which each message takes longer than
+    context = zmq.asyncio.Context()
+    taking = ingest.Ingest(context, f"ipc://{tmp_path}/in", Aggregator(AggregatorSettings(), time.time))
+    taking.bind()
+    peer = context.socket(zmq.DEALER)
+    peer.connect(f"ipc://{tmp_path}/in")
+    try:
+        for number in range(5):
+            await peer.send_multipart(encode(Heartbeat(collector=f"c{number}")))
+        for number in range(1, 6):
+            assert await taking._socket.poll(DEADLINE_S * 1000)
+            assert not await taking._receive_some()
+            assert taking.core.stats.messages == number
+    finally:
+        peer.close(0)
+        taking.close()
+        context.term()
+
+
+def server_events(url: str, job: str) -> int:
+    return known.events if (known := detail_at(url, job)) is not None else 0
+
+
+def predictions(url: str, job: str) -> int:
+    return known.predictions if (known := detail_at(url, job)) is not None else 0
+
+
+def ended(url: str) -> bool:
+    return (known := detail_at(url, "flood")) is not None and not known.streams
+
+
+def detail_at(url: str, job: str) -> JobDetail | None:
+    try:
+        return fetch(f"{url}/jobs/{job}", "", JobDetail)
+    except InputError:  # it is not there yet
+        return None

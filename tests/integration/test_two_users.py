@@ -1,0 +1,219 @@
+"""Two users of one machine, neither root: neither sees, changes, fakes or stops what the other's iotide does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import os
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from iotide.collectors.source import Origin
+from iotide.collectors.sources.preload.source import PreloadSource
+from iotide.collectors.transport.spool_files import SpoolFiles
+from iotide.daemon.publish.http import application, authentication, http_server  # noqa: F401  (the copies import nothing)
+from iotide.events import Interner
+from support.regions import MadeRegion
+from support.serving import Fed, feeding, periodic_batch, serving
+from support.users import ALICE, BOB, Acting, as_user, need_root
+
+pytestmark = [need_root, pytest.mark.slow]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that all users may enter, with a short name."""
+    path = Path(tempfile.mkdtemp(prefix="iotide-", dir="/tmp"))
+    path.chmod(0o1777)
+    yield path
+    shutil.rmtree(path)
+
+
+def aggregator(folder: Path, visibility: str) -> Callable[[Callable[[Any], None]], None]:
+    """Returns what runs an aggregator with a job until its process is ended."""
+
+    async def run(say: Callable[[Any], None]) -> None:
+        source = Fed()
+        source.open("s", "hers", user="alice", host="n1", pid=7)
+        source.periodic("s")
+        options = {
+            "ingest": f"ipc://{folder}/in",
+            "publish": f"ipc://{folder}/out",
+            "http": f"unix:{folder}/http",
+            "state": folder / "state",
+            "archive": {"folder": folder / "archives", "checkpoint_s": 0.01},
+            "access": {"visibility": visibility},
+        }
+        async with serving(**options) as server, feeding(server, source):
+            while not (list((folder / "archives").glob("*.iotide")) and "hers" in server.aggregator.jobs):
+                await asyncio.sleep(0.01)
+            say("ready")
+            while True:
+                await asyncio.sleep(0.1)
+
+    return lambda say: asyncio.run(run(say))
+
+
+@contextlib.contextmanager
+def of_alice(folder: Path, visibility: str = "all") -> Iterator[int]:
+    """Runs an aggregator of hers; yields its process."""
+    warm = folder / "warm"
+    warm.mkdir()
+
+    def said(_: Any) -> None:
+        raise KeyboardInterrupt  # all that is imported when it is first needed is here now
+
+    with contextlib.suppress(KeyboardInterrupt):
+        aggregator(warm, visibility)(said)
+    own = folder / "alice"
+    own.mkdir()
+    os.chown(own, ALICE, ALICE)
+    own.chmod(0o755)
+    with Acting(ALICE, aggregator(own, visibility)) as hers:
+        assert hers.heard() == "ready"
+        yield hers.pid
+
+
+def refused(act: Callable[[], Any]) -> str:
+    """Returns how the system refuses something; what it allows is what it gives."""
+    try:
+        return f"allowed: {act()!r}"
+    except PermissionError:
+        return "refused"
+    except FileNotFoundError:
+        return "not there"
+
+
+def connected(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.connect(str(path))
+
+
+def asked(path: Path, *questions: tuple[str, str]) -> list[tuple[int, str]]:
+    answers = []
+    for method, question in questions:
+        connection = http.client.HTTPConnection("iotide")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(str(path))
+        connection.request(method, question)
+        answer = connection.getresponse()
+        answers.append((answer.status, answer.read().decode()))
+        connection.close()
+    return answers
+
+
+def test_sockets_files_and_processes_of_an_aggregator_are_closed_to_another_user(folder: Path) -> None:
+    own = folder / "alice"
+    with of_alice(folder) as pid:
+        (archive,) = (own / "archives").glob("*.iotide")
+        (journal,) = (own / "state" / "journal").glob("*.journal")
+
+        def try_all() -> dict[str, str]:
+            return {
+                **{name: refused(lambda name=name: connected(own / name)) for name in ("in", "out", "http")},
+                "list the state": refused(lambda: list((own / "state").iterdir())),
+                "read the journal": refused(journal.read_bytes),
+                "write the journal": refused(lambda: journal.open("ab")),
+                "remove the journal": refused(journal.unlink),
+                "take the lock": refused(lambda: (own / "state" / "lock").open("ab")),
+                "read an archive": refused(archive.read_bytes),
+                "write an archive": refused(lambda: archive.open("r+b")),
+                "put an archive there": refused(lambda: (archive.parent / "another.iotide").write_bytes(b"")),
+                "take a socket's place": refused(lambda: (own / "in").unlink()),
+                "look at open files": refused(lambda: list(Path(f"/proc/{pid}/fd").iterdir())),
+                "look at memory": refused(lambda: Path(f"/proc/{pid}/mem").open("rb")),
+                "stop it": refused(lambda: os.kill(pid, signal.SIGSTOP)),
+                "end it": refused(lambda: os.kill(pid, signal.SIGKILL)),
+            }
+
+        assert set(as_user(BOB, try_all).values()) == {"refused"}
+        assert as_user(ALICE, lambda: asked(own / "http", ("GET", "/api/v1/jobs/hers"))[0][0]) == 200
+
+
+def test_another_user_who_may_ask_sees_no_job_of_hers_by_any_route(folder: Path) -> None:
+    path = folder / "alice" / "http"
+    with of_alice(folder, "own"):
+        paths = as_user(BOB, lambda: asked(path, ("GET", "/api/v1/jobs"), ("GET", "/api/v1/openapi.json")))
+        assert "hers" not in paths[0][1]
+        questions = [
+            ("GET", f"/api/v1/jobs/hers{part}")
+            for part in (
+                "",
+                "/prediction",
+                "/signal",
+                "/dfg",
+                "/layers",
+                "/ledger",
+                "/culprits",
+                "/limit",
+                "/filesystems",
+            )
+        ]
+        questions += [("GET", f"/jobs/hers/{page}") for page in ("dfg", "layers")]
+        questions += [
+            ("GET", f"/api/v1/{name}?file_system=/scratch")
+            for name in ("live-io", "contention", "filesystems", "alerts", "interactions")
+        ]
+        questions += [("GET", "/metrics"), ("POST", "/api/v1/jobs/hers"), ("DELETE", "/api/v1/jobs/hers")]
+        for question, (status, text) in zip(questions, as_user(BOB, lambda: asked(path, *questions)), strict=True):
+            assert status in (200, 403, 404, 405, 422), question
+            assert status != 200 or "hers" not in text, question
+        assert as_user(ALICE, lambda: asked(path, ("GET", "/api/v1/jobs/hers"))[0][0]) == 200
+
+
+def test_collector_takes_no_calls_of_another_users_program(folder: Path) -> None:
+    """Though its socket were open to all, which it is not."""
+    gate = folder / "gate"
+
+    def collect(say: Callable[[Any], None]) -> dict[str, Any]:
+        source = PreloadSource(gate, Origin(job="hers", host="n1"))
+        say(oct(gate.stat().st_mode & 0o777))
+        gate.chmod(0o777)
+        say("open")
+        while not source.counters["processes_refused"]:
+            source.poll()
+        found = {"refused": source.counters["processes_refused"], "events": source.counters["events"]}
+        source.close()
+        return found
+
+    def offer() -> str:
+        with MadeRegion() as region:
+            region.put(10)
+            region.hand_over(gate)
+        return "offered"
+
+    with Acting(ALICE, collect) as hers:
+        assert hers.heard() == "0o600"
+        assert hers.heard() == "open"
+        assert as_user(BOB, offer) == "offered"
+        assert hers.heard() == {"refused": 1, "events": 0}
+
+
+def test_spool_of_a_collector_is_closed_to_another_user(folder: Path) -> None:
+    def spool(say: Callable[[Any], None]) -> None:
+        files = SpoolFiles(1 << 20, folder)
+        assert files.put(periodic_batch(Interner(), periods=3, until_s=1.7e9)) is not None
+        say([each.name for each in Path("/proc/self/fd").iterdir() if "iotide-spool" in _target(each)])
+        while True:
+            signal.pause()
+
+    with Acting(ALICE, spool) as hers:
+        numbers = hers.heard()
+        assert numbers, "no file lies there"
+        assert not list(folder.glob("iotide-spool-*"))
+        paths = [Path(f"/proc/{hers.pid}/fd/{each}") for each in numbers]
+        opened = as_user(BOB, lambda: [refused(path.read_bytes) for path in paths])
+        assert set(opened) == {"refused"}
+
+
+def _target(link: Path) -> str:
+    with contextlib.suppress(OSError):
+        return str(link.readlink())
+    return ""
