@@ -3,13 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-PARTS := events results archive collectors analyzers daemon clients cli
+PARTS := events results archive collectors analyzers daemon clients cli api
 TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py)
 # The compiled helpers and the headers that they share.
 HELPERS := $(wildcard analyzers/common/native/*.[ch] archive/native/*.[ch] events/compiled.py collectors/native/*.h collectors/sources/preload/records/native/*.[ch] collectors/sources/strace/native/*.[ch] collectors/sources/kernel_traces/lexing/native/*.[ch])
 SIGNATURES := $(filter-out posix stdio,$(basename $(notdir $(wildcard collectors/preload/signatures/*.sig))))
 
-.PHONY: help demo test check test-pm4py lint bench system-deps clean
+.PHONY: help demo demo-cluster test check fuzz test-pm4py lint bench site dist system-deps clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -30,6 +30,9 @@ $(STAMP): pyproject.toml setup.py $(TRACER) $(HELPERS)
 demo: $(STAMP) ## trace a real program live, predict its next I/O phase, leave a report
 	$(BIN)/python -m iotide.cli.demo
 
+demo-cluster: $(STAMP) ## Slurm, aggregator, Prometheus, Alertmanager and three jobs that collide, on this machine (root, under 3 minutes)
+	$(BIN)/python -m iotide.cli.cluster_demo
+
 # Of 5,000 tests with real processes one may meet a machine that stood still. What fails is run once more, three tests
 # at most, and shown; each is a defect of the test or of the product. `make test RERUNS=` lets none pass.
 RERUNS ?= --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks
@@ -39,6 +42,11 @@ test: $(STAMP) ## all tests, unit to end-to-end, on all cores
 
 check: $(STAMP) ## the quick unit tests, under a minute on two cores: for work in progress
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m 'not slow' --hypothesis-profile=quick tests/unit
+
+# Each target in turn, in processes of their own; with SANITIZED=1 the compiled helpers check what they do.
+TIME ?= 600
+fuzz: $(STAMP) ## changed inputs wherever input comes from outside, for TIME seconds; build/fuzz keeps what breaks something
+	PYTHONPATH=tests nice $(BIN)/python -m fuzz --time $(TIME) $(if $(SANITIZED),--sanitized)
 
 # AGPL, so no dependency of ours: it lives apart and is only spoken to.
 build/pm4py/bin/python:
@@ -62,6 +70,13 @@ build/typing/iotide: Makefile
 bench: $(STAMP) ## every budget beside its peer; appends to benchmarks/results
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
+
+site: $(STAMP) ## the documentation as pages, into build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo $(CURDIR)/build/site/index.html
+
+dist: ## source archive, wheel and Debian package of the last commit, into dist/
+	./deploy/packages/build
 
 system-deps: ## Debian packages with the real programs that the end-to-end tests trace
 	./deploy/system-deps

@@ -6,6 +6,7 @@ from pathlib import Path
 from runpy import run_path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.errors import CompileError
@@ -18,7 +19,7 @@ compiled = run_path("events/compiled.py")
 
 WARNINGS = ["-Wall", "-Wextra", *(["-Werror"] if os.environ.get("CI") == "true" else [])]
 
-PARTS = ("events", "results", "archive", "collectors", "analyzers", "daemon", "clients", "cli")
+PARTS = ("events", "results", "archive", "collectors", "analyzers", "daemon", "clients", "cli", "api")
 PACKAGE = "iotide.collectors.preload"
 
 
@@ -28,6 +29,13 @@ class BuildModules(build_py):
     def find_package_modules(self, package, package_dir):
         found = super().find_package_modules(package, package_dir)
         return [row for row in found if row[:2] != ("iotide", "setup")]
+
+
+class PlainWheel(bdist_wheel):
+    """Tags the wheel for every Python 3: its shared libraries are loaded by ctypes and know nothing of Python."""
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
 
 
 class BuildTracer(build_ext):
@@ -87,7 +95,7 @@ def native(folder, name):
     """A part that Python is too slow for; without it a fallback in Python does the same."""
     sources, headers = (sorted(map(str, Path(folder).glob(f"*.{kind}"))) for kind in "ch")
     headers += sorted(map(str, Path("collectors/native").glob("*.h")))
-    options = ["-std=gnu11", "-O3", "-fvisibility=hidden", *WARNINGS]
+    options = ["-std=gnu11", "-O3", "-g0", "-fvisibility=hidden", *WARNINGS]  # -g0: paths of the build would be in it
     place = f"iotide.{folder.replace('/', '.')}.{name}"
     digest = Path("build", "digests", f"{name}.c")
     digest.parent.mkdir(parents=True, exist_ok=True)
@@ -111,5 +119,5 @@ subpackages = find_packages(include=[*PARTS, *(f"{part}.*" for part in PARTS)])
 setup(
     packages=["iotide", *(f"iotide.{name}" for name in subpackages)],
     ext_modules=[*tracers(), *natives()],
-    cmdclass={"build_py": BuildModules, "build_ext": BuildTracer},
+    cmdclass={"bdist_wheel": PlainWheel, "build_py": BuildModules, "build_ext": BuildTracer},
 )

@@ -1,0 +1,168 @@
+"""``iotide serve`` as a process of its own, and a peer that sends it batches as a collector does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+import zmq
+from iotide.events.wire import Ack, Frame, Heartbeat, Reject, decode_header, encode
+
+_WINDOW = 128
+_HEARTBEAT_S = 1.0
+_SLOWEST_S = 600.0
+
+
+class Served:
+    """An aggregator that can be killed and started again; what it is told comes from ``IOTIDE_SERVE_*``.
+
+    Attributes:
+        url: of its HTTP API, once it has started.
+        pid: of its process.
+    """
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.endpoint = f"ipc://{folder}/in"
+        self.state = folder / "state"
+        self.log = folder / "log"
+        self._environment = os.environ | {f"IOTIDE_SERVE_{name.upper()}": value for name, value in settings.items()}
+        self.url = ""
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> float:
+        """Starts it; returns the seconds until ``/readyz`` said so."""
+        begun = time.monotonic()
+        command = [sys.executable, "-m", "iotide", "serve", "--ingest", self.endpoint, "--publish", "none"]
+        command += ["--http", "127.0.0.1:0", "--state", str(self.state)]
+        with self.log.open("ab") as log:
+            at = log.tell()
+            self._process = subprocess.Popen(command, stderr=log, env=self._environment)
+        while not (found := re.search(r"http (\S+),", self.log.read_text()[at:])):
+            assert self._process.poll() is None, self.log.read_text()[at:]
+            assert time.monotonic() - begun < _SLOWEST_S
+            time.sleep(0.01)
+        self.url = found[1]
+        while not self.answers("/readyz"):
+            time.sleep(0.01)
+        return time.monotonic() - begun
+
+    def kill(self, number: int = signal.SIGKILL) -> float:
+        """Ends it with a signal; returns the seconds that it took to end."""
+        assert self._process is not None
+        begun = time.monotonic()
+        self._process.send_signal(number)
+        self._process.wait()
+        return time.monotonic() - begun
+
+    def answers(self, path: str) -> bool:
+        """Tells whether a path is answered with 200."""
+        with contextlib.suppress(urllib.error.HTTPError):
+            self.get(path)
+            return True
+        return False
+
+    def get(self, path: str) -> bytes:
+        """Returns the answer to a path."""
+        with urllib.request.urlopen(self.url + path, timeout=_SLOWEST_S) as answer:
+            return bytes(answer.read())
+
+    def metric(self, name: str) -> float:
+        """Returns the sum of a metric over its labels."""
+        rows = re.findall(rf"^{name}(?:\{{[^}}]*\}})? (\S+)$", self.get("/metrics").decode(), re.MULTILINE)
+        return sum(map(float, rows))
+
+    def memory(self, field: str = "VmRSS") -> float:
+        """Returns the bytes of memory that it has, or had at most (``VmHWM``)."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return 1024 * float(re.findall(rf"{field}:\s+(\d+)", status)[0])
+
+    def cpu_s(self) -> float:
+        """Returns the CPU time that it took."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Peer:
+    """Sends messages, not more at a time than are acknowledged; says HELLO for nobody.
+
+    Attributes:
+        acknowledged: how many answers came.
+        rejected: refusals, the first few.
+    """
+
+    def __init__(self, endpoint: str) -> None:
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._socket = self._context.socket(zmq.DEALER)
+        self._socket.linger = 0
+        self._socket.sndhwm = self._socket.rcvhwm = 100_000
+        self._socket.connect(endpoint)
+        self._beaten_s = 0.0
+        self.sent = self.acknowledged = 0
+        self.rejected: list[Reject] = []
+
+    def send(self, message: Iterable[Frame], *, answered: bool = True) -> None:
+        """Sends a message once there is room for it."""
+        self.sent += answered
+        while self.sent - self.acknowledged > _WINDOW:
+            self._take(1000)
+        self._socket.send_multipart(list(message), copy=True)
+        self._take(0)
+
+    def settle(self) -> None:
+        """Waits until all is acknowledged."""
+        begun = time.monotonic()
+        while self.acknowledged < self.sent:
+            self._take(1000)
+            assert time.monotonic() - begun < _SLOWEST_S, f"{self.sent - self.acknowledged} are not answered"
+
+    def rest(self) -> None:
+        """Does nothing for a second but say that it is there."""
+        self._take(1000)
+
+    def close(self) -> None:
+        self._socket.close()
+        self._context.term()
+
+    def _take(self, wait_ms: int) -> None:
+        if (now_s := time.monotonic()) > self._beaten_s + _HEARTBEAT_S:
+            self._beaten_s = now_s
+            self._socket.send_multipart(encode(Heartbeat(collector="bench")))
+        while self._socket.poll(wait_ms):
+            wait_ms = 0
+            answer = decode_header(self._socket.recv_multipart()[0])
+            if isinstance(answer, Ack):
+                self.acknowledged += 1
+            elif isinstance(answer, Reject):
+                self.acknowledged += 1
+                self.rejected = [*self.rejected, answer][:5]
+
+
+@contextlib.contextmanager
+def served(folder: Path, **settings: str) -> Iterator[Served]:
+    """Runs an aggregator as long as the block."""
+    server = Served(folder, **settings)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+def decoded(body: bytes) -> dict[str, object]:
+    """Returns a JSON document."""
+    return dict(msgspec.json.decode(body))
