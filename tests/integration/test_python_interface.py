@@ -14,6 +14,7 @@ import iotide
 import numpy as np
 import pytest
 from iotide.api import Traces
+from iotide.api.aggregator import Job
 from iotide.events import ConfigError, InputError
 from iotide.results.models import Model
 from support.commands import iotide as command
@@ -132,6 +133,13 @@ def test_what_the_document_shows_of_traces_runs(
     assert "write" in capsys.readouterr().out
 
 
+def _has_period(job: Job) -> bool:
+    try:
+        return job.prediction().period_s is not None
+    except InputError:  # there is no prediction yet
+        return False
+
+
 async def test_what_the_document_shows_of_running_jobs_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = _blocks("Running jobs")
     source = Fed()
@@ -142,7 +150,7 @@ async def test_what_the_document_shows_of_running_jobs_runs(capsys: pytest.Captu
         async with asyncio.timeout(DEADLINE_S):
             while not any(job.bytes_written for job in await asyncio.to_thread(aggregator.jobs)):
                 await asyncio.sleep(0.05)
-            while (await asyncio.to_thread(aggregator.job("ckpt").prediction)).period_s is None:
+            while not await asyncio.to_thread(_has_period, aggregator.job("ckpt")):
                 await asyncio.sleep(0.05)
         text = block.replace("http://127.0.0.1:9788", server.http_url or "")
         await asyncio.to_thread(exec, compile(text, "docs/python.md", "exec"), {"iotide": iotide})

@@ -50,6 +50,12 @@ class Talking:
                 raise AssertionError(f"ended before it was heard; heard {self.heard}")
             self._rest += data
 
+    def hear_all(self) -> list[str]:
+        """Returns all lines of a process that has ended."""
+        self.heard += (self._rest + self._output.read()).decode().splitlines()
+        self._rest = b""
+        return self.heard
+
     def end(self, signal_number: int, deadline_s: float = DEADLINE_S) -> int:
         """Sends a signal and returns the exit status."""
         self.process.send_signal(signal_number)

@@ -214,3 +214,17 @@ def settle(daemon: Daemon) -> None:
         return not daemon.durability._is_suspended
 
     wait_for(goes_on, what="the journal")
+
+
+@pytest.mark.parametrize("takes_s", [0.5, 10.0])
+def test_end_without_time_to_write_jobs_down_leaves_the_journal_to_the_next(tmp_path: Path, takes_s: float) -> None:
+    daemon, talk = Daemon(tmp_path / "0"), Talk()
+    talk.hello(daemon, "a")
+    talk.batch(daemon, "a")
+    daemon.durability._fixed_s = takes_s  # as the snapshots before took
+    assert daemon.durability.finish(within_s=1.0) == (takes_s < 1.0)
+    daemon.keeping.close()
+    assert bool(list((tmp_path / "0" / "journal").glob("*.journal"))) == (takes_s > 1.0)
+    again = Daemon(tmp_path / "0")
+    assert events(again) == EVENTS
+    again.keeping.close()
