@@ -19,7 +19,7 @@ compiled = run_path("events/compiled.py")
 
 WARNINGS = ["-Wall", "-Wextra", *(["-Werror"] if os.environ.get("CI") == "true" else [])]
 
-PARTS = ("events", "results", "archive", "collectors", "analyzers", "daemon", "clients", "cli", "api")
+PARTS = ("events", "results", "scheduling", "archive", "collectors", "analyzers", "daemon", "clients", "cli", "api")
 PACKAGE = "iotide.collectors.preload"
 
 

@@ -18,7 +18,8 @@ from typing import Final, NamedTuple
 from _figures import Figure, report
 from iotide.clients.schedulers.mixes import JobClass, draw
 from iotide.clients.schedulers.predictions import Errors, with_errors
-from iotide.clients.schedulers.study import policy_named, run
+from iotide.clients.schedulers.study import run
+from iotide.scheduling.named_policies import policy_named
 
 SEEDS: Final = int(os.environ.get("IOTIDE_SEEDS", "8"))
 SEED: Final = int(os.environ.get("IOTIDE_SEED", "1000"))

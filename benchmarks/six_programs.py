@@ -30,8 +30,8 @@ from _processes import answer, started, wait_for
 from iotide.clients.schedulers.backends.cgroup import device_of
 from iotide.clients.schedulers.fluid import Job
 from iotide.clients.schedulers.predictions import perfect
-from iotide.clients.schedulers.study import policy_named
 from iotide.clients.schedulers.study import run as simulate
+from iotide.scheduling.named_policies import policy_named
 
 CAPACITY: Final = 20_000_000
 GROUP: Final = Path("/sys/fs/cgroup/blkio/iotide-six")

@@ -99,8 +99,8 @@ def command(
     from ..clients.job_fetch import fetch_of_all, is_address
     from ..clients.schedulers.backends.dry_run import DryRun
     from ..clients.schedulers.steering import Steering
-    from ..clients.schedulers.study import policy_named
     from ..results.live_io import LiveIo
+    from ..scheduling.named_policies import policy_named
 
     if not is_address(url):
         raise click.UsageError(f"{url!r} is no address such as http://127.0.0.1:9788")

@@ -15,8 +15,8 @@ from ..common.rates import Rate
 
 if TYPE_CHECKING:
     from ...clients.schedulers.fluid import Job
-    from ...clients.schedulers.protocol import Policy
     from ...results.schedule import Simulation
+    from ...scheduling.protocol import Policy
     from .planning import Plan
     from .real_jobs import Start
 
@@ -187,7 +187,7 @@ def command(
         from .plotting import check_picture
 
         check_picture(plot, [*sources, *([str(mix)] if mix else [])])
-    from ...clients.schedulers.study import POLICY_NAMES, policy_named
+    from ...scheduling.named_policies import POLICY_NAMES, policy_named
     from .planning import plan_of_classes, plan_of_mix, plan_of_sources
 
     try:

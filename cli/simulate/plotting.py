@@ -10,8 +10,8 @@ import click
 
 from ...clients.schedulers.fluid import Job, simulate
 from ...clients.schedulers.picture import Groups, Shares, draw
-from ...clients.schedulers.study import policy_named
 from ...results.schedule import Simulation
+from ...scheduling.named_policies import policy_named
 from ..common.atomic_files import private_file
 from ..common.targets import check_target
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .protocol import Forecast, JobState, Policy
+from ...scheduling.protocol import Forecast, JobState, Policy
 
 Recorder = Callable[[float, float, Sequence[JobState], Sequence[float]], None]
 """Gets start and end of a stretch of time, the jobs in I/O and their bytes/s."""

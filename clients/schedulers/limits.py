@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from ...scheduling.protocol import Policy
 from .live_jobs import Seen
-from .protocol import Policy
 
 SUREST_FROM: Final = 0.5
 """A rhythm with a lower confidence is a guess, as everywhere (``Prediction.periodic``)."""

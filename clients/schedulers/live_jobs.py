@@ -8,7 +8,7 @@ from typing import Final
 
 from ...results.live_io import LiveIo, LiveJob
 from ...results.models import Prediction
-from .protocol import Forecast, JobState
+from ...scheduling.protocol import Forecast, JobState
 
 _QUIET_S: Final = 0.3
 """Silence after which a phase has ended, beyond the time between two looks."""

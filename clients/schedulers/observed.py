@@ -8,11 +8,11 @@ from dataclasses import replace
 from ...results.models import Prediction
 from ...results.panels import PhaseColumns
 from ...results.upcoming import upcoming
+from ...scheduling.protocol import Forecast
 from ..headline import who_text
 from .fluid import Job
 from .mixes import MOST_PHASES
 from .predictions import perfect
-from .protocol import Forecast
 
 _SHORTEST_S = 1e-6
 

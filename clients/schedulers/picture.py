@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from ...scheduling.protocol import JobState
 from ..charts import SOFT, rate_unit, time_unit
 from ..svg_chart import Chart
 from .fluid import Job
-from .protocol import JobState
 
 BINS: Final = 900
 _COLOURS: Final = (

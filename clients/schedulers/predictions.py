@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
+from ...scheduling.protocol import Forecast
 from .fluid import Job
-from .protocol import Forecast
 
 _RIGHT = math.log(1.05)
 _ON_TIME = 0.2

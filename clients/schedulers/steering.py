@@ -9,10 +9,10 @@ from typing import Final
 from ...events import IotideError
 from ...results.contention import Capacity
 from ...results.live_io import LiveIo
+from ...scheduling.protocol import Policy
 from .backends.contract import Backend
 from .limits import Decision, Limit, decide
 from .live_jobs import LiveJobs
-from .protocol import Policy
 
 _SUREST: Final = ("configured", "learnt")
 

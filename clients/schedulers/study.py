@@ -3,44 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean, geometric_mean
-from typing import Final
 
 from ...results.schedule import PolicyResult, SimulatedJob
+from ...scheduling.protocol import Policy
 from .fluid import Job, Outcome, Recorder, simulate
-from .policies import fair_share, fcfs, lowest_yield, set10
-from .protocol import Policy
-from .volume_first import FAIRNESS, volume_first
-
-OURS: Final = "volume-first"
-POLICIES: Final[Mapping[str, Policy]] = {
-    "fair-share": fair_share,
-    "fcfs": fcfs,
-    "set-10": set10,
-    "lowest-yield": lowest_yield,
-}
-POLICY_NAMES: Final = (*POLICIES, OURS)
-
-
-def policy_named(text: str) -> tuple[str, Policy]:
-    """Returns a policy by its name; ours may carry its fairness behind a colon.
-
-    >>> policy_named("volume-first:4")[0]
-    'volume-first:4'
-
-    Raises:
-        ValueError: there is no such policy.
-    """
-    name, _, number = text.partition(":")
-    if name == OURS:
-        try:
-            return text, volume_first(float(number) if number else FAIRNESS)
-        except ValueError:
-            raise ValueError(f"{text!r}: expected {OURS} or {OURS}:FAIRNESS with a number from 0 on") from None
-    if text not in POLICIES:
-        raise ValueError(f"{text!r}: expected one of {', '.join(POLICY_NAMES)}, or {OURS}:FAIRNESS")
-    return text, POLICIES[text]
 
 
 def load_of(jobs: Sequence[Job], capacity: float) -> float:

@@ -15,12 +15,13 @@ ROOT = Path(iotide.__file__).parent
 MAY_IMPORT = {
     "events": set(),
     "results": set(),
+    "scheduling": {"events"},
     "archive": {"events"},
-    "collectors": {"archive", "events", "results"},
+    "collectors": {"archive", "events", "results", "scheduling"},
     "analyzers": {"events", "results"},
     "daemon": {"analyzers", "archive", "events", "results"},
-    "clients": {"archive", "events", "results"},
-    "cli": {"analyzers", "archive", "clients", "collectors", "daemon", "events", "results"},
+    "clients": {"archive", "events", "results", "scheduling"},
+    "cli": {"analyzers", "archive", "clients", "collectors", "daemon", "events", "results", "scheduling"},
     "api": {"analyzers", "cli", "clients", "events", "results"},
 }
 SHOWN = {"detection", "dfg", "layers", "rank"}

@@ -13,16 +13,16 @@ from iotide.clients.schedulers.backends.cgroup import ControlGroups, device_of
 from iotide.clients.schedulers.backends.lustre_tbf import PARAMETER, LustreTbf, lctl_runner
 from iotide.clients.schedulers.limits import Limit, decide
 from iotide.clients.schedulers.live_jobs import LiveJobs
-from iotide.clients.schedulers.policies import fair_share, fcfs, set10
 from iotide.clients.schedulers.steering import Steering, Step
-from iotide.clients.schedulers.study import POLICIES
-from iotide.clients.schedulers.volume_first import volume_first
 from iotide.daemon.publish.http.live_io_routes import joined
 from iotide.events import ConfigError, InputError
 from iotide.results.contention import Capacity
 from iotide.results.file_systems import IoPhase
 from iotide.results.live_io import LiveIo, LiveJob
 from iotide.results.models import Estimate, NextPhase, Prediction, Window
+from iotide.scheduling.named_policies import POLICIES
+from iotide.scheduling.policies import fair_share, fcfs, set10
+from iotide.scheduling.volume_first import volume_first
 
 CAPACITY = 100e6
 NOW = 1_700_000_000.0

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.clients.schedulers.fluid import Job, simulate
 from iotide.clients.schedulers.mixes import JobClass, draw
-from iotide.clients.schedulers.policies import fair_share, fcfs, lowest_yield, set10
 from iotide.clients.schedulers.predictions import Errors, perfect, with_errors
-from iotide.clients.schedulers.protocol import Forecast, JobState, Policy
-from iotide.clients.schedulers.volume_first import error_of, trust, volume_first
+from iotide.scheduling.policies import fair_share, fcfs, lowest_yield, set10
+from iotide.scheduling.protocol import Forecast, JobState, Policy
+from iotide.scheduling.volume_first import error_of, trust, volume_first
 
 POLICIES = {
     "fair-share": fair_share,

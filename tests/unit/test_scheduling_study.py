@@ -14,14 +14,15 @@ from iotide.clients.schedulers.fluid import Job, simulate
 from iotide.clients.schedulers.mix_file import jobs_of, read_mix
 from iotide.clients.schedulers.observed import each_rhythm, job_of_phases, job_of_prediction
 from iotide.clients.schedulers.picture import BINS, Groups, Shares, draw
-from iotide.clients.schedulers.policies import fair_share, fcfs
 from iotide.clients.schedulers.predictions import perfect
-from iotide.clients.schedulers.study import POLICY_NAMES, load_of, policy_named, run
+from iotide.clients.schedulers.study import load_of, run
 from iotide.clients.schedulers.text import print_simulation
 from iotide.events import InputError
 from iotide.results.models import Drift, Estimate, NextPhase, OtherRhythm, Prediction, Who, Window
 from iotide.results.panels import PhaseColumns
 from iotide.results.schedule import PredictionErrors, Simulation
+from iotide.scheduling.named_policies import POLICY_NAMES, policy_named
+from iotide.scheduling.policies import fair_share, fcfs
 
 MIX = """
 bandwidth = 1e8
