@@ -94,8 +94,7 @@ class Told(NamedTuple):
 class Outcome(NamedTuple):
     """What became of the jobs in one run."""
 
-    slowdown: float
-    highest: float
+    slowdowns: list[float]
     lowest_yield: float
     off: list[float]
     """Of each job, the median error of the next start, in periods."""
@@ -147,10 +146,11 @@ def monitored(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
         words += ["--publish", "none", "--verbose"]
         stack.enter_context(started(words, env=plain, stderr=stack.enter_context(log.open("wb"))))
         url = wait_for(lambda: re.search(r"http://127[\d.:]+", log.read_text()), "the aggregator")
-        words = [*IOTIDE, "collect", "--socket", f"{folder}/t", "--connect", f"ipc://{folder}/in"]
+        paced = ["--pace", f"{folder}/files"] if "preload" in SCHEDULE else []
+        words = [*IOTIDE, "collect", "--socket", f"{folder}/t", "--connect", f"ipc://{folder}/in", *paced]
         stack.enter_context(started(words, env=plain))
         wait_for((folder / "t").exists, "the collector")
-        words = [*IOTIDE, "collect", "--socket", f"{folder}/t", "--print-environment"]
+        words = [*IOTIDE, "collect", "--socket", f"{folder}/t", "--print-environment", *paced]
         printed = subprocess.run(words, env=plain, capture_output=True, text=True, check=True).stdout
         yield url[0], plain | dict(line.split("=", 1) for line in printed.split())
 
@@ -232,7 +232,7 @@ def run(seed: int, alone_s: dict[str, float]) -> Outcome:
             off.append(error)
             held.append(share)
     would = {policy: simulated(policy, rows, alone_s) for policy in POLICIES}
-    return Outcome(statistics.fmean(slowdowns), max(slowdowns), min(yields), off, held, would)
+    return Outcome(slowdowns, min(yields), off, held, would)
 
 
 def measure() -> list[Figure]:
@@ -250,17 +250,19 @@ def measure() -> list[Figure]:
     outcomes = []
     for seed in range(RUNS):
         outcomes.append(outcome := run(seed, alone_s))
-        off, held = (" ".join(f"{each:.2f}" for each in row) for row in (outcome.off, outcome.held))
+        rows = (outcome.slowdowns, outcome.off, outcome.held)
+        slowdowns, off, held = (" ".join(f"{each:.2f}" for each in row) for row in rows)
         would = ", ".join(f"{policy} {slow:.2f} ({least:.3f})" for policy, (slow, least) in outcome.would.items())
         print(
-            f"{seed}: slowdown {outcome.slowdown:.2f}, highest {outcome.highest:.2f}, lowest yield "
+            f"{seed}: slowdown {statistics.fmean(outcome.slowdowns):.2f} ({slowdowns}), lowest yield "
             f"{outcome.lowest_yield:.3f}; simulated: {would}; next start off by {off} periods, in its interval {held}",
             flush=True,
         )
     with contextlib.suppress(OSError):
         GROUP.rmdir()
+    means = [statistics.fmean(outcome.slowdowns) for outcome in outcomes]
     figures = [
-        Figure("I/O slowdown", statistics.median(each.slowdown for each in outcomes), "", better="lower"),
+        Figure("I/O slowdown", statistics.median(means), "", better="lower"),
         Figure("lowest yield", statistics.median(each.lowest_yield for each in outcomes), ""),
     ]
     for policy in POLICIES:

@@ -18,7 +18,8 @@ from .common.grouped_help import SectionCommand, SectionOption
 from .common.rates import Rate
 
 if TYPE_CHECKING:
-    from ..clients.schedulers.backends.contract import Backend
+    from ..clients.schedulers.backends.contract import Backend, Planner
+    from ..clients.schedulers.backends.preload import PreloadPacing
     from ..clients.schedulers.steering import Steering, Step
 
 _HELP = """Share the bandwidth of a file system among the running jobs of an aggregator, by what is predicted of them.
@@ -35,10 +36,12 @@ Back ends:
   dry-run   prints what would be done [default]
   cgroup    io.max of control groups, or blkio.throttle of version 1 (direct I/O only): --groups, --device
   lustre    rules of the token bucket filter, jobs by their id: --lctl
+  preload   traced programs wait for their turn, where their collector runs with --pace: --longest-wait
 
 Nobody is limited while one job alone does I/O, while no job in I/O has a rhythm, while the capacity is not known, or
-while the aggregator does not answer; this is said. No job is ever stopped: --floor is left to each. A job of which
-calls were lost is left alone. At the end, also by SIGTERM, all limits are lifted.
+while the aggregator does not answer; this is said. No job is ever stopped: --floor is left to each, and with preload
+no call waits longer than 10 s and no phase longer than --longest-wait. A job of which calls were lost is left alone.
+At the end, also by SIGTERM, all limits are lifted.
 
 \b
 Examples:
@@ -54,7 +57,13 @@ or with --once no answer.
 _where = partial(click.option, cls=SectionOption, section="What")
 _how = partial(click.option, cls=SectionOption, section="Back end")
 _run = partial(click.option, cls=SectionOption, section="Running", show_default=True)
-_BACKENDS: Final = ("dry-run", "cgroup", "lustre")
+_BACKENDS: Final = ("dry-run", "cgroup", "lustre", "preload")
+
+
+_LEASE_S: Final = 2.0
+"""How long a plan holds without news, and how many intervals at least."""
+_INTERVALS: Final = 4.0
+_LONGEST_LEASE_S: Final = 60.0
 
 
 @click.command("schedule", cls=SectionCommand, help=_HELP)
@@ -71,6 +80,8 @@ _BACKENDS: Final = ("dry-run", "cgroup", "lustre")
 @_how("--job-id", default="{job}", show_default=True, metavar="PATTERN", help="lustre: how its servers call a job.")
 @_how("--rpc", "rpc_bytes", type=Rate(), default="4194304", show_default=True, metavar="BYTES",
       help="lustre: one RPC.")  # fmt: skip
+@_how("--longest-wait", "longest_wait_s", type=click.FloatRange(0, 3600, min_open=True), default=60.0,
+      show_default=True, metavar="SECONDS", help="preload: of one job in one phase.")  # fmt: skip
 @_run("--interval", type=click.FloatRange(0.05, 3600), default=0.5, metavar="SECONDS", help="Time between looks.")
 @_run("--floor", type=click.FloatRange(0, 1, min_open=True), default=0.02, metavar="SHARE",
       help="Of the capacity, which every job can take.")  # fmt: skip
@@ -89,6 +100,7 @@ def command(
     lctl: Path | None,
     job_id: str,
     rpc_bytes: float,
+    longest_wait_s: float,
     interval: float,
     floor: float,
     newest_s: float,
@@ -108,7 +120,13 @@ def command(
         _, policy = policy_named(policy_name)
     except ValueError as error:
         raise click.UsageError(f"--policy {error}") from None
-    chosen: Backend = DryRun() if once else _backend(backend, groups, device, lctl, job_id, rpc_bytes)
+    chosen: Backend | Planner
+    if once:
+        chosen = DryRun()
+    elif backend == "preload":
+        chosen = _pacing(url, file_system, policy_name, longest_wait_s, interval)
+    else:
+        chosen = _backend(backend, groups, device, lctl, job_id, rpc_bytes)
 
     def ask() -> LiveIo:
         return fetch_of_all(url, "live-io", LiveIo, file_system=file_system)
@@ -175,6 +193,24 @@ def _line(step: Step) -> str:
         return f"{at}  {decision.waiting} of {step.jobs} jobs in I/O, no limit: {decision.why}"
     told = ", ".join(f"{each.job} {rate_text(each.bytes_per_s)}" for each in decision.limits)
     return f"{at}  {decision.waiting} of {step.jobs} jobs in I/O, at most: {told}"
+
+
+def _pacing(url: str, file_system: str, policy: str, longest_wait_s: float, interval_s: float) -> PreloadPacing:
+    from ..clients.job_fetch import send_to_all
+    from ..clients.schedulers.backends.preload import PreloadPacing
+    from ..results.pacing import PacingPlan
+
+    def send(plan: PacingPlan) -> None:
+        send_to_all(url, "pacing", "PUT", plan.model_dump_json().encode())
+
+    return PreloadPacing(
+        send,
+        lambda: send_to_all(url, "pacing", "DELETE", file_system=file_system),
+        file_system=file_system,
+        policy=policy,
+        longest_wait_s=longest_wait_s,
+        lasts_s=min(_LONGEST_LEASE_S, max(_LEASE_S, _INTERVALS * interval_s)),
+    )
 
 
 def _backend(

@@ -94,6 +94,32 @@ def fetch_of_all(address: str, result: str, model: type[_M], **query: str) -> _M
         raise InputError(address, None, told, expected) from None
 
 
+def send_to_all(address: str, path: str, method: str, body: bytes = b"", **query: str) -> None:
+    """Sends something that is about all jobs.
+
+    Args:
+        address: ``http://HOST:PORT``, with or without the path of the API behind.
+        path: the last part of the path in the API, such as ``pacing``.
+        method: ``PUT`` or ``DELETE``.
+        body: JSON.
+        **query: what it is about.
+
+    Raises:
+        InputError: the aggregator does not answer, or refuses.
+    """
+    parts = urllib.parse.urlsplit(address)
+    asked = f"{path}?{urllib.parse.urlencode(query)}" if query else path
+    try:
+        _get(f"{parts.scheme}://{parts.netloc}/api/v1/{asked}", method, body)
+    except (OSError, ValueError) as error:
+        told, expected = f"no answer ({error})", "http://HOST:PORT of a running aggregator (iotide serve)"
+        if isinstance(error, urllib.error.HTTPError):
+            with error:
+                told = _reason(error)
+                expected = _TOKEN if error.code in _REFUSED else "an aggregator of this version"
+        raise InputError(address, None, told, expected) from None
+
+
 def text_at(address: str) -> str:
     """Returns what stands at an address of an aggregator, such as ``http://HOST:PORT/metrics``.
 
@@ -127,15 +153,18 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(urllib.parse.unquote(self.host))
 
 
-def _get(address: str) -> bytes:
+def _get(address: str, method: str = "GET", body: bytes = b"") -> bytes:
     parts = urllib.parse.urlsplit(address)
     headers = _token_for(parts)
+    if body:
+        headers["Content-Type"] = "application/json"
     if parts.scheme == _UNIX:
-        content = _get_over_socket(parts, headers)
+        content = _get_over_socket(parts, headers, method, body)
     else:
         # an aggregator is near; a proxy for the web is not asked for it
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects)
-        request = urllib.request.Request(address, headers=headers)  # noqa: S310  (is_address said which schemes)
+        data = body or None
+        request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310  (is_address said which)
         with opener.open(request, timeout=_TIMEOUT_S) as answer:
             content = answer.read(LARGEST_ANSWER + 1)
     if len(content) > LARGEST_ANSWER:
@@ -143,13 +172,14 @@ def _get(address: str) -> bytes:
     return content
 
 
-def _get_over_socket(parts: urllib.parse.SplitResult, headers: dict[str, str]) -> bytes:
+def _get_over_socket(parts: urllib.parse.SplitResult, headers: dict[str, str], method: str, body: bytes) -> bytes:
     connection = _UnixConnection(parts.netloc, timeout=_TIMEOUT_S)
     try:
-        connection.request("GET", urllib.parse.urlunsplit(("", "", parts.path, parts.query, "")), headers=headers)
+        path = urllib.parse.urlunsplit(("", "", parts.path, parts.query, ""))
+        connection.request(method, path, body or None, headers)
         answer = connection.getresponse()
         content = answer.read(LARGEST_ANSWER + 1)
-        if answer.status != http.HTTPStatus.OK:
+        if answer.status not in (http.HTTPStatus.OK, http.HTTPStatus.NO_CONTENT):
             told = io.BytesIO(content)
             raise urllib.error.HTTPError(parts.geturl(), answer.status, answer.reason, answer.headers, told)
     except http.client.HTTPException as error:

@@ -128,6 +128,7 @@ class TracerSettings(BaseModel):
         le=1_000_000,
         description="Sampling: every Nth data or seek call is recorded; the others are counted.",
     )
+    paced: bool = Field(False, description="Calls that move data wait for their turn where the collector has --pace.")
     ring_records: int | None = Field(
         None,
         ge=256,

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ..analyzers.file_systems.settings import FileSystemsSettings
 from ..events.descriptors import ListenerGuard
 from .access.access import Access
 from .aggregator import Aggregator
@@ -23,6 +24,7 @@ from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
 from .jobs.job_ids import clean_job
 from .lasting import lasting
+from .pacing_plans import PacingPlans
 from .pressure import Pressure
 from .reloading import Reload, compare, taken_over
 from .settings import AggregatorSettings
@@ -89,6 +91,10 @@ class Server:
         self._contention = ContentionWatch(self.aggregator, settings.contention) if several else None
         if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
             self._contention.notify(settings.notify, lambda: self.http_url or "")
+        places = FileSystemsSettings.model_validate(settings.analyzers.get("filesystems", {}))
+        self._plans = PacingPlans(places.names)
+        if self._ingest is not None:
+            self._ingest.core.plan_for = self._plans.answer
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
@@ -322,7 +328,7 @@ class Server:
             self.aggregator, lambda: stats, self._settings.max_job_series, time.time, self._contention, self.loop_watch
         )
         app = make_application(
-            self.aggregator, collector, self.not_ready, time.time, self._pages, contention=self._contention
+            self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._plans
         )
         server = HttpServer(
             self._guarded(app),

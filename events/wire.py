@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from .batch import EventBatch, empty_batch, is_constant, make_batch, occurring
-from .definitions import Definitions
+from .definitions import Definitions, FileInfo
 from .errors import ProtocolError
 from .schema import COLUMNS, Kind, Layer
 from .stream import StreamInfo
@@ -73,6 +73,10 @@ class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
     """Cumulative; keys as ``collectors.counters`` names them (``events_dropped:ring_full`` ...)."""
     losses: dict[str, dict[str, int]] = {}
     """Of jobs, what the collector lost and no stream tells of; cumulative."""
+    paces: FileInfo | None = None
+    """A collector's: a folder on the file system whose jobs it can have wait."""
+    plan: bytes = b""
+    """The aggregator's answer to that: a ``PacingPlan`` as JSON; "": there is none."""
 
 
 class Bye(msgspec.Struct, tag="bye", kw_only=True, omit_defaults=True):

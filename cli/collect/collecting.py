@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ...collectors.pacing.pacer import Pacer
     from ...collectors.settings import CollectorSettings
     from ...collectors.source import Source
     from ...collectors.sources.preload.source import PreloadSource
@@ -32,6 +33,7 @@ def run_collector(
     replayed: Sequence[Path],
     ends: PreloadSource | None,
     grace_s: float,
+    pacer: Pacer | None = None,
 ) -> int:
     """Collects, and then drains.
 
@@ -42,11 +44,12 @@ def run_collector(
         replayed: the files behind ``sources``, where all are finished: ends when all was read.
         ends: the source that is waited for until nobody uses it for ``grace_s``; None for no such end.
         grace_s: seconds.
+        pacer: has traced programs wait for their turn.
 
     Returns:
         The exit status.
     """
-    return asyncio.run(collect(sources, settings, ending, replayed=replayed, ends=ends, grace_s=grace_s))
+    return asyncio.run(collect(sources, settings, ending, replayed=replayed, ends=ends, grace_s=grace_s, pacer=pacer))
 
 
 async def collect(
@@ -57,11 +60,12 @@ async def collect(
     replayed: Sequence[Path],
     ends: PreloadSource | None,
     grace_s: float,
+    pacer: Pacer | None = None,
 ) -> int:
     """Does what ``run_collector`` says, in a loop that runs."""
     from ...collectors.transport.agent import Agent
 
-    agent = Agent(sources, settings, waits=bool(replayed))  # a finished file can wait for the aggregator
+    agent = Agent(sources, settings, waits=bool(replayed), pacer=pacer)  # a finished file can wait for the aggregator
     running = asyncio.create_task(agent.run(until_finished=bool(replayed)))
     ending.then(running.cancel)
     manager = ServiceManager()

@@ -22,6 +22,8 @@ from ..common.tracer_options import settings_of, tracer_options
 from .collect_ending import stop_collector
 
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
+    from ...collectors.node.file_metadata import NodeFileMetadata
+    from ...collectors.pacing.pacer import Pacer
     from ...collectors.source import Source
     from ...collectors.sources.preload.source import PreloadSource
 
@@ -46,6 +48,10 @@ or with --replay to the end of the files; then ships what is left. Exit status: 
 acknowledged, a source failed, a FILE could not be read or, with --replay, not all of it, or no collector could be
 stopped, 2 bad usage or unreadable input; with --replay also where no FILE has an event.
 """
+
+
+_PACED_HEARTBEAT_S = 0.25
+"""Answers to heartbeats bring the plan."""
 
 
 @click.command("collect", cls=SectionCommand, help=_HELP)
@@ -85,6 +91,13 @@ stopped, 2 bad usage or unreadable input; with --replay also where no FILE has a
     metavar="MIB",
     help="Room in files in $TMPDIR for events that wait for the aggregator, once 64 MiB of memory are full.",
 )
+@click.option(
+    "--pace",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="Have traced programs wait for their turn on the file system of FOLDER, as `iotide schedule --backend "
+    "preload` plans it; also with --print-environment.",
+)
 @click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
 @click.option(
     "--until-unused", is_flag=True, help="End once a program has come to the --socket and for --grace none is there."
@@ -120,6 +133,7 @@ def command(
     local_fs: tuple[str, ...],
     ends_at: float | None,
     spool_disk: int,
+    pace: Path | None,
     replay: bool,
     until_unused: bool,
     grace: float,
@@ -150,7 +164,7 @@ def command(
 
     known_job = job or batch_job(os.environ)
     if print_environment:
-        _print_environment(gate, job, tracer)
+        _print_environment(gate, job, tracer, paced=pace is not None)
         return
     if said := [name for name in tracer if given(name)]:
         raise click.UsageError(f"{', '.join(said)}: what programs record goes with --print-environment")
@@ -158,6 +172,8 @@ def command(
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
     if replay and (gate is not None or ftio_listen is not None):
         raise click.UsageError("--replay reads finished FILEs; programs behind a socket have no end")
+    if pace is not None and gate is None:
+        raise click.UsageError("--pace needs the --socket: only traced programs wait")
     if (until_unused or given("grace")) and (gate is None or not until_unused):
         raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
     if replay and ends_at is not None:
@@ -173,6 +189,7 @@ def command(
         local_filesystems=local_fs,
         key=keys[0],
         server_key=keys[1],
+        heartbeat_s=_PACED_HEARTBEAT_S if pace is not None else CollectorSettings.model_fields["heartbeat_s"].default,
     )
     origin = Origin(job=known_job or "unknown", host=host, user=os.environ.get("USER", ""))
     log_to_standard_error(logging.WARNING)
@@ -195,14 +212,26 @@ def command(
     ends = traced if until_unused else None
     from .collecting import run_collector
 
-    sys.exit(run_collector(sources, settings, ending, replayed=files if replay else (), ends=ends, grace_s=grace))
+    paces = None if pace is None or traced is None else _pacer(pace, traced, files_known, origin.job)
+    ended = run_collector(
+        sources, settings, ending, replayed=files if replay else (), ends=ends, grace_s=grace, pacer=paces
+    )
+    sys.exit(ended)
+
+
+def _pacer(folder: Path, traced: PreloadSource, files: NodeFileMetadata, job: str) -> Pacer:
+    from ...collectors.pacing.pacer import Pacer
+    from ...events import FileType
+
+    place = files.of_process(os.getpid())(str(folder.resolve()), FileType.DIRECTORY)
+    return Pacer(place, traced.images, job)
 
 
 def _say(text: str) -> None:
     click.echo(f"iotide: {text}", err=True)
 
 
-def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any]) -> None:
+def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any], *, paced: bool) -> None:
     from ...collectors.tracer.preload_environment import mend_libraries, traced_environment
     from ...events import ConfigError
 
@@ -210,6 +239,7 @@ def _print_environment(gate: Path | None, job: str | None, tracer: dict[str, Any
         raise click.UsageError("--print-environment needs the --socket")
     settings = settings_of(tracer)
     mend_libraries(settings, lambda text: click.echo(f"iotide: {text}", err=True), {})
+    settings = settings.model_copy(update={"paced": paced})
     made = traced_environment({}, gate.absolute(), job or "", settings)
     for variable, value in made.items():
         if len(value.split()) > 1:

@@ -10,9 +10,9 @@ from ...events import IotideError
 from ...results.contention import Capacity
 from ...results.live_io import LiveIo
 from ...scheduling.protocol import Policy
-from .backends.contract import Backend
+from .backends.contract import Backend, Planner
 from .limits import Decision, Limit, decide
-from .live_jobs import LiveJobs
+from .live_jobs import LiveJobs, Seen
 
 _SUREST: Final = ("configured", "learnt")
 
@@ -57,7 +57,7 @@ class Steering:
         self,
         ask: Callable[[], LiveIo],
         policy: Policy,
-        backend: Backend,
+        backend: Backend | Planner,
         *,
         capacity: float | None,
         floor: float,
@@ -85,7 +85,7 @@ class Steering:
             self._jobs, self._capacity = LiveJobs(capacity), capacity
         seen = self._jobs.look(live, self._limited)
         decision = decide(seen, self._policy, self._capacity, live.made_at_s, self._floor)
-        problems = self._hold(decision.limits)
+        problems = self._hold(decision.limits, seen, live.made_at_s)
         return Step(live.made_at_s, decision, len(live.jobs), seen.incomplete, self._capacity, problems)
 
     def close(self) -> list[str]:
@@ -93,7 +93,9 @@ class Steering:
         self._limited = {}
         return self._backend.clear()
 
-    def _hold(self, limits: Sequence[Limit]) -> list[str]:
+    def _hold(self, limits: Sequence[Limit], seen: Seen | None = None, at_s: float = 0.0) -> list[str]:
+        if isinstance(self._backend, Planner):
+            return self._backend.clear() if seen is None else self._backend.plan(seen, self._capacity, at_s)
         self._limited = {limit.job: limit.bytes_per_s for limit in limits}
         return self._backend.apply(limits)
 

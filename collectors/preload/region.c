@@ -1,6 +1,7 @@
 /* A region of shared memory: made, described, and handed over to the collector. */
 #include "region.h"
 #include "environment.h"
+#include "pace.h"
 #include "raw_syscall.h"
 #include "state.h"
 
@@ -77,6 +78,8 @@ bool iotide_read_environment(int count, char **arguments, char **environment) {
     name = first_of(environment, step_names);
     if (name)
         strncpy(step, name, sizeof step - 1);
+    const char *pace = iotide_setting(environment, "IOTIDE_PACE");
+    iotide_pacing_wanted = pace && strcmp(pace, "1") == 0;
     copy_command(count, arguments);
     /* A batch or interactive script has the variables of a task, too, and is none; its steps have these large numbers. */
     bool is_task = *step && strlen(step) < LENGTH_OF_NO_STEP;
@@ -151,6 +154,7 @@ static void describe(struct iotide_header *region, uint32_t extent, uint64_t tok
     region->clock_offset_ns = wall.tv_sec * INT64_C(1000000000) + wall.tv_nsec - mono_ns;
     atomic_store(&region->collector_seen_ns, mono_ns);
     atomic_store(&region->wakes, COLLECTOR_AWAKE);
+    region->paces = iotide_pacing_wanted;
     memcpy(region->job, job, sizeof job);
     memcpy(region->command, command, sizeof command);
     memcpy(region->step, step, sizeof step);

@@ -66,7 +66,7 @@ struct iotide_slot {
     _Atomic uint64_t sampled_out; /* calls left out by IOTIDE_SAMPLE, and their bytes */
     _Atomic uint64_t sampled_out_bytes;
     _Atomic uint64_t dropped_bytes; /* of the calls in dropped_full */
-    uint8_t pad0[8];
+    _Atomic int64_t in_call_ns; /* CLOCK_MONOTONIC: since when a call waits for its turn or moves data; 0: none does */
     _Atomic uint64_t tail;  /* in lines */
     _Atomic uint64_t taken; /* records that the collector has copied out */
     uint8_t pad1[48];
@@ -162,6 +162,14 @@ struct iotide_header {
     _Atomic uint64_t children_unheard; /* forked children that could not reach the collector */
     _Atomic uint64_t bounds_met[IOTIDE_BOUNDS]; /* by enum iotide_bound: how often there was no room */
     char step[IOTIDE_STEP_BYTES];               /* of the job, as the batch system counts them; empty: not known */
+    /* Pacing. The collector keeps the device, the time and the word, which moves with the time; the process all else. */
+    uint32_t paces;                  /* whether its calls wait where they are told to */
+    _Atomic uint32_t pace_word;      /* a futex */
+    _Atomic uint64_t pace_device;    /* st_dev of the file system whose data calls wait; 0: none do */
+    _Atomic int64_t pace_until_ns;   /* CLOCK_MONOTONIC; past: they go */
+    _Atomic uint64_t paced_bytes;    /* that calls on it have moved */
+    _Atomic uint64_t pace_waits;     /* calls that waited, */
+    _Atomic uint64_t pace_wait_ns;   /* and how long */
 };
 _Static_assert(sizeof(struct iotide_header) <= IOTIDE_HEADER_BYTES, "the header has its page");
 

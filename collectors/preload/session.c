@@ -5,6 +5,7 @@
 #include "definitions.h"
 #include "descriptors.h"
 #include "handle_map.h"
+#include "pace.h"
 #include "raw_syscall.h"
 #include "region.h"
 #include "path_buffers.h"
@@ -199,20 +200,21 @@ bool iotide_start(void) {
     volatile uint32_t *alive = iotide_alive;
     if (!alive) /* another thread has just given up */
         return false;
-    /* alive[0]: traced; alive[1]: somebody is at it. Both read 0 in a forked child. */
-    if (__atomic_exchange_n((uint32_t *)&alive[1], 1, __ATOMIC_ACQ_REL))
-        return alive[0] != 0;
+    if (__atomic_exchange_n((uint32_t *)&alive[ALIVE_TAKEN], 1, __ATOMIC_ACQ_REL))
+        return alive[ALIVE_TRACED] != 0;
     int error = errno;
     uint64_t held = iotide_hold_signals();
     if (iotide_restricted())
         iotide_define_unseen(UNSEEN_CHILD, NULL);
-    if (!iotide_restricted() && begin())
-        alive[0] = 1;
-    else
+    if (!iotide_restricted() && begin()) {
+        alive[ALIVE_PACED] = iotide_pacing_wanted;
+        alive[ALIVE_TRACED] = 1;
+    } else {
         iotide_give_up(); /* for good: a child of ours has no better chance */
+    }
     iotide_let_signals_go(held);
     errno = error;
-    return alive[0] != 0;
+    return alive[ALIVE_TRACED] != 0;
 }
 
 /* ---- more regions ---- */

@@ -11,6 +11,7 @@
 #include "descriptors.h"
 #include "symbol_lookup.h"
 #include "handle_map.h"
+#include "pace.h"
 #include "user_text.h"
 #include "record.h"
 #include "region.h"

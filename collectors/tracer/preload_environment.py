@@ -91,6 +91,8 @@ def traced_environment(
         made["IOTIDE_SKIP"] = _prefixes(tracer.skip_paths)
     if tracer.sample is not None:
         made["IOTIDE_SAMPLE"] = str(tracer.sample)
+    if tracer.paced:
+        made["IOTIDE_PACE"] = "1"
     if tracer.ring_records is not None:
         made["IOTIDE_RING_RECORDS"] = str(tracer.ring_records)
     return made

@@ -11,7 +11,7 @@ import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import zmq
 
@@ -22,6 +22,9 @@ from ...events.wire import Frame
 from ..settings import CollectorSettings
 from ..source import Closed, Opened, Patient, Problems, Source, SourceItem, Waking
 from .shipper import Shipper
+
+if TYPE_CHECKING:
+    from ..pacing.pacer import Pacer
 
 _log = logging.getLogger(__name__)
 _RECEIVES_A_PUMP: Final = 1000
@@ -44,6 +47,7 @@ class Agent:
         context: of the socket; by default one of its own.
         waits: sources are polled only while there is room for what they give, so that nothing of them is dropped.
         keys: of CURVE; by default those in the files that the settings name.
+        pacer: is told the aggregator's plan; started, and closed with the agent.
 
     Attributes:
         unread: sources that had not ended when draining had read for long enough.
@@ -60,6 +64,7 @@ class Agent:
         *,
         waits: bool = False,
         keys: ClientKeys | None = None,
+        pacer: Pacer | None = None,
     ) -> None:
         self.problems = Problems()
         self.unread = 0
@@ -86,6 +91,11 @@ class Agent:
         self._begun_s = time.monotonic()
         self._is_away = False
         self._pending: deque[list[Frame]] = deque()
+        self._pacer = pacer
+        self._plans_heard = 0
+        if pacer is not None:
+            self._shipper.paces = pacer.place
+            pacer.start()
         for source in sources:
             self.add(source)
 
@@ -181,6 +191,9 @@ class Agent:
         now = time.monotonic()
         self._receive(now)
         self._look_for_aggregator(now)
+        if self._pacer is not None and self._plans_heard != self._shipper.plans_heard:
+            self._plans_heard = self._shipper.plans_heard
+            self._pacer.hear(self._shipper.plan)
         if self._settings.key is not None:
             self._look_after_keys(now)
         busy = self._poll_all() if self._shipper.has_room or not self._waits else False
@@ -192,6 +205,8 @@ class Agent:
 
     def close(self) -> None:
         """Closes sources and the socket; what was not acknowledged is lost."""
+        if self._pacer is not None:
+            self._pacer.close()
         for source in list(self._sources):
             self._retire(source)
         self._shipper.close()
@@ -294,6 +309,8 @@ class Agent:
 
     def _source_counters(self) -> Counter[str]:
         total = Counter(self._finished)
+        if self._pacer is not None:
+            total.update(self._pacer.counters())
         for source in self._sources:
             total.update(source.counters)
         return total

@@ -12,7 +12,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ...events import Definitions, EventBatch, ProtocolError, StreamInfo, concatenate, empty_batch
+from ...events import Definitions, EventBatch, FileInfo, ProtocolError, StreamInfo, concatenate, empty_batch
 from ...events.losses import BYTES, EVENTS, bounded
 from ...events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Bye, Frame, Heartbeat, Reject, decode, encode
 from ..settings import CollectorSettings
@@ -52,6 +52,11 @@ class Shipper:
         self._losses_sent: tuple[int, int] = (0, 0)  # their sum, and the heartbeat that told it
         self._beats_sent = 0
         self._beats_answered = 0
+        self.paces: FileInfo | None = None
+        """A folder on the file system whose jobs can be told to wait."""
+        self.plan = b""
+        """What the aggregator said last of who waits there; and how often it has said something."""
+        self.plans_heard = 0
         self._settings = settings
         self._prefix = hashlib.blake2b(collector.encode(errors="replace"), digest_size=6).hexdigest()
         self._opened = 0
@@ -162,6 +167,7 @@ class Shipper:
             self._rejected(message, now_s)
         elif isinstance(message, Heartbeat):
             self._beats_answered += 1
+            self.plan, self.plans_heard = message.plan, self.plans_heard + 1
 
     def outgoing(self, now_s: float, source_counters: Callable[[], Counter[str]] = Counter) -> list[list[Frame]]:
         """Returns the messages that are to be sent now, in order.
@@ -174,7 +180,13 @@ class Shipper:
         if now_s >= self._next_heartbeat_s:
             counters = {name: int(count) for name, count in (source_counters() + self.counters).items()}
             losses = {job: bounded(lost) for job, lost in self.job_losses.items()}
-            beat = Heartbeat(collector=self.collector, host=self._settings.host, counters=counters, losses=losses)
+            beat = Heartbeat(
+                collector=self.collector,
+                host=self._settings.host,
+                counters=counters,
+                losses=losses,
+                paces=self.paces,
+            )
             out.append(encode(beat))
             self._next_heartbeat_s = now_s + self._settings.heartbeat_s
             self._beats_sent += 1

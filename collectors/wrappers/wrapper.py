@@ -17,6 +17,8 @@ from .target_code import Subject
 
 OFF_UNLESS_ASKED: Final = ("char", "memory")
 """Classes whose calls are passed on by a gate: the shortest way, as programs make most of their calls of these."""
+PACED: Final = ("READ", "WRITE", "SYNC")
+"""Kinds of libc's calls that wait for their turn where pacing is on (``preload/pace.h``)."""
 
 
 def signature_of(statement: Statement, symbol: str, further: Sequence[str] = ()) -> str:
@@ -71,7 +73,7 @@ class Wrapper:
         rows += self._straight(f"unlikely({checks})", real)
         rows += self._descriptor_of_stream(real)
         rows += self._subject.keys() + self._words.early() + self._subject.source_before() + self._before()
-        rows += [self._called(real), "iotide_stop(&span_);"]
+        rows += [*self._wait(), self._called(real), "iotide_stop(&span_);"]
         if statement.kind == "DESTROY" and self._plan.source:
             # Descriptors that nothing was done with are often closed by the thousand before an exec: not I/O.
             rows += ["if (!source_.handle)", f"    {self._return()}"]
@@ -110,6 +112,7 @@ class Wrapper:
         return [
             *[f"{text};" for text in self._statement.after],
             f"const int64_t requested = (int64_t)({self._requested()});",
+            *self._waited(),
             *self._subject.target(),
             *words,
             *leaving,
@@ -151,6 +154,19 @@ class Wrapper:
             return []
         return ["const int entered_ = errno;", *[f"{text};" for text in self._statement.before], "errno = entered_;"]
 
+    @property
+    def _is_paced(self) -> bool:
+        """Whether the call moves data, or waits until it is moved, and says by its descriptor where."""
+        return self._file.is_libc and self._statement.kind in PACED and self._subject.descriptor() not in ("", "-1")
+
+    def _wait(self) -> list[str]:
+        paced = f"iotide_paces() && iotide_pace({self._subject.descriptor()}, span_.start_ns)"
+        return [f"const bool paced_ = {paced};"] if self._is_paced else []
+
+    def _waited(self) -> list[str]:
+        moved = f"failed ? 0 : (int64_t)({self._bytes()})" if self._bytes() else "0"
+        return ["if (unlikely(paced_))", f"    iotide_paced({moved});"] if self._is_paced else []
+
     def _saves_errno(self) -> bool:
         return not self._file.is_libc or bool(self._statement.all_expressions()) or self._plan.creates == "stream"
 
@@ -184,9 +200,11 @@ class Wrapper:
             return given or "0"
         return self._statement.values.get(sizes[0].name) or sizes[0].name
 
+    def _bytes(self) -> str:
+        return self._statement.expressions.get("bytes") or ("result" if self._statement.result_role == "bytes" else "")
+
     def _facts(self) -> list[str]:
-        given = self._statement.expressions
-        bytes_ = given.get("bytes") or ("result" if self._statement.result_role == "bytes" else "")
+        bytes_ = self._bytes()
         facts = {
             "target": "target_",
             "offset": self._offset(),

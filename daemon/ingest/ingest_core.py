@@ -16,7 +16,7 @@ from typing import Any, Final, ParamSpec
 from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...events import Definitions, ProtocolError, empty_batch
+from ...events import Definitions, FileInfo, ProtocolError, empty_batch
 from ...events.losses import LOST_IN_JOURNAL, MOST_REASONS, checked
 from ...events.wire import (
     PROTOCOL_VERSION,
@@ -101,6 +101,8 @@ class IngestCore:
         self.stats = IngestStats()
         self.share = 1.0
         """Of the credit that collectors get now."""
+        self.plan_for: Callable[[str, FileInfo], bytes] = lambda host, place: b""
+        """Says who waits on the file system of a host's folder; see ``Heartbeat.plan``."""
         self._sink = sink
         self._settings = settings
         self._streams: dict[str, _Stream] = {}
@@ -372,7 +374,8 @@ class IngestCore:
             self._tell(self._sink.heartbeat, beat.collector, beat.host, beat.counters)
             for job, losses in islice(beat.losses.items(), _MOST_JOBS):
                 self._tell(self._sink.lossy_job, beat.collector, job, checked(losses))
-        return [(identity, encode(Heartbeat()))]
+        plan = b"" if beat.paces is None else self.plan_for(beat.host, beat.paces)
+        return [(identity, encode(Heartbeat(plan=plan)))]
 
     def _ack(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
         credit = max(1, round(self._settings.credit * self.share))

@@ -21,7 +21,7 @@ from .segment_journal import SegmentJournal
 from .settings import JournalSettings
 
 _log = logging.getLogger(__name__)
-_ANSWER: Final = encode(Heartbeat())
+_ANSWER: Final = encode(Heartbeat())[0]
 _MOST_PENDING: Final = 1 << 27
 """Bytes that may wait for the disk."""
 _FULL_SEGMENTS: Final = 4
@@ -103,7 +103,7 @@ class Durability:
         if number is None:
             self.counters[f"journal_unwritten:{self._reason}"] += 1
             return replies
-        if not replies or (replies[0][1] == _ANSWER and not _tells_losses(frames)):
+        if not replies or (_answers_beat(replies[0]) and not _tells_losses(frames)):
             return replies
         self._held.append((number, replies))
         return []
@@ -299,6 +299,12 @@ class Durability:
         if kind is Kind.PREDICT or session.state is not before:
             looked = LOOKED if aggregator.looked else b"\0"
             self._append((session.job.encode(),), looked, Moment(clock_s, steady_s, self._now_s), kind)
+
+
+def _answers_beat(reply: Reply) -> bool:
+    """Tells whether a reply says nothing of what was taken in."""
+    frame = reply[1][0]
+    return frame == _ANSWER or (len(frame) > len(_ANSWER) and isinstance(decode_header(frame), Heartbeat))
 
 
 def _tells_losses(frames: Sequence[Frame]) -> bool:

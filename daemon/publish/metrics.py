@@ -111,6 +111,9 @@ FAMILIES: Final[dict[str, Family]] = {
     "iotide_ingest_streams": Family(GaugeMetricFamily, "Streams open."),
     "iotide_collectors": Family(GaugeMetricFamily, "Collectors heard of lately."),
     "iotide_collectors_lost_total": Family(CounterMetricFamily, "Collectors that fell silent."),
+    "iotide_paced_calls_total": Family(CounterMetricFamily, "Calls that waited for their turn."),
+    "iotide_paced_wait_seconds_total": Family(CounterMetricFamily, "How long they waited together."),
+    "iotide_paced_phases_overdue_total": Family(CounterMetricFamily, "Phases that had waited as long as one may."),
     "iotide_events_dropped_total": Family(
         CounterMetricFamily, "Events lost on the way and counted, by where and why.", ("reason",)
     ),
@@ -260,7 +263,7 @@ class AggregatorCollector(Collector):
         yield from self._add_jobs(add, max_job_series)
         self._add_ingest(add)
         yield
-        self._add_losses(add)
+        self._add_collector_counters(add)
         add("iotide_cpu_seconds_total", cpu_s())
         add("iotide_memory_bytes", memory_bytes())
         if self._loop_watch is not None:
@@ -342,7 +345,7 @@ class AggregatorCollector(Collector):
         for reason in ("job_bytes", "failed", "disk", "no_room", "lost"):
             add("iotide_archive_dropped_events_total", counters[f"events_not_archived:{reason}"], reason)
 
-    def _add_losses(self, add: Callable[..., None]) -> None:
+    def _add_collector_counters(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.collector_counters() + self._aggregator.counters
         counters[SKEWED] += int(self._aggregator.held_sums().get(SKEWED, 0))
         dropped = {name.removeprefix(_DROPPED): n for name, n in counters.items() if name.startswith(_DROPPED)}
@@ -355,6 +358,9 @@ class AggregatorCollector(Collector):
         for switch, counter in (("path", "events_left_out"), ("sample", "events_sampled_out")):
             add("iotide_events_left_out_total", counters[counter], switch)
         add("iotide_bytes_sampled_out_total", counters["bytes_sampled_out"])
+        add("iotide_paced_calls_total", counters["paced_calls"])
+        add("iotide_paced_wait_seconds_total", counters["paced_wait_ms"] / 1e3)
+        add("iotide_paced_phases_overdue_total", counters["paced_phases_overdue"])
         for name in _MALFORMED:
             add("iotide_input_malformed_total", counters[name], name)
 

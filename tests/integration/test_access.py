@@ -223,6 +223,16 @@ async def test_user_sees_own_jobs_alone_on_every_route(listed: Listed) -> None:
                 assert (await http.get("/api/v1/jobs", headers=prometheus)).status_code == 403
 
 
+async def test_plan_is_left_by_who_operates_alone(listed: Listed) -> None:
+    alice, operator = listed.token("alice", "read", user="alice"), listed.token("operator", "operate")
+    plan = {"file_system": "scratch", "policy": "fcfs", "capacity_bytes_per_s": 1e9, "jobs": []}
+    async with serving(access=listed.settings()) as server, httpx.AsyncClient(base_url=str(server.http_url)) as http:
+        for headers, status in ((alice, 403), ({}, 401), (operator, 204)):
+            assert (await http.put("/api/v1/pacing", json=plan, headers=headers)).status_code == status
+            deleted = await http.delete("/api/v1/pacing?file_system=scratch", headers=headers)
+            assert deleted.status_code == status
+
+
 async def test_page_that_was_drawn_for_an_operator_is_not_shown_to_others(listed: Listed) -> None:
     from iotide.clients.live_pages import LivePages
 

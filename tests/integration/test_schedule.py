@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.waiting import DEADLINE_S, wait_for
 
@@ -77,6 +79,55 @@ def test_two_jobs_that_write_at_once_are_limited_and_freed(tmp_path: Path) -> No
                 each.wait()
             server.send_signal(signal.SIGTERM)
     assert server.returncode == 0
+
+
+def test_traced_programs_wait_as_the_plan_says_and_all_go_on_at_its_end(tmp_path: Path) -> None:
+    """One collector, two jobs, and a third that did not ask to be paced."""
+    environment = plain_environment()
+    gate = tmp_path / "t.sock"
+    serve = [*IOTIDE, "serve", "--ingest", f"ipc://{tmp_path}/in", "--publish", "none", "--http", "127.0.0.1:0"]
+    collect = [*IOTIDE, "collect", "--socket", str(gate), "--connect", f"ipc://{tmp_path}/in", "--pace", str(tmp_path)]
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Program(serve, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True))
+        assert server.stderr is not None
+        url = re.findall(r"http (http://\S+),", server.stderr.readline())[0]
+        stack.callback(server.kill)
+        stack.callback(stack.enter_context(Program(collect, cwd=tmp_path, env=environment)).kill)
+        wait_for(gate.exists, what="the collector's socket")
+        for job, pause_s, calls in (("short", "0.4", "40"), ("long", "1.5", "150"), ("free", "0.4", "40")):
+            asked = [] if job == "free" else ["--pace", tmp_path]
+            told = iotide("collect", "--socket", gate, "--job", job, "--print-environment", *asked, cwd=tmp_path)
+            traced = environment | dict(word.split("=", 1) for word in told.stdout.split())
+            assert ("IOTIDE_PACE" in traced) == (job != "free")
+            program = [sys.executable, "-c", WRITER, str(tmp_path / job), pause_s, calls]
+            stack.callback(stack.enter_context(Program(program, cwd=tmp_path, env=traced)).kill)
+
+        def file_system() -> str | None:
+            found = iotide("contention", "--json", url, cwd=tmp_path)
+            known = json.loads(found.stdout)["file_systems"] if found.returncode == 0 else []
+            return max(known, key=lambda each: len(each["jobs"]))["file_system"] if known else None
+
+        name = wait_for(file_system, what="a file system")
+        schedule = [*IOTIDE, "schedule", url, "--file-system", name, "--json", "--interval", "0.1"]
+        schedule += ["--capacity", "7M", "--policy", "fcfs", "--backend", "preload"]
+        with Program(schedule, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL) as scheduler:
+            wait_for(lambda: waited(url) > 0, what="a call that waits")
+            scheduler.send_signal(signal.SIGTERM)
+            assert scheduler.wait() == 0
+        assert moves(tmp_path)
+
+
+def waited(url: str) -> float:
+    """Returns for how many seconds calls have waited, as the aggregator's metrics tell."""
+    metrics = httpx.get(f"{url}/metrics").text
+    return float(re.findall(r"^iotide_paced_wait_seconds_total (\S+)$", metrics, re.M)[0])
+
+
+def moves(folder: Path) -> bool:
+    """Tells whether each of the programs has written since it was asked."""
+    names = ("short", "long", "free")
+    before = {name: (folder / name).stat().st_mtime_ns for name in names}
+    return bool(wait_for(lambda: all((folder / name).stat().st_mtime_ns > before[name] for name in names)))
 
 
 def test_wrong_use_is_told(tmp_path: Path) -> None:

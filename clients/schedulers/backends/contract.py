@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..limits import Limit
+from ..live_jobs import Seen
 
 
 class Backend(Protocol):
@@ -19,6 +20,17 @@ class Backend(Protocol):
 
     def clear(self) -> list[str]:
         """Has no limit hold that it made; returns what did not work."""
+
+
+@runtime_checkable
+class Planner(Protocol):
+    """A back end that decides by itself who is limited, by what is predicted of the jobs."""
+
+    def plan(self, seen: Seen, capacity: float, at_s: float) -> list[str]:
+        """Has a plan for these jobs hold, as they were then (Unix time); returns what did not work."""
+
+    def clear(self) -> list[str]:
+        """Has no plan hold; returns what did not work."""
 
 
 def changed(before: dict[str, float], limits: Sequence[Limit]) -> tuple[list[Limit], list[str]]:

@@ -11,6 +11,7 @@ from ...node.file_metadata import NodeFileMetadata
 from ...source import Origin, Problems, SourceItem
 from .rings.drain import Drain
 from .rings.keeper import Keeper
+from .rings.region import Region
 from .streams import Streams
 from .untraced import Unseen
 
@@ -66,6 +67,10 @@ class PreloadSource:
         """Takes in new processes and returns what all have recorded since the last poll."""
         self._drain.poll(self._streams, self._patience_s)
         return self._streams.items()
+
+    def images(self) -> dict[int, list[Region]]:
+        """Returns the regions of running processes, by token; may be called by another thread."""
+        return self._drain.images()
 
     def sleep(self) -> bool:
         """Has ``fileno`` tell of news from now on; False: there are processes that cannot."""

@@ -15,6 +15,7 @@ from .... import __version__
 from ...aggregator import Aggregator
 from ...contention import ContentionWatch
 from ...jobs.failures import AnalysisFailedError
+from ...pacing_plans import PacingPlans
 from ..metrics import AggregatorCollector
 from .analysis_routes import analysis_routes
 from .contention_routes import contention_routes
@@ -23,6 +24,7 @@ from .job_access import JobAccess
 from .job_routes import detail_route, job_routes
 from .live_io_routes import live_io_routes
 from .live_routes import job_page_route, shell_routes
+from .pacing_routes import pacing_routes
 from .page_routes import Pages, page_routes
 
 
@@ -33,6 +35,7 @@ def make_application(
     clock: Callable[[], float],
     pages: Pages | None = None,
     contention: ContentionWatch | None = None,
+    plans: PacingPlans | None = None,
 ) -> FastAPI:
     """Makes the application.
 
@@ -43,6 +46,7 @@ def make_application(
         clock: Unix time.
         pages: draws the pages of graphs; without it there are none.
         contention: looks for contention between jobs; None where that is switched off.
+        plans: takes the plans of schedulers; None where no collector asks for them.
     """
     app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
     app.router.redirect_slashes = False
@@ -84,6 +88,8 @@ def make_application(
     app.include_router(analysis_routes(access))
     app.include_router(contention_routes(contention))
     app.include_router(live_io_routes(access, contention))
+    if plans is not None:
+        app.include_router(pacing_routes(plans))
     app.include_router(fleet_routes(aggregator, clock, contention))
     if pages is not None:
         app.include_router(shell_routes(pages))

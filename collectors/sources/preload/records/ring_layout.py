@@ -28,6 +28,8 @@ HEADER: Final = np.dtype(
         ("lost_before_bytes", "<u8"), ("dropped_no_slot_bytes", "<u8"), ("dropped_reentrant_bytes", "<u8"),
         ("before_token", "<u8"), ("taken_before", "<u8"), ("children_unheard", "<u8"),
         ("bounds_met", "<u8", (16,)), ("step", "S32"),
+        ("paces", "<u4"), ("pace_word", "<u4"), ("pace_device", "<u8"), ("pace_until_ns", "<i8"),
+        ("paced_bytes", "<u8"), ("pace_waits", "<u8"), ("pace_wait_ns", "<u8"),
     ]
 )  # fmt: skip
 BOUNDS: Final = (
@@ -39,7 +41,7 @@ BOUNDS: Final = (
 SLOT: Final = np.dtype(
     [
         ("state", "<u4"), ("tid", "<i4"), ("head", "<u8"), ("dropped_full", "<u8"), ("made", "<u8"),
-        ("sampled_out", "<u8"), ("sampled_out_bytes", "<u8"), ("dropped_bytes", "<u8"), ("pad0", "V8"),
+        ("sampled_out", "<u8"), ("sampled_out_bytes", "<u8"), ("dropped_bytes", "<u8"), ("in_call_ns", "<i8"),
         ("tail", "<u8"), ("taken", "<u8"), ("pad1", "V48"),
     ]
 )  # fmt: skip

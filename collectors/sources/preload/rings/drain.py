@@ -15,6 +15,7 @@ from .handover_socket import Arrival, HandoverSocket
 from .inheritance import Inherited, took_over
 from .keeper import Keeper, Kept, Notes, started
 from .process_image import Inheriting, ProcessImage, Taker
+from .region import Region
 from .unreached_processes import Ear
 from .watching import GONE, UNWATCHED
 
@@ -82,6 +83,10 @@ class Drain:
     def in_use(self) -> bool:
         """Tells whether there are processes that have not ended, or whose rings have yet to be read to their end."""
         return bool(self._processes)
+
+    def images(self) -> dict[int, list[Region]]:
+        """Returns the regions of the processes that have not ended, by token; may be called by another thread."""
+        return {token: image.regions[:] for token, image in list(self._processes.items()) if image.watch != GONE}
 
     def poll(self, taker: Taker, patience_s: float = 0.0) -> bool:
         """Takes in new processes and hands on what all have recorded since the last poll.

@@ -38,6 +38,7 @@ from ..records.ring_layout import (
     field_at,
 )
 from .mapping import mapped
+from .pace_words import PaceWords
 
 _ENOUGH: Final = 16
 """The part of a ring, 1 / 16, that does not wait to be read."""
@@ -97,6 +98,14 @@ class Region:
         self._seen = self._header["collector_seen_ns"]
         self._wakes = self._header["wakes"]
         self.log = DefinitionLog(self._memory, self._header, int(facts["log_offset"]), int(facts["log_bytes"]))
+
+    def pace_words(self) -> PaceWords:
+        """Returns the words of pacing, which outlive the region."""
+        return PaceWords(self._memory, self._slots)
+
+    def extend(self, words: PaceWords) -> None:
+        """Adds this region's slots to the words of its process's first region."""
+        words.extend(self.extent, self._slots)
 
     def header(self) -> bytes:
         """Returns the header as it is now."""

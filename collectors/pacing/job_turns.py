@@ -1,0 +1,179 @@
+"""Whose turn it is: from what jobs do on one file system, and the plan, to the jobs that wait. Has no clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...results.pacing import PacedJob, PacingPlan
+from ...scheduling.named_policies import policy_named
+from ...scheduling.protocol import Forecast, Grant, JobState
+from .constants import GRANT_S, NEARLY, QUANTUM_S, WORTH
+from .local_jobs import Activity, LocalJob, LocalJobs
+
+
+class _Rival(NamedTuple):
+    """A job that wants the bandwidth now."""
+
+    name: str
+    state: JobState
+    local: LocalJob | None
+    """None: it has no process here; the plan says that it is in a phase."""
+
+
+class JobTurns:
+    """Follows the jobs of one file system on this node.
+
+    Among jobs of this node it decides by what it sees. Where the plan says that jobs of other nodes are in a phase, it
+    decides by what the plan says of all, as the collectors of those nodes do, so that they come to the same.
+
+    Attributes:
+        waits: times that a job was told to wait.
+        overdue: phases that had waited for as long as the plan allows.
+    """
+
+    def __init__(self) -> None:
+        self.waits = 0
+        self.overdue = 0
+        self._local = LocalJobs()
+        self._plan: PacingPlan | None = None
+        self._heard_s = -math.inf
+        self._policy = policy_named("fair-share")[1]
+        self._planned: dict[str, PacedJob] = {}
+        self._grant: Grant | None = None
+        self._granted_to: tuple[str, ...] = ()
+        self._granted_s = -math.inf
+        self._serving: str | None = None
+        self._serving_since_s = -math.inf
+
+    @property
+    def is_idle(self) -> bool:
+        """True while no job of this node is in a phase."""
+        return self._local.is_idle
+
+    def take(self, plan: PacingPlan | None, heard_s: float) -> None:
+        """Takes in what the plan is since then; None: there is none.
+
+        Raises:
+            ValueError: there is no such policy.
+        """
+        if plan is not None and plan is not self._plan:
+            self._policy = policy_named(plan.policy)[1]
+            self._planned = {each.job: each for each in plan.jobs}
+            self._grant = self._grant if self._plan is not None and plan.policy == self._plan.policy else None
+        self._plan, self._heard_s = plan, heard_s
+
+    def look(self, now_s: float, activities: Mapping[str, Activity]) -> frozenset[str]:
+        """Takes in what jobs do now, by name; returns those whose calls wait, of these and of others that may come."""
+        self._local.look(now_s, activities)
+        plan = self._plan
+        held = frozenset[str]()
+        if plan is not None and now_s < self._heard_s + plan.lasts_s:
+            held = self._held(plan, now_s)
+        for name, job in self._local.jobs.items():
+            self.waits += name in held and not job.is_held and job.in_phase
+            job.is_held = name in held
+        return held
+
+    def _held(self, plan: PacingPlan, now_s: float) -> frozenset[str]:
+        known = {name: job for name, job in self._local.jobs.items() if name in self._planned}
+        for name, job in known.items():
+            planned = self._planned[name]
+            seen = job.state.limit if math.isfinite(job.state.limit) else 0.0
+            job.state.limit = min(plan.capacity_bytes_per_s, max(seen, planned.limit_bytes_per_s))
+            job.state.forecast = _forecast_of(planned)
+        active = {name: job for name, job in known.items() if job.in_phase and not job.is_quiet(now_s)}
+        late = {name for name, job in active.items() if job.waited_s >= plan.longest_wait_s}
+        self.overdue += sum(known[name].is_held for name in late)
+        rivals = self._rivals({name: job for name, job in active.items() if name not in late}, now_s)
+        if not active or not rivals or not any(rival.state.forecast for rival in rivals):
+            return frozenset()
+        coming = [job.state for job in known.values() if not job.in_phase]
+        grant = self._granted(rivals, coming, plan.capacity_bytes_per_s, now_s)
+        for rival, share in zip(rivals, grant.shares, strict=True):
+            if rival.local is not None:
+                rival.local.share = share
+        going, left = self._going(rivals, grant, plan.capacity_bytes_per_s, now_s)
+        if left >= WORTH * plan.capacity_bytes_per_s:  # there is room for who comes
+            return frozenset(name for name in active if name not in going and name not in late)
+        return frozenset(name for name in known if name not in going and name not in late)
+
+    def _rivals(self, active: Mapping[str, LocalJob], now_s: float) -> list[_Rival]:
+        """Returns who wants the bandwidth, here and elsewhere, in the order in which the phases began."""
+        elsewhere = [each for each in self._planned.values() if each.in_io and each.job not in self._local.jobs]
+        rivals = [_Rival(name, job.state, job) for name, job in active.items()]
+        if elsewhere:
+            rivals = [
+                rival._replace(state=self._planned_state(planned, rival.state.number))
+                if (planned := self._planned[rival.name]).in_io
+                else rival
+                for rival in rivals
+            ]
+            rivals += [_Rival(each.job, self._planned_state(each, -1 - at), None) for at, each in enumerate(elsewhere)]
+        return sorted(rivals, key=lambda rival: (rival.state.since_s, rival.name))
+
+    def _planned_state(self, planned: PacedJob, number: int) -> JobState:
+        return JobState(
+            number,
+            planned.limit_bytes_per_s,
+            self._heard_s - planned.age_s,
+            _forecast_of(planned),
+            self._heard_s - planned.since_s,
+            planned.moved_bytes,
+            planned.done_s,
+        )
+
+    def _granted(self, rivals: Sequence[_Rival], coming: Sequence[JobState], capacity: float, now_s: float) -> Grant:
+        """Asks the policy anew when a phase has begun or ended, as the simulator does, and now and then.
+
+        Two jobs that are nearly equal would otherwise take turns at each look, and each switch costs.
+        """
+        who = tuple(rival.name for rival in rivals)
+        if self._grant is None or who != self._granted_to or now_s - self._granted_s >= GRANT_S:
+            states = [rival.state for rival in rivals]
+            self._grant, self._granted_to, self._granted_s = self._policy(states, coming, capacity, now_s), who, now_s
+        return self._grant
+
+    def _going(self, rivals: Sequence[_Rival], grant: Grant, capacity: float, now_s: float) -> tuple[set[str], float]:
+        """Returns who goes, and how much of the capacity that leaves.
+
+        Who gets all that it can take goes. The others take turns, by what they were served over their shares (weighted
+        fair queueing): one at a time is served at the full rate, so that it is done the sooner.
+        """
+        wanted = [min(rival.state.limit, capacity) for rival in rivals]
+        going = {rivals[place].name for place, share in enumerate(grant.shares) if share >= NEARLY * wanted[place]}
+        taken = (share for rival, share in zip(rivals, grant.shares, strict=True) if rival.name in going)
+        left = capacity - math.fsum(taken)
+        partly = [place for place, share in enumerate(grant.shares) if share > 0 and rivals[place].name not in going]
+        if len(partly) > 1 and not going and max(grant.shares) <= min(grant.shares) * (1 + 1e-9):
+            return {rival.name for rival in rivals}, 0.0  # which is what the file system does by itself
+        if partly:
+            chosen = self._next_of(rivals, grant, partly, now_s)
+            if not going or left >= WORTH * wanted[chosen]:
+                going.add(rivals[chosen].name)
+                left -= wanted[chosen]
+        return going, left
+
+    def _next_of(self, rivals: Sequence[_Rival], grant: Grant, partly: Sequence[int], now_s: float) -> int:
+        """Returns the place of the job whose turn it is; who is served stays so for a while.
+
+        Turns are taken among the jobs of this node; with jobs of others the largest share goes.
+        """
+        local = {place: job for place in partly if (job := rivals[place].local) is not None}
+        if len(local) < len(partly):
+            return max(partly, key=lambda place: grant.shares[place])
+        current = next((place for place in partly if rivals[place].name == self._serving), None)
+        if current is not None and now_s - self._serving_since_s < QUANTUM_S:
+            return current
+        chosen = min(partly, key=lambda place: local[place].served)
+        if rivals[chosen].name != self._serving:
+            self._serving, self._serving_since_s = rivals[chosen].name, now_s
+        return chosen
+
+
+def _forecast_of(planned: PacedJob) -> Forecast | None:
+    told = planned.forecast
+    if told is None:
+        return None
+    return Forecast(told.period_s, told.volume_bytes, told.gap_s, told.drift, told.confidence, told.next_confidence)

@@ -1,0 +1,45 @@
+"""The plans of schedulers that hold now, for the collectors that have jobs wait."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from ..analyzers.file_systems.places import spot_of
+from ..events import FileInfo
+from ..results.pacing import PacingPlan
+
+
+class PacingPlans:
+    """One plan a file system; each holds for the time that it says.
+
+    Args:
+        names: given names of file systems, as of ``spot_of``.
+        most: how many plans there may be.
+        clock: a steady one, seconds.
+    """
+
+    def __init__(self, names: Mapping[str, str], most: int = 1000, clock: Callable[[], float] = time.monotonic) -> None:
+        self._names, self._most, self._clock = dict(names), most, clock
+        self._plans: dict[str, tuple[float, bytes]] = {}
+
+    def put(self, plan: PacingPlan) -> bool:
+        """Takes in a plan in place of the one before; False: there are too many."""
+        now_s = self._clock()
+        self._plans = {name: held for name, held in self._plans.items() if held[0] > now_s}
+        if plan.file_system not in self._plans and len(self._plans) >= self._most:
+            return False
+        self._plans[plan.file_system] = now_s + plan.lasts_s, plan.model_dump_json().encode()
+        return True
+
+    def remove(self, file_system: str) -> None:
+        """Has no plan hold for a file system."""
+        self._plans.pop(file_system, None)
+
+    def answer(self, host: str, place: FileInfo) -> bytes:
+        """Returns the plan for the file system of a folder as a host sees it, JSON; "" where none holds."""
+        if not self._plans:
+            return b""
+        spot = spot_of(place, self._names)
+        until_s, text = self._plans.get(spot.name or f"{host}:{spot.local}", (0.0, b""))
+        return text if until_s > self._clock() else b""

@@ -1,0 +1,235 @@
+"""Whose turn it is on a node: from what jobs do, and a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.collectors.pacing.constants import LEASE_NS, PHASE_GAP_S, QUIET_S, RENEW_NS, STUCK_S
+from iotide.collectors.pacing.job_turns import JobTurns
+from iotide.collectors.pacing.local_jobs import Activity
+from iotide.results.pacing import PacedJob, PacingPlan, PhaseForecast
+
+CAPACITY = 20e6
+STEP_S = 0.002
+BLOCK = 1 << 19
+
+
+def planned(job: str, volume: float | None, period_s: float = 10.0, limit: float = CAPACITY) -> PacedJob:
+    forecast = None
+    if volume is not None:
+        forecast = PhaseForecast(
+            period_s=period_s, volume_bytes=volume, gap_s=period_s / 2, confidence=0.99, next_confidence=0.9
+        )
+    return PacedJob(job=job, limit_bytes_per_s=limit, forecast=forecast)
+
+
+def plan_of(*jobs: PacedJob, policy: str = "volume-first:0", **more: float) -> PacingPlan:
+    return PacingPlan(
+        file_system="scratch", policy=policy, capacity_bytes_per_s=CAPACITY, jobs=list(jobs), **{"lasts_s": 60.0} | more
+    )
+
+
+class Program:
+    """A job that from a time on writes a volume by calls of one block."""
+
+    def __init__(self, name: str, start_s: float, volume: int) -> None:
+        self.name, self.start_s, self.volume = name, start_s, volume
+        self.moved = 0.0
+        self.in_call_s: float | None = None
+        self.ended_s: float | None = None
+        self.waited_s = 0.0
+
+    def activity(self) -> Activity:
+        """What the words of its processes say: bytes are told at the ends of calls."""
+        return Activity(int(self.moved) // BLOCK * BLOCK, self.in_call_s)
+
+
+class Disk:
+    """Programs on one bandwidth, and a pacer that looks each two milliseconds; a call that has begun is not stopped."""
+
+    def __init__(self, programs: Sequence[Program], plan: PacingPlan | None) -> None:
+        self.programs, self.turns, self.now_s = programs, JobTurns(), 0.0
+        self.turns.take(plan, 0.0)
+        self.held: frozenset[str] = frozenset()
+        self.idle_s = 0.0
+
+    def run(self, until_s: float) -> None:
+        while self.now_s < until_s:
+            self.now_s += STEP_S
+            due = [each for each in self.programs if each.start_s <= self.now_s and each.ended_s is None]
+            going = []
+            for each in due:
+                if each.in_call_s is None:
+                    each.in_call_s = self.now_s
+                if each.name not in self.held or int(each.moved) % BLOCK:
+                    going.append(each)
+                else:
+                    each.waited_s += STEP_S
+            self.idle_s += STEP_S if due and not going else 0.0
+            for each in going:
+                before = int(each.moved) // BLOCK
+                each.moved += CAPACITY * STEP_S / len(going)
+                if int(each.moved) // BLOCK > before:  # the call has ended, and the next one begins
+                    each.moved = float((before + 1) * BLOCK)
+                    each.in_call_s = self.now_s
+                if each.moved >= each.volume:
+                    each.ended_s, each.in_call_s = self.now_s, None
+            self.held = self.turns.look(self.now_s, {each.name: each.activity() for each in self.programs})
+
+
+def test_phase_with_little_left_goes_before_one_with_much() -> None:
+    long, short = Program("long", 0.1, 40 * BLOCK), Program("short", 0.3, 4 * BLOCK)
+    disk = Disk([long, short], plan_of(planned("long", 40 * BLOCK), planned("short", 4 * BLOCK, 2.0)))
+    disk.run(3.0)
+    assert short.ended_s is not None
+    assert long.ended_s is not None
+    assert short.ended_s < 0.3 + 1.5 * 4 * BLOCK / CAPACITY
+    assert long.ended_s < 0.1 + 1.1 * 44 * BLOCK / CAPACITY + 2 * QUIET_S
+    assert disk.turns.waits >= 1
+
+
+def test_without_a_plan_or_with_an_old_one_nobody_waits() -> None:
+    for plan in (None, plan_of(planned("a", 9 * BLOCK), planned("b", 9 * BLOCK), lasts_s=0.05)):
+        first, second = Program("a", 0.1, 9 * BLOCK), Program("b", 0.1, 9 * BLOCK)
+        Disk([first, second], plan).run(2.0)
+        assert first.waited_s == second.waited_s == 0
+
+
+@pytest.mark.parametrize("policy", ["volume-first", "set-10", "lowest-yield"])
+def test_without_any_forecast_nobody_waits(policy: str) -> None:
+    first, second = Program("a", 0.1, 9 * BLOCK), Program("b", 0.1, 9 * BLOCK)
+    Disk([first, second], plan_of(planned("a", None), planned("b", None), policy=policy)).run(2.0)
+    assert first.waited_s == second.waited_s == 0
+
+
+def test_equal_shares_are_left_to_the_file_system() -> None:
+    first, second = Program("a", 0.1, 9 * BLOCK), Program("b", 0.1, 9 * BLOCK)
+    plan = plan_of(planned("a", 9 * BLOCK), planned("b", 9 * BLOCK), policy="fair-share")
+    Disk([first, second], plan).run(2.0)
+    assert first.waited_s + second.waited_s < 3 * STEP_S  # the first look at who comes
+
+
+def test_job_that_no_plan_names_never_waits() -> None:
+    known, other = Program("known", 0.1, 40 * BLOCK), Program("other", 0.2, 40 * BLOCK)
+    Disk([known, other], plan_of(planned("known", 40 * BLOCK))).run(4.0)
+    assert other.waited_s == 0
+
+
+def test_shares_of_set10_are_kept_by_turns() -> None:
+    """Periods of 1 and 100 s: ten to one, or rather 100 to one."""
+    short, long = Program("short", 0.1, 400 * BLOCK), Program("long", 0.1, 400 * BLOCK)
+    plan = plan_of(planned("short", 400 * BLOCK, 3.0), planned("long", 400 * BLOCK, 10.0), policy="set-10")
+    disk = Disk([short, long], plan)
+    disk.run(6.0)
+    share = short.moved / (short.moved + long.moved)
+    assert share == pytest.approx(10 / 11, abs=0.05)
+
+
+def test_jobs_that_leave_room_go_together() -> None:
+    slow = [planned(name, 9 * BLOCK, limit=CAPACITY / 4) for name in "ab"]
+    first, second = Program("a", 0.1, 9 * BLOCK), Program("b", 0.1, 9 * BLOCK)
+    Disk([first, second], plan_of(*slow)).run(2.0)
+    assert first.waited_s == second.waited_s == 0
+
+
+def test_phase_that_waited_for_long_goes_on() -> None:
+    long, stream = Program("long", 0.1, 40 * BLOCK), Program("stream", 0.2, 4000 * BLOCK)
+    plan = plan_of(planned("long", 40 * BLOCK), planned("stream", BLOCK, 2.0), longest_wait_s=0.5)
+    disk = Disk([long, stream], plan)
+    disk.run(4.0)
+    assert long.waited_s < 0.5 + 0.02
+    assert disk.turns.overdue >= 1
+
+
+def test_call_that_a_handler_has_left_holds_up_nobody_for_long() -> None:
+    turns = JobTurns()
+    plan = plan_of(planned("left", 9 * BLOCK, 2.0), planned("b", 90 * BLOCK), longest_wait_s=3600)
+    looks = round((STUCK_S + 2) / 0.1)
+    held = []
+    for at in range(looks):
+        now_s = at * 0.1
+        turns.take(plan, now_s)
+        calls = (None, None) if at == 0 else (0.05, 0.06)
+        held.append(turns.look(now_s, {"left": Activity(0, calls[0]), "b": Activity(0, calls[1])}))
+    assert held[2] == {"b"}
+    assert held[-1] == {"left"}
+    turns.take(plan, now_s)
+    held.append(turns.look(now_s + 0.1, {"left": Activity(0, now_s), "b": Activity(0, 0.06)}))
+    assert held[-1] == {"b"}  # it is back
+
+
+def test_counts_that_go_back_or_leap_are_no_bytes() -> None:
+    """A process may write anything into its words, or end and take its bytes with it."""
+    turns = JobTurns()
+    turns.take(plan_of(planned("a", 9 * BLOCK), planned("b", 9 * BLOCK)), 0.0)
+    for at, moved in enumerate([100, 0, 1 << 63, 5, 0]):
+        held = turns.look(at * STEP_S, {"a": Activity(moved, None), "b": Activity(0, None)})
+    assert held <= {"a", "b"}
+
+
+def test_lease_is_renewed_before_it_ends() -> None:
+    assert 0 < RENEW_NS < LEASE_NS
+    assert QUIET_S < PHASE_GAP_S
+
+
+@given(
+    policy=st.sampled_from(["fcfs", "set-10", "lowest-yield", "volume-first", "volume-first:4", "fair-share"]),
+    programs=st.lists(
+        st.tuples(st.floats(0.0, 1.0), st.integers(1, 30), st.booleans(), st.floats(0.05, 1.0)), min_size=1, max_size=5
+    ),
+)
+def test_somebody_always_goes_and_all_come_to_their_end(
+    policy: str, programs: list[tuple[float, int, bool, float]]
+) -> None:
+    """Work-conserving but for the moments in which a phase's end is found out."""
+    made = [Program(f"job{at}", start_s, blocks * BLOCK) for at, (start_s, blocks, _, _) in enumerate(programs)]
+    jobs = [
+        planned(each.name, each.volume * 1.3 if known else None, 1.0 + at, limit * CAPACITY)
+        for at, (each, (_, _, known, limit)) in enumerate(zip(made, programs, strict=True))
+    ]
+    disk = Disk(made, plan_of(*jobs, policy=policy))
+    whole_s = sum(each.volume for each in made) / CAPACITY
+    switches = sum(each.volume // BLOCK for each in made) + 2 * len(made)
+    disk.run(1.2 + whole_s + switches * STEP_S + len(made) * (QUIET_S + 4 * STEP_S) + 0.1)
+    assert all(each.ended_s is not None for each in made)
+    assert disk.idle_s <= len(made) * (QUIET_S + 4 * STEP_S)
+
+
+def test_jobs_of_other_nodes_count_as_the_plan_tells() -> None:
+    """Two collectors that see a job each come to the same order: who has little left goes, the other waits."""
+    long = planned("long", 40 * BLOCK).model_copy(update={"in_io": True, "moved_bytes": 2.0 * BLOCK, "since_s": 0.5})
+    short = planned("short", 4 * BLOCK, 2.0).model_copy(update={"in_io": True, "moved_bytes": 0.0, "since_s": 0.1})
+    held = {}
+    for here in ("long", "short"):
+        turns = JobTurns()
+        turns.take(plan_of(long, short), 0.0)
+        turns.look(0.002, {here: Activity(0, None)})
+        held[here] = turns.look(0.004, {here: Activity(0, 0.003)})
+    assert held == {"long": {"long"}, "short": frozenset()}
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 50), st.floats(0.5, 100), st.floats(0, 5), st.floats(0, 1)), min_size=2, max_size=5
+    ),
+    st.sampled_from(["fcfs", "set-10", "lowest-yield", "volume-first"]),
+)
+def test_of_jobs_that_each_have_a_collector_of_their_own_one_goes(
+    jobs: list[tuple[int, float, float, float]], policy: str
+) -> None:
+    made = [
+        planned(f"job{at}", blocks * BLOCK, period_s).model_copy(
+            update={"in_io": True, "since_s": since_s, "age_s": since_s + 10, "done_s": 10 * done}
+        )
+        for at, (blocks, period_s, since_s, done) in enumerate(jobs)
+    ]
+    waiting = 0
+    for each in made:
+        turns = JobTurns()
+        turns.take(plan_of(*made, policy=policy), 0.0)
+        turns.look(0.002, {each.job: Activity(0, None)})
+        waiting += each.job in turns.look(0.004, {each.job: Activity(0, 0.003)})
+    assert waiting < len(made)
