@@ -15,8 +15,6 @@
 #define LONGEST_WAIT_NS INT64_C(10000000000) /* of one call, whatever the collector says */
 #define SECOND_NS INT64_C(1000000000)
 
-bool iotide_pacing_wanted;
-
 static bool is_paced(const struct iotide_header *region, int fd) {
     uint64_t device = atomic_load_explicit(&region->pace_device, memory_order_relaxed);
     struct stat file;

@@ -4,8 +4,6 @@
 
 #include "state.h"
 
-extern __attribute__((visibility("hidden"))) bool iotide_pacing_wanted; /* by the environment */
-
 /* Whether this process takes part; one load of a page that each traced call reads anyway. */
 static inline bool iotide_paces(void) {
     volatile uint32_t *alive = iotide_alive;

@@ -1,7 +1,6 @@
 /* A region of shared memory: made, described, and handed over to the collector. */
 #include "region.h"
 #include "environment.h"
-#include "pace.h"
 #include "raw_syscall.h"
 #include "state.h"
 
@@ -21,6 +20,7 @@
 
 static struct sockaddr_un collector;
 uint32_t iotide_ring_lines = DEFAULT_LINES;
+bool iotide_pacing_wanted;
 
 /* Of the program's start; what it does to its environment or its arguments later says nothing about the job. */
 static char job[IOTIDE_JOB_BYTES];

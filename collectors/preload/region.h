@@ -11,6 +11,7 @@ EXPORT void iotide_set_rank(int32_t rank, int32_t ranks);
 #define IOTIDE_WAKE_AT 4 /* the part of a ring or log, 1 / 4, that is filled when a collector that sleeps is woken */
 
 extern uint32_t iotide_ring_lines; /* of each slot; a power of two */
+extern bool iotide_pacing_wanted;  /* IOTIDE_PACE=1 */
 
 /* Reads where the collector is and how long rings are; false: this process is not to be traced. */
 bool iotide_read_environment(int count, char **arguments, char **environment);

@@ -5,7 +5,6 @@
 #include "definitions.h"
 #include "descriptors.h"
 #include "handle_map.h"
-#include "pace.h"
 #include "raw_syscall.h"
 #include "region.h"
 #include "path_buffers.h"

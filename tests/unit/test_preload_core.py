@@ -26,6 +26,7 @@ LAYERS = (
     ("descriptors",),
     ("session",),
     ("record",),
+    ("pace",),
     ("process", "seccomp", "tracer"),
     ("parameter_words",),
 )
