@@ -10,9 +10,18 @@ static inline bool iotide_paces(void) {
     return likely(alive != NULL) && unlikely(alive[ALIVE_PACED] != 0);
 }
 
+bool iotide_pace(int fd, int64_t start_ns) __attribute__((cold));
+void iotide_paced(int64_t bytes) __attribute__((cold));
+
 /* Before a call that moves data of a descriptor: notes that it goes on, and waits while the collector says so, for a bounded
- * time. Returns whether iotide_paced is to be told of its end. errno stays. */
-bool iotide_pace(int fd, int64_t start_ns);
-void iotide_paced(int64_t bytes);
+ * time. Returns whether iotide_end_turn has something to do. errno stays. */
+static inline bool iotide_take_turn(int fd, int64_t start_ns) {
+    return iotide_paces() && iotide_pace(fd, start_ns);
+}
+
+static inline void iotide_end_turn(bool paced, int64_t bytes) {
+    if (unlikely(paced))
+        iotide_paced(bytes);
+}
 
 #endif

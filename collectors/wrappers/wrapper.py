@@ -160,12 +160,12 @@ class Wrapper:
         return self._file.is_libc and self._statement.kind in PACED and self._subject.descriptor() not in ("", "-1")
 
     def _wait(self) -> list[str]:
-        paced = f"iotide_paces() && iotide_pace({self._subject.descriptor()}, span_.start_ns)"
-        return [f"const bool paced_ = {paced};"] if self._is_paced else []
+        taken = f"const bool paced_ = iotide_take_turn({self._subject.descriptor()}, span_.start_ns);"
+        return [taken] if self._is_paced else []
 
     def _waited(self) -> list[str]:
         moved = f"failed ? 0 : (int64_t)({self._bytes()})" if self._bytes() else "0"
-        return ["if (unlikely(paced_))", f"    iotide_paced({moved});"] if self._is_paced else []
+        return [f"iotide_end_turn(paced_, {moved});"] if self._is_paced else []
 
     def _saves_errno(self) -> bool:
         return not self._file.is_libc or bool(self._statement.all_expressions()) or self._plan.creates == "stream"
