@@ -6,9 +6,10 @@ logs: I/O slowdown is time in I/O over the time that the same phases take alone 
 work takes alone over the time elapsed. The group shares the bandwidth equally. The same logs say how far off predicted
 starts are, and make jobs for the simulator, which says what policies would do to them with true predictions.
 
+Each run is made twice: as it is, and with ``iotide schedule`` beside the programs from half of the warm-up on, by live
+predictions; its options are in IOTIDE_SCHEDULE (``--backend preload --policy volume-first``; empty: only as it is).
 IOTIDE_RUNS runs (5; starts and jitter by the number of the run), IOTIDE_WARM_S seconds to learn the rhythms (60),
-IOTIDE_MEASURED_S seconds that count (120). Figures are medians over the runs. IOTIDE_SCHEDULE, options of
-``iotide schedule``, has it run beside the programs from half of the warm-up on.
+IOTIDE_MEASURED_S seconds that count (120). Figures are medians over the runs.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ BLOCK: Final = 1 << 19
 RUNS: Final = int(os.environ.get("IOTIDE_RUNS", "5"))
 WARM_S: Final = float(os.environ.get("IOTIDE_WARM_S", "60"))
 MEASURED_S: Final = float(os.environ.get("IOTIDE_MEASURED_S", "120"))
-SCHEDULE: Final = os.environ.get("IOTIDE_SCHEDULE", "").split()
+SCHEDULE: Final = os.environ.get("IOTIDE_SCHEDULE", "--backend preload --policy volume-first").split()
 POLICIES: Final = ("fair-share", "set-10", "lowest-yield", "volume-first")
 IOTIDE: Final = [sys.executable, "-m", "iotide"]
 PROGRAM: Final = """
@@ -136,7 +137,7 @@ def alone(shape: Shape, folder: Path) -> float:
 
 
 @contextlib.contextmanager
-def monitored(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def monitored(folder: Path, schedule: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Runs aggregator and collector; gives the address of the one and the environment of traced programs."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("IOTIDE_", "SLURM_"))}
     log, config = folder / "serve.log", folder / "serve.toml"
@@ -146,7 +147,7 @@ def monitored(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
         words += ["--publish", "none", "--verbose"]
         stack.enter_context(started(words, env=plain, stderr=stack.enter_context(log.open("wb"))))
         url = wait_for(lambda: re.search(r"http://127[\d.:]+", log.read_text()), "the aggregator")
-        paced = ["--pace", f"{folder}/files"] if "preload" in SCHEDULE else []
+        paced = ["--pace", f"{folder}/files"] if "preload" in schedule else []
         words = [*IOTIDE, "collect", "--socket", f"{folder}/t", "--connect", f"ipc://{folder}/in", *paced]
         stack.enter_context(started(words, env=plain))
         wait_for((folder / "t").exists, "the collector")
@@ -194,28 +195,28 @@ def simulated(policy: str, rows: Sequence[tuple[Shape, list[Phase]]], alone_s: d
     return result.io_slowdown, result.yield_lowest
 
 
-def run(seed: int, alone_s: dict[str, float]) -> Outcome:
+def run(seed: int, alone_s: dict[str, float], schedule: Sequence[str]) -> Outcome:
     """Runs the six programs once."""
     jobs, scheduler = shapes(), None
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
         (folder / "files").mkdir()
-        url, environment = stack.enter_context(monitored(folder))
+        url, environment = stack.enter_context(monitored(folder, schedule))
         for shape in jobs:
             job = {"IOTIDE_JOB": shape.name}
             stack.enter_context(started(words_of(shape, folder, seed), env=environment | job))
         time.sleep(WARM_S / 2)
-        if SCHEDULE:
-            words = [*IOTIDE, "schedule", url, "--file-system", "scratch", "--capacity", str(CAPACITY), *SCHEDULE]
+        if schedule:
+            words = [*IOTIDE, "schedule", url, "--file-system", "scratch", "--capacity", str(CAPACITY), *schedule]
             scheduler = stack.enter_context(started(words, env=environment, stdout=subprocess.DEVNULL))
         time.sleep(WARM_S / 2)
         begun_s = time.time()
-        told: dict[str, list[Told]] = {shape.name: [] for shape in jobs}
+        heard: dict[str, list[Told]] = {shape.name: [] for shape in jobs}
         while time.time() < begun_s + MEASURED_S:
             time.sleep(0.5)
             for job_name, each in asked(url, jobs).items():
-                if not told[job_name] or told[job_name][-1] != each:
-                    told[job_name].append(each)
+                if not heard[job_name] or heard[job_name][-1] != each:
+                    heard[job_name].append(each)
         time.sleep(2 * max(alone_s.values()))  # phases that have begun go on
         if scheduler is not None and scheduler.poll() is not None:
             raise RuntimeError(f"iotide schedule ended with status {scheduler.returncode}")
@@ -228,7 +229,7 @@ def run(seed: int, alone_s: dict[str, float]) -> Outcome:
             computed = sum(phase.computed_s for phase in counted)
             slowdowns.append(in_io / (len(counted) * alone_s[shape.name]))
             yields.append((computed + len(counted) * alone_s[shape.name]) / (computed + in_io))
-            error, share = errors(told[shape.name], phases)
+            error, share = errors(heard[shape.name], phases)
             off.append(error)
             held.append(share)
     would = {policy: simulated(policy, rows, alone_s) for policy in POLICIES}
@@ -247,27 +248,42 @@ def measure() -> list[Figure]:
             raise RuntimeError(f"no blkio group limits {folder}: {error.strerror}") from None
         alone_s = {shape.name: alone(shape, folder) for shape in shapes()}
     print("alone:", ", ".join(f"{name} {took:.2f} s" for name, took in alone_s.items()), flush=True)
-    outcomes = []
+    outcomes, scheduled = [], []
     for seed in range(RUNS):
-        outcomes.append(outcome := run(seed, alone_s))
-        rows = (outcome.slowdowns, outcome.off, outcome.held)
-        slowdowns, off, held = (" ".join(f"{each:.2f}" for each in row) for row in rows)
-        would = ", ".join(f"{policy} {slow:.2f} ({least:.3f})" for policy, (slow, least) in outcome.would.items())
-        print(
-            f"{seed}: slowdown {statistics.fmean(outcome.slowdowns):.2f} ({slowdowns}), lowest yield "
-            f"{outcome.lowest_yield:.3f}; simulated: {would}; next start off by {off} periods, in its interval {held}",
-            flush=True,
-        )
+        outcomes.append(told(f"{seed}", run(seed, alone_s, [])))
+        if SCHEDULE:
+            scheduled.append(told(f"{seed}, {' '.join(SCHEDULE)}", run(seed, alone_s, SCHEDULE)))
     with contextlib.suppress(OSError):
         GROUP.rmdir()
-    means = [statistics.fmean(outcome.slowdowns) for outcome in outcomes]
-    figures = [
-        Figure("I/O slowdown", statistics.median(means), "", better="lower"),
-        Figure("lowest yield", statistics.median(each.lowest_yield for each in outcomes), ""),
-    ]
+    slowdown, least = medians(outcomes)
+    figures = [Figure("I/O slowdown", slowdown, "", better="lower"), Figure("lowest yield", least, "")]
+    if SCHEDULE:
+        ours, ours_least = medians(scheduled)
+        name = f"with iotide schedule {' '.join(SCHEDULE)}"
+        figures.append(Figure(f"I/O slowdown {name}", ours, "", "<= 0.75 x", "unscheduled", slowdown, "lower"))
+        figures.append(Figure(f"lowest yield {name}", ours_least, "", ">= 1 x", "unscheduled", least))
     for policy in POLICIES:
         slowdown = statistics.median(each.would[policy][0] for each in outcomes)
         figures.append(Figure(f"I/O slowdown, simulated, {policy}", slowdown, "", better="lower"))
         least = statistics.median(each.would[policy][1] for each in outcomes)
         figures.append(Figure(f"lowest yield, simulated, {policy}", least, ""))
     return figures
+
+
+def medians(outcomes: Sequence[Outcome]) -> tuple[float, float]:
+    """Returns I/O slowdown and lowest yield."""
+    slowdown = statistics.median(statistics.fmean(each.slowdowns) for each in outcomes)
+    return slowdown, statistics.median(each.lowest_yield for each in outcomes)
+
+
+def told(name: str, outcome: Outcome) -> Outcome:
+    """Prints what became of one run."""
+    rows = (outcome.slowdowns, outcome.off, outcome.held)
+    slowdowns, off, held = (" ".join(f"{each:.2f}" for each in row) for row in rows)
+    would = ", ".join(f"{policy} {slow:.2f} ({least:.3f})" for policy, (slow, least) in outcome.would.items())
+    print(
+        f"{name}: slowdown {statistics.fmean(outcome.slowdowns):.2f} ({slowdowns}), lowest yield "
+        f"{outcome.lowest_yield:.3f}; simulated: {would}; next start off by {off} periods, in its interval {held}",
+        flush=True,
+    )
+    return outcome

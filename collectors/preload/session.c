@@ -200,20 +200,18 @@ bool iotide_start(void) {
     if (!alive) /* another thread has just given up */
         return false;
     if (__atomic_exchange_n((uint32_t *)&alive[ALIVE_TAKEN], 1, __ATOMIC_ACQ_REL))
-        return alive[ALIVE_TRACED] != 0;
+        return alive[ALIVE_AS] != 0;
     int error = errno;
     uint64_t held = iotide_hold_signals();
     if (iotide_restricted())
         iotide_define_unseen(UNSEEN_CHILD, NULL);
-    if (!iotide_restricted() && begin()) {
-        alive[ALIVE_PACED] = iotide_pacing_wanted;
-        alive[ALIVE_TRACED] = 1;
-    } else {
+    if (!iotide_restricted() && begin())
+        alive[ALIVE_AS] = AS_TRACED | (iotide_pacing_wanted ? AS_PACED : 0);
+    else
         iotide_give_up(); /* for good: a child of ours has no better chance */
-    }
     iotide_let_signals_go(held);
     errno = error;
-    return alive[ALIVE_TRACED] != 0;
+    return alive[ALIVE_AS] != 0;
 }
 
 /* ---- more regions ---- */

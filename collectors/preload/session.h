@@ -6,11 +6,15 @@
 #include "state.h"
 
 EXPORT bool iotide_start(void);
-static inline bool iotide_active(void) {
+/* As what this process is to be treated: 0, or AS_TRACED and maybe AS_PACED. */
+static inline uint32_t iotide_active(void) {
     volatile uint32_t *alive = iotide_alive;
     if (unlikely(alive == NULL))
-        return false;
-    return likely(*alive != 0) || iotide_start();
+        return 0;
+    uint32_t as = alive[ALIVE_AS];
+    if (unlikely(as == 0))
+        as = iotide_start() ? alive[ALIVE_AS] : 0;
+    return as;
 }
 
 /* At least 0: a region whose hand-over found the collector's queue full. */

@@ -5,8 +5,9 @@
 #include "types.h"
 
 extern EXPORT _Atomic uint32_t iotide_generation; /* counts the regions that this memory image has begun */
-/* Words of the page that reads 0 in a forked child: whether it is traced, whether somebody is at that, whether it is paced. */
-enum { ALIVE_TRACED, ALIVE_TAKEN, ALIVE_PACED };
+/* Words of the page that reads 0 in a forked child: what the process is, and whether somebody is at finding out. */
+enum { ALIVE_AS, ALIVE_TAKEN };
+enum { AS_TRACED = 1, AS_PACED = 2 };
 extern EXPORT volatile uint32_t *iotide_alive; /* that page; NULL while untraced */
 /* A fork in a signal handler can end a call in the child that began in the parent: that must not be recorded. */
 static inline bool iotide_begun(void) {

@@ -20,11 +20,13 @@
 #include "filters.h"
 #include "types.h"
 
-static inline bool iotide_traced(struct iotide_site *site) {
-    if (unlikely(!iotide_active() || iotide_self.quiet))
-        return false;
+/* As what (iotide_active) a call is traced; 0: it is not. */
+static inline uint32_t iotide_traced(struct iotide_site *site) {
+    uint32_t as = iotide_active();
+    if (unlikely(!as || iotide_self.quiet))
+        return 0;
     uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
-    return likely(state == SITE_ON) || state == SITE_SILENT || (state == SITE_NEW && iotide_switch(site));
+    return likely(state == SITE_ON) || state == SITE_SILENT || (state == SITE_NEW && iotide_switch(site)) ? as : 0;
 }
 
 static inline bool iotide_silent(struct iotide_site *site) {
@@ -37,21 +39,22 @@ static inline uint32_t iotide_parent_at(uint32_t depth) {
 
 /* Enters a call that makes no traced calls of its own (libc's). */
 static inline struct iotide_span iotide_enter(struct iotide_site *site) {
-    if (!iotide_traced(site))
-        return (struct iotide_span){0, 0, 0};
+    uint32_t as = iotide_traced(site);
+    if (!as)
+        return (struct iotide_span){0};
     if (unlikely(iotide_self.depth != 0))
         iotide_unwind(__builtin_frame_address(0));
-    return (struct iotide_span){iotide_now(), 0, iotide_self.depth};
+    return (struct iotide_span){iotide_now(), 0, iotide_self.depth, as & AS_PACED};
 }
 
 /* Enters a call of a higher layer: what it calls below has handle as its parent (0: that of the call around it). */
 static inline struct iotide_span iotide_push(struct iotide_site *site, uint32_t handle) {
     if (!iotide_traced(site))
-        return (struct iotide_span){0, 0, 0};
+        return (struct iotide_span){0};
     const void *frame = __builtin_frame_address(0);
     if (iotide_self.depth != 0)
         iotide_unwind(frame);
-    struct iotide_span span = {iotide_now(), 0, iotide_self.depth};
+    struct iotide_span span = {iotide_now(), 0, iotide_self.depth, 0};
     if (span.depth < IOTIDE_DEEPEST && likely(!iotide_silent(site))) {
         iotide_self.enclosing[span.depth].frame = frame;
         iotide_self.enclosing[span.depth].handle = handle ? handle : iotide_parent_at(span.depth);

@@ -77,6 +77,7 @@ struct iotide_span {
     int64_t start_ns;
     int64_t end_ns; /* 0: when the call is left */
     uint32_t depth;
+    uint32_t paced; /* whether the process is, in calls of libc */
 };
 
 /* ---- a thread ---- */

@@ -83,7 +83,7 @@ static int64_t size_of(const struct iocb *block) {
 
 /* Several records of one call: the first has its time. */
 static struct iotide_span rest_of(struct iotide_span span) {
-    return (struct iotide_span){span.end_ns, span.end_ns, span.depth};
+    return (struct iotide_span){span.end_ns, span.end_ns, span.depth, 0};
 }
 
 /* ---- ends ---- */

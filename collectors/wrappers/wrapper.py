@@ -160,7 +160,7 @@ class Wrapper:
         return self._file.is_libc and self._statement.kind in PACED and self._subject.descriptor() not in ("", "-1")
 
     def _wait(self) -> list[str]:
-        taken = f"const bool paced_ = iotide_take_turn({self._subject.descriptor()}, span_.start_ns);"
+        taken = f"const bool paced_ = iotide_take_turn(span_, {self._subject.descriptor()});"
         return [taken] if self._is_paced else []
 
     def _waited(self) -> list[str]:

@@ -122,7 +122,7 @@ def test_wrapper_of_pwrite_touches_no_words_and_calls_little(tmp_path: Path) -> 
     called = [line.split()[-1].split("@")[0] for line in likely.splitlines() if "\tcall\t" in line]
     assert set(called) <= {"iotide_read_clock", "iotide_target_of", "iotide_put", "__errno_location", "*%rax", "*%rcx",
                            "*%rdx", "iotide_next", "iotide_start", "iotide_switch", "iotide_define_call",
-                           "iotide_unwind"}  # fmt: skip
+                           "iotide_unwind", "iotide_pace", "iotide_paced"}  # fmt: skip
     assert called.count("iotide_put") == 1
 
 
