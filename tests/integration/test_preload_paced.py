@@ -110,8 +110,8 @@ def test_call_waits_as_long_as_it_is_told_to_and_its_record_says_so(held: tuple[
         tracing.poll()
         assert words.moved == moved
         assert running.poll() is None
-        words.wait_until(0)
         released = time.monotonic_ns()
+        words.wait_until(0)
         wait_for(lambda: running.poll() is not None, what="the program's end")
         assert waits(words) >= 1
     tracing.settle()
