@@ -55,7 +55,8 @@ _SOFTWARE: Final = re.compile(
     rf"/(?:{_PREFIX}|share/)"
     r"|^/var/lib/(?:alternatives|apt|dbus|dpkg|pacman|rpm|snapd|sss|systemd|texmf)/"
     r"|/\.cache/(?:fontconfig|matplotlib|pip)/|/\.config/matplotlib/|/\.julia/(?:artifacts|compiled|packages)/"
-    r"|/\.pyenv/(?:libexec|plugins|shims)/"
+    # what keeps the versions of languages
+    r"|/\.(?:asdf|cargo|nodenv|nvm|pyenv|rbenv|rustup|sdkman)/"
 )
 _SOFTWARE_NAME: Final = re.compile(r"\.(?:pyi?|so(?:\.\d+)*|jar|jmod|jsa|class)$|^/pyvenv\.cfg$")
 _OWN: Final = re.compile(  # caches of modules, folders of MPI, counters of Java
@@ -68,7 +69,6 @@ _OWN_MEMORY: Final = tuple(
 )
 
 
-@lru_cache(4096)
 def _kind_of_folder(folder: str) -> tuple[bool, bool]:
     """Tells whether a folder (with a slash at its end) is of software, and whether software writes it for itself."""
     own = bool(_OWN.search(folder))
@@ -76,9 +76,16 @@ def _kind_of_folder(folder: str) -> tuple[bool, bool]:
     return own or machine or bool(_SOFTWARE.search(folder)), own
 
 
+_kind_of_parent: Final = lru_cache(4096)(_kind_of_folder)
+"""The same for the folders that files lie in, of which many lie in one."""
+
+
 def _kind_of(path: str) -> tuple[bool, bool]:
     cut = path.rfind("/")
-    software, own = _kind_of_folder(path[: cut + 1])
+    software, own = _kind_of_parent(path[: cut + 1])
+    if not own:  # the path may be such a folder itself: folders are listed and looked up, too
+        itself, own = _kind_of_folder(f"{path}/")
+        software = software or itself
     name = path[max(cut, 0) :]
     own = own or bool(_OWN_NAME.search(name)) or path.startswith(_OWN_MEMORY)
     named = _SOFTWARE_NAME.search(name) or path.endswith("/lib/modules")  # the classes of Java
@@ -120,7 +127,7 @@ class CountRule(Struct, frozen=True):
             return DATA
         if path.startswith("anon_inode:"):  # eventfd and epoll wake others
             return CHANNEL
-        if kind == FileType.PSEUDO or path.startswith((*_PSEUDO, *self.system_paths)):
+        if kind == FileType.PSEUDO or f"{path}/".startswith((*_PSEUDO, *self.system_paths)):
             return SYSTEM
         return SYSTEM if _kind_of(path)[0] else DATA
 
@@ -142,5 +149,5 @@ class CountRule(Struct, frozen=True):
         group = self.group(path, kind)
         if group == DATA:
             return 0
-        own = group == CHANNEL or path.startswith((*_PSEUDO, *self.system_paths)) or _kind_of(path)[1]
+        own = group == CHANNEL or f"{path}/".startswith((*_PSEUDO, *self.system_paths)) or _kind_of(path)[1]
         return READS | WRITES if own else READS

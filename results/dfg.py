@@ -47,6 +47,8 @@ class ActivityStats(Model):
     """Edges from the start marker: cases that began with it."""
     ends: int = Field(ge=0)
     """Edges to the end marker: cases that ended with it, among them those open now that would end with it."""
+    on_data: bool | None = None
+    """Whether one of its files is the program's data (or is not known); None where that was not looked at."""
 
 
 class Follows(Model):

@@ -75,6 +75,7 @@ def _both(one: ActivityStats, other: ActivityStats, *, apart: bool) -> ActivityS
         cases=one.cases + other.cases,
         starts=one.starts + other.starts,
         ends=one.ends + other.ends,
+        on_data=None if one.on_data is other.on_data is None else bool(one.on_data or other.on_data),
     )
 
 

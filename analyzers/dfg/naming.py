@@ -83,6 +83,19 @@ class Mapper:
         if self._roles is not None:
             self._roles.observe(batch.file, cases)
 
+    def activities_with(self, files: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Tells of each activity whether one of its files, or another file that has its name, is among some.
+
+        Args:
+            files: of each file, by its number in the names, whether it is one of them.
+        """
+        found = np.zeros(len(self.names), np.bool_)
+        keys = 2 * np.flatnonzero(files)
+        classes = self._files.known(np.concatenate([keys, keys + 1]))
+        activities = np.unique(self._cells[:, classes])
+        found[activities[activities >= 0]] = True
+        return found
+
     def _columns(self, batch: EventBatch) -> Iterator[npt.NDArray[Any]]:
         """Yields what names depend on, where they do not depend on the cases."""
         yield from (batch.call, batch.file)
@@ -177,6 +190,11 @@ class _Classes:
                 self._of_key[key] = self._class(meaning(key))
             classes = self._of_key.take(keys)
         return classes
+
+    def known(self, keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """Returns the distinct classes of those keys that have one."""
+        classes = self._of_key[keys[keys < len(self._of_key)]]
+        return np.unique(classes[classes != _UNSEEN])
 
     def _class(self, meaning: Any) -> int:
         number = self._numbers.get(meaning)

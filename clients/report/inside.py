@@ -12,6 +12,7 @@ from ...results.layers import CallLayer, Layers, SizeRow
 from ..layer_words import caller_name, layer_name, time_text
 from ..units import byte_text
 from .cost import share_text
+from .graph_part import graph
 from .markup import Lines, bullets, code, heading, paragraph, picture, table
 from .subject import Subject
 
@@ -147,18 +148,6 @@ def sizes(subject: Subject, findings: Findings) -> Lines:
     yield from _pattern(told)
 
 
-def graph(subject: Subject, findings: Findings) -> Lines:
-    """Yields which call follows which most often."""
-    told = findings.graph
-    if told is None or not told.edges or _of_sums(findings.layers):
-        return
-    yield heading("What follows what")
-    heads = ("Call", "then", "times", "mean gap")
-    rows = ((row.source, row.target, f"{row.count:,}", time_text(row.mean_gap_s)) for row in told.edges[:_MOST_EDGES])
-    yield from table(heads, rows, code)
-    yield paragraph("The whole directly-follows graph: iotide dfg -o graph.svg", soft=True)
-
-
 def who_interacts(subject: Subject, findings: Findings) -> Lines:
     """Yields who passes data to whom, through files, pipes and locks."""
     told = findings.ranking
@@ -180,11 +169,6 @@ def who_interacts(subject: Subject, findings: Findings) -> Lines:
     yield from table(heads, rows, code)
     if (more := len(told.edges) - _MOST_EDGES + told.omitted_edges) > 0:
         yield paragraph(f"and {more:,} further ones (iotide rank)", soft=True)
-
-
-def _of_sums(told: Layers | None) -> bool:
-    """Tells whether most events are sums of many calls, which follow one another in no order."""
-    return told is not None and 2 * told.summaries > told.events
 
 
 def _on_data(told: Layers) -> Iterator[CallLayer]:

@@ -380,3 +380,24 @@ def test_view_has_defaults() -> None:
     assert View.parse("by rank").text == "call+dirs:2 by rank"
     assert View.parse("where rank=0").text == "call+dirs:2 by stream where rank=0"
     assert View.parse("layer+call by pid where path~where").text == "layer+call by pid where path~where"
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["read", "open"]), st.sampled_from([f"/d{i % 3}/f{i}" for i in range(8)]))),
+    st.sets(st.integers(0, 12)),
+    st.sampled_from(["call", "call+dirs:1", "call+path", "call+role"]),
+)
+def test_activities_of_some_files_are_those_that_one_of_them_may_have(
+    pairs: list[tuple[str, str]], chosen: set[int], text: str
+) -> None:
+    names, mapper = Names(), Mapper(Mapping.parse(text))
+    batch = events(names, *pairs)
+    numbers, _ = mapper.apply(batch, names, np.arange(len(batch), dtype=np.int64) % 2)
+    mask = np.array([number in chosen for number in range(len(names.files))])
+    found = mapper.activities_with(mask)
+    assert len(found) == len(mapper.names)
+    for number, file in zip(numbers.tolist(), batch.file.tolist(), strict=True):
+        assert found[number] or not mask[file]
+    if text == "call+path":
+        for number, file in zip(numbers.tolist(), batch.file.tolist(), strict=True):
+            assert found[number] == mask[file]

@@ -39,6 +39,10 @@ THE_MACHINES = """
 /spack/opt/spack/linux/gcc/hdf5-1.14/share/x /var/lib/dpkg/status
 /apps/software/Python/3.11/lib/python3.11/json/__init__.py /tmp/ompi.n1.0/jf.1/1/0/x
 /dev/shm/vader_segment.n1.7
+/home/me/.pyenv/version /home/me/.pyenv/pyenv.d/exec/pip-rehash.bash /home/me/.nvm/alias/default
+/home/me/.rustup/settings.toml /home/me/.rbenv/version /home/me/.asdf/plugins/x/bin/list-all
+/usr /etc /proc /home/me/venv/lib/python3.11/site-packages /home/me/venv/lib/python3.11 /home/me/.pyenv
+/home/me/job/__pycache__ /home/me/app/node_modules /opt/tool/lib /home/me/miniconda3/lib
 """.split()  # noqa: SIM905
 DATA_PLACES = """
 /scratch/out.h5 /home/me/in.csv /tmp/x data/in.bin in.bin /data/lib/a.bin /home/me/share/a.bin
@@ -48,7 +52,8 @@ DATA_PLACES = """
 /var/tmp/x /var/log/app.log /home/me/model.pth /home/me/model.pt /run/user/1000/scratch.bin
 /run/media/me/disk/a.nc /srv/x /mnt/x /cvmfs/exp/cond.db /home/me/.cache/huggingface/hub/model.bin
 /home/me/usr/x /home/me/etc/x /home/me/notes.so.txt /home/me/sofa /root/x.python /home/me/.julia/data/x.jls
-/home/me/lib/set.bin /home/me/bin/x.dat
+/home/me/lib/set.bin /home/me/bin/x.dat /home/me /scratch /opt /opt/data /home/me/envs/run1 /home/me/lib
+/home/me/pyenv/x /home/me/.cargo.bin /home/me/my.pyenv
 """.split()  # noqa: SIM905
 paths = st.sampled_from(THE_MACHINES + DATA_PLACES) | st.text(max_size=60)
 kinds = st.sampled_from(list(FileType))
@@ -69,8 +74,9 @@ def test_data_counts_wherever_it_lies(path: str) -> None:
 @pytest.mark.parametrize("path", THE_MACHINES)
 def test_writes_to_files_count_but_for_caches_and_what_software_keeps_for_itself(path: str) -> None:
     own = path.startswith(("/proc/", "/sys/")) or any(
-        name in path for name in ("__pycache__", "ompi.", "vader_segment")
+        name in f"{path}/" for name in ("__pycache__/", "ompi.", "vader_segment")
     )
+    own |= path == "/proc"
     assert bool(CountRule().left_out(path, file_type_of(path)) & WRITES) == own
 
 

@@ -6,13 +6,14 @@ import doctest
 import html
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.clients import layer_words
-from iotide.clients.report import cost, inside
+from iotide.clients.report import cost, graph_part, inside
 from iotide.clients.report.heat_picture import heat_picture, shown_rows
 from iotide.clients.report.report import write_report
 from iotide.daemon.jobs.job_findings import findings_of
@@ -25,6 +26,7 @@ from iotide.results.findings import NO_FINDINGS, Findings
 from iotide.results.heat_map import HeatMap, HeatRow
 from iotide.results.models import RunSummary, UnseenProgram
 from msgspec import structs
+from support.graphs import activity, graph_of
 from support.results import make_prediction, make_signal, make_summary
 
 ZERO_S = 1_700_000_000.0
@@ -204,3 +206,41 @@ def test_analysis_that_fails_is_missing_and_told(monkeypatch: pytest.MonkeyPatch
     assert found.heat is None
     assert found.layers is not None
     assert [row.analysis for row in session.failures.told()] == ["heatmap"]
+
+
+def follows_of(session: JobSession, *files: int) -> JobSession:
+    """Has a job use files, given by number, one after the other."""
+    start = np.rint((ZERO_S + 20 + 0.01 * np.arange(len(files))) * 1e9).astype(np.int64)
+    columns = {"start": start, "duration": 10**6, "kind": int(Kind.OTHER), "file": list(files), "call": 1, "layer": 1}
+    session.update("s0", make_batch(len(files), columns), Definitions(), ZERO_S + 60)
+    return session
+
+
+def test_what_follows_what_is_told_of_the_programs_data_alone(tmp_path: Path) -> None:
+    found = findings_of(follows_of(session_of(), *[1, 2, 2, 2] * 40))()
+    assert found.graph is not None
+    by_name = {row.name: row.on_data for row in found.graph.activities}
+    assert by_name == {"writesim:/scratch/sim": True, "writesim:/usr/lib": False}
+    assert any("/usr/lib" in row.target for row in found.graph.edges)
+    assert {row.source for row in graph_part.on_data(found.graph).edges} == {"writesim:/scratch/sim"}
+    page = page_of(session_of(), tmp_path / "r", found)
+    assert "What follows what" in page
+    assert "/usr/lib" not in page
+
+
+@given(
+    st.lists(st.tuples(*[st.sampled_from([HOSTILE, *(f"read:/d{at}" for at in range(30))])] * 2), max_size=60),
+    st.sampled_from([None, True, False]),
+)
+def test_graph_is_drawn_whatever_its_activities_are_called(pairs: list[tuple[str, str]], on_data: bool | None) -> None:
+    names = dict.fromkeys(name for pair in pairs for name in pair)
+    activities = [activity(name, on_data=True if at else on_data) for at, name in enumerate(names)]
+    graph = graph_of(activities, dict.fromkeys(pairs, 7))
+    text = "".join(graph_part.graph(None, Findings(graph=graph)))  # type: ignore[arg-type]
+    if not text:
+        return
+    picture = text[text.index("<svg") : text.index("</svg>") + 6]
+    svg = ElementTree.fromstring(picture)
+    assert 1 <= len(svg.findall(".//{http://www.w3.org/2000/svg}rect")) <= 10
+    if on_data is False:
+        assert next(iter(names)) not in {row.name for row in graph_part.on_data(graph).activities}
